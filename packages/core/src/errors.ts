@@ -1,16 +1,23 @@
 const troupeErrorMark: unique symbol = Symbol.for("troupe.error") as never;
 
 /**
- * The one error class that crosses package borders.
+ * The error class of every troupe package.
  *
- * The class says nothing about what went wrong; `code` does, and it is stable: callers branch on it, never on the
- * words. `fix` is the next step for whoever reads it.
+ * Branch on `code`, which is stable, and never on the message. `fix` is the next step for the reader.
+ *
+ * @example
+ * try {
+ *   await service.submit(request);
+ * } catch (error) {
+ *   if (TroupeError.is(error) && error.code === "UNKNOWN_AGENT") console.error(error.message, error.fix);
+ *   else throw error;
+ * }
  */
 export class TroupeError extends Error {
-  /** Lets other copies of this package recognise the error: `instanceof` fails across them. */
+  /** Marks the error for other copies of this package, where `instanceof` fails. */
   readonly [troupeErrorMark] = true;
   readonly code: ErrorCode;
-  /** What to do next: where it can be, one command. */
+  /** The next step, as one command if possible. */
   readonly fix: string | null;
 
   constructor(code: ErrorCode, message: string, options: { fix?: string; cause?: unknown } = {}) {
@@ -25,7 +32,7 @@ export class TroupeError extends Error {
   }
 }
 
-/** Every code there is, with the exit code that the command line gives it (ECOSYSTEM's table). */
+/** All error codes, and the exit code of the command line for each. */
 export const exitCodes = {
   INTERNAL: 1,
   CONFLICT: 1,
@@ -65,3 +72,8 @@ export const exitCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof exitCodes;
+
+/** The `code` of a system error such as `ENOENT`; null if there is none. */
+export function errorCodeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}

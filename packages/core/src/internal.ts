@@ -1,5 +1,5 @@
 /**
- * The rest of core, shared by troupe's own packages. It may change in any version; import from `@troupe/core` instead.
+ * Exports for troupe's own packages. They may change in any version: import from `@troupe/core` instead.
  */
 export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
 export {
@@ -10,8 +10,7 @@ export {
   readDelegateCall,
 } from "./delegation/arguments.ts";
 export { delegateSpec } from "./delegation/spec.ts";
-export { notStartedResponse } from "./delegation/unasked.ts";
-export { errorCodeOf } from "./error-code.ts";
+export { errorCodeOf } from "./errors.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
 export { parseJsonAnswer } from "./machines/agent/answer-sections.ts";
 export { isWaitingForPeople } from "./machines/agent/clock.ts";
@@ -20,16 +19,16 @@ export { type AgentContext, type AgentInput, openContext } from "./machines/agen
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/events.ts";
 export { wasNotCharged } from "./machines/agent/model-retry.ts";
+export { failedOutcome, rejectedOutcome } from "./machines/agent/outcomes.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
-export { failedOutcome, permanentError, rejectedOutcome } from "./machines/agent/rules.ts";
 export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit } from "./machines/agent/turn.ts";
 export type {
   BatchEvent,
   BatchInput,
-  BatchNews,
   BatchOutput,
   BatchPlan,
+  BatchUpdate,
   PlannedTask,
 } from "./machines/batch/machine.ts";
 export type { ChildOffer, DelegationEvent, DelegationInput, DelegationOutput } from "./machines/delegation/machine.ts";
@@ -44,8 +43,7 @@ export {
 export { type RunFact, toFact } from "./machines/facts.ts";
 export { machineToMermaid } from "./machines/mermaid.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
-export { readResult } from "./machines/read-result.ts";
-export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
+export { readResult } from "./machines/replay.ts";
 export {
   delegateNames,
   explainGrant,
@@ -54,7 +52,9 @@ export {
   layersForChild,
   namesTool,
   type Removal,
+  toolNames,
   toolRemoval,
+  unknownToolNames,
 } from "./permissions/grant.ts";
 export {
   DelegationPolicy,
@@ -66,15 +66,15 @@ export {
   sandboxModes,
   WebPolicy,
 } from "./permissions/policy.ts";
-export { toolNames, unknownToolNames } from "./permissions/tool-lists.ts";
 export { canonicalCall, canonicalToolName, isAliasOf } from "./permissions/tool-names.ts";
 export { mayWrite } from "./permissions/write-scope.ts";
 export type { PromptFacts } from "./ports/agent-registry.ts";
-export { type ApprovalRules, hashArguments, type RuleScope } from "./ports/approval-rules.ts";
+export type { ApprovalRules, RuleScope } from "./ports/approval-rules.ts";
+export { noResponders, timedOut, tooLarge } from "./ports/bus.ts";
+export { ageMs, type Moment, momentOf } from "./ports/clock.ts";
 export type { HostView } from "./ports/host-directory.ts";
 export type { AppendResult, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
-export { ageMs, type Moment, momentOf } from "./ports/moment.ts";
-export type { ModelPreference, ResolveModel } from "./ports/resolve-model.ts";
+export type { ModelPreference, ResolveModel } from "./ports/model-provider.ts";
 export {
   type CollectedFiles,
   type FolderCall,
@@ -87,6 +87,7 @@ export { leaseMsDefault, type ParkOptions, type TakeRequest } from "./ports/task
 export type { ToolAssessment } from "./ports/tool-host.ts";
 export {
   ContextMode,
+  Effort,
   RetryPolicy,
   Subagents,
   VerifierSpec,
@@ -118,12 +119,11 @@ export {
   ApprovalRule,
   ApprovalScope,
   approvalId,
+  hashArguments,
   wholeRunStep,
 } from "./protocol/approval.ts";
 export { Spent } from "./protocol/budget.ts";
-export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
-export { ControlMessage, RunHolderReply } from "./protocol/control.ts";
-export { Effort } from "./protocol/effort.ts";
+export { decode, decodeText, encode, inlineBytesMax, protocolVersion, Version } from "./protocol/codec.ts";
 export {
   DelegationTarget,
   EntryHead,
@@ -138,21 +138,34 @@ export {
 } from "./protocol/entry.ts";
 export { FolderFile, FolderFiles } from "./protocol/folder-files.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
-export { HostAnnouncement, HostHeartbeat, HostLeft, HostMessage, ServedAgent } from "./protocol/host.ts";
+export {
+  ControlMessage,
+  HostAnnouncement,
+  HostHeartbeat,
+  HostLeft,
+  HostMessage,
+  RunHolderReply,
+  ServedAgent,
+} from "./protocol/host.ts";
 export { type ChildKey, derivedId, Id, Token } from "./protocol/ids.ts";
 export { beginsTurn, type TurnRequested } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
 export { JsonObject } from "./protocol/json.ts";
 export { PartialLimits } from "./protocol/limits.ts";
 export { SettledMessage } from "./protocol/live.ts";
-export { ModelPrice, Thinking } from "./protocol/model.ts";
-export { isOfflineModel, providerOf } from "./protocol/model-id.ts";
+export { isOfflineModel, ModelPrice, providerOf, Thinking } from "./protocol/model.ts";
 export { ParentRef, projectOf, RequestWorkspace, SessionOrigin } from "./protocol/request.ts";
-export { BailoutReason, Metrics, TestSuite, Totals, toDelegationResult } from "./protocol/response.ts";
-export { RunErrorType, toRunError } from "./protocol/run-error.ts";
+export {
+  BailoutReason,
+  Metrics,
+  notStartedResponse,
+  TestSuite,
+  Totals,
+  toDelegationResult,
+} from "./protocol/response.ts";
+export { permanentError, RunErrorType, toRunError } from "./protocol/run-error.ts";
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
-export { protocolVersion, Version } from "./protocol/version.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { didYouMean, nearestNames } from "./text/nearest-names.ts";
 export { retryAfterMs } from "./text/retry-after.ts";

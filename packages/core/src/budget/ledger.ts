@@ -9,7 +9,7 @@ export function isUnlimited(budget: Budget): boolean {
   return kinds.every((kind) => budget[kind] === null);
 }
 
-/** An unknown price makes the sum unknown: it is never counted as nothing. */
+/** An unknown cost makes the sum unknown. It never counts as 0. */
 export function addCost(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
@@ -38,21 +38,21 @@ export function tightenBudget(budget: Budget, by: Budget | PartialBudget): Budge
   return tightened;
 }
 
-/** So many times as much of everything that has a limit. */
+/** Multiplies every limit. */
 export function timesEach(budget: Budget, count: number): Budget {
-  const times = { ...budget };
-  for (const kind of kinds) times[kind] = budget[kind] === null ? null : budget[kind] * count;
-  return times;
+  const multiplied = { ...budget };
+  for (const kind of kinds) multiplied[kind] = budget[kind] === null ? null : budget[kind] * count;
+  return multiplied;
 }
 
-/** What a whole has over a part of it; null where the whole has no limit. */
+/** The whole minus the part; null for kinds without a limit. */
 export function excessOf(whole: Budget, part: Budget): Budget {
   const excess = { ...whole };
   for (const kind of kinds) excess[kind] = whole[kind] === null ? null : Math.max(0, whole[kind] - (part[kind] ?? 0));
   return excess;
 }
 
-/** What is left when everything that is reserved is taken as used. An unknown cost may be any: nothing is left. */
+/** The budget left, with reserves counted as used. An unknown cost leaves nothing. */
 export function remainderOf(budget: Budget, spent: Spent, reserves: readonly Partial<Budget>[]): Budget {
   const left = { ...budget };
   for (const kind of kinds) {
@@ -65,10 +65,10 @@ export function remainderOf(budget: Budget, spent: Spent, reserves: readonly Par
 }
 
 /**
- * A child's part of what its parent has left: an equal share among the siblings that still wait, itself included, and
- * no more than its own definition could use. Null where not even one more run may be started.
+ * A child's share of its parent's remaining budget: an equal part among the siblings without a share, and at most `cap`.
+ * Null if no further run may start.
  *
- * @param waiting how many siblings have no share yet, this one included
+ * @param waiting number of siblings without a share, this one included
  */
 export function shareOf(left: Budget, waiting: number, cap: Budget): Budget | null {
   if (left.spawns !== null && left.spawns < 1) return null;
@@ -84,7 +84,7 @@ export function shareOf(left: Budget, waiting: number, cap: Budget): Budget | nu
   return isEmpty(share) ? null : tightenBudget(share, cap);
 }
 
-/** A run without tokens or money cannot say a word. */
+/** A run without tokens or money cannot call a model. */
 function isEmpty({ tokens, costUsd }: Budget): boolean {
   return tokens === 0 || costUsd === 0;
 }

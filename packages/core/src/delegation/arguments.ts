@@ -3,14 +3,14 @@ import { ContextMode, RetryPolicy } from "../protocol/agent.ts";
 import { Token } from "../protocol/ids.ts";
 import type { PartialLimits } from "../protocol/limits.ts";
 
-/** When a batch counts as done, and what becomes of the others then. */
+/** Which results make a batch succeed, and whether they stop the other tasks. */
 export type BatchPolicy = { kind: "all" | "any" | "continue" } | { kind: "quorum"; count: number };
 export const BatchMode = z.enum(["parallel", "parallel_streaming", "sequential"]);
 export type BatchMode = z.infer<typeof BatchMode>;
 
-/** One task of a delegate call, in our words, whatever the model called them. */
+/** One task of a delegate call, with our field names. */
 export interface DelegateTask {
-  /** Unique within its batch: what `after` and results refer to. */
+  /** Unique within its batch: `after` and results refer to it. */
   name: string;
   agent: string;
   task: string;
@@ -28,15 +28,15 @@ export type DelegateCall =
   | { kind: "tasks"; tasks: DelegateTask[]; batch: boolean; mode: BatchMode | null; policy: BatchPolicy }
   | { kind: "cancel"; handles: string[] };
 
-/** The most tasks in one call; how many a run may ask for in all is among its limits. */
+/** The most tasks in one call. `maxChildren` limits the tasks of a whole run. */
 export const tasksMax = 1_000;
 const taskCharactersMax = 200_000;
 
-const words = z.string().trim().min(1, "is empty");
-const taskWords = z.string().trim().min(1, "say what the agent should do").max(taskCharactersMax);
+const nonEmpty = z.string().trim().min(1, "is empty");
+const taskText = z.string().trim().min(1, "say what the agent should do").max(taskCharactersMax);
 
 const count = z.int().positive();
-const Tighter = z.object({
+const TaskLimits = z.object({
   max_iterations: count.optional(),
   max_tool_calls: count.optional(),
   max_duration_ms: count.optional(),
@@ -45,29 +45,29 @@ const Tighter = z.object({
   max_context_tokens: count.optional(),
 });
 
-const Retry = z.object({
+const TaskRetry = z.object({
   max_attempts: RetryPolicy.shape.maxAttempts.unwrap().optional(),
   backoff_ms: RetryPolicy.shape.backoffMs.unwrap().optional(),
   on: RetryPolicy.shape.on.unwrap().optional(),
   alternative: Token.optional(),
 });
 
-/** `role` and `subagent_type`, `prompt` and `description` are other tools' words for the same. */
+/** `role`, `subagent_type`, `prompt` and `description` are the names that other delegation tools use. */
 const TaskFields = z.object({
-  name: words.max(100).optional(),
+  name: nonEmpty.max(100).optional(),
   agent: Token.optional(),
   role: Token.optional(),
   subagent_type: Token.optional(),
-  task: taskWords.optional(),
-  prompt: taskWords.optional(),
-  description: taskWords.optional(),
+  task: taskText.optional(),
+  prompt: taskText.optional(),
+  description: taskText.optional(),
   context: z.preprocess((mode) => (mode === "full_history" ? "full" : mode), ContextMode.optional()),
-  context_files: z.array(words.max(1_000)).max(50).default([]),
+  context_files: z.array(nonEmpty.max(1_000)).max(50).default([]),
   success_criteria: z.string().max(taskCharactersMax).optional(),
-  after: z.array(words.max(100)).max(tasksMax).default([]),
+  after: z.array(nonEmpty.max(100)).max(tasksMax).default([]),
   output_schema: z.record(z.string(), z.json()).optional(),
-  limits: Tighter.default({}),
-  retry: Retry.default({}),
+  limits: TaskLimits.default({}),
+  retry: TaskRetry.default({}),
 });
 
 const OneTask = TaskFields.refine((fields) => agentOf(fields) !== undefined, {
@@ -75,25 +75,25 @@ const OneTask = TaskFields.refine((fields) => agentOf(fields) !== undefined, {
   message: "name the agent",
 }).refine((fields) => taskOf(fields) !== undefined, { path: ["task"], message: "say what the agent should do" });
 
-const policyWords = "use all, any, continue or quorum";
+const policyHint = "use all, any, continue or quorum";
 const Policy = z.preprocess(
   (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
-  z.union([z.string().regex(/^(all|any|continue|quorum([ :]+\d+)?)$/, policyWords), z.object({ quorum: count })], {
-    error: policyWords,
+  z.union([z.string().regex(/^(all|any|continue|quorum([ :]+\d+)?)$/, policyHint), z.object({ quorum: count })], {
+    error: policyHint,
   }),
 );
 
-const Many = z.object({
+const TaskList = z.object({
   tasks: z.array(OneTask).min(1, "give at least one task").max(tasksMax),
   mode: BatchMode.optional(),
   policy: Policy.default("continue"),
   quorum: count.optional(),
 });
 
-const Cancel = z.object({ cancel: z.union([words.transform((handle) => [handle]), z.array(words).min(1)]) });
+const Cancel = z.object({ cancel: z.union([nonEmpty.transform((handle) => [handle]), z.array(nonEmpty).min(1)]) });
 
 /**
- * Reads the arguments of a delegate call, under whatever name it came. Says in one line what does not fit.
+ * Parses the arguments of a delegate call. An error names the first field that does not fit.
  *
  * @example
  * readDelegateCall({ role: "coder", task: "write hello.md" }); // { call: { kind: "tasks", tasks: [{ agent: "coder", … }] } }
@@ -101,9 +101,9 @@ const Cancel = z.object({ cancel: z.union([words.transform((handle) => [handle])
 export function readDelegateCall(given: unknown): { call: DelegateCall } | { error: string } {
   const args = withoutBlanks(given);
   const has = (key: string): boolean => isRecord(args) && Object.hasOwn(args, key);
-  if (has("cancel")) return read(Cancel, args, ({ cancel }) => ({ kind: "cancel", handles: cancel }));
-  if (has("tasks")) return read(Many, args, manyOf);
-  return read(OneTask, args, (fields) => ({
+  if (has("cancel")) return parse(Cancel, args, ({ cancel }) => ({ kind: "cancel", handles: cancel }));
+  if (has("tasks")) return parse(TaskList, args, batchCallOf);
+  return parse(OneTask, args, (fields) => ({
     kind: "tasks",
     tasks: [toTask(fields, agentOf(fields) ?? "")],
     batch: false,
@@ -112,17 +112,17 @@ export function readDelegateCall(given: unknown): { call: DelegateCall } | { err
   }));
 }
 
-/** Some models fill in every field there is: `null`, or no handles beside a task, says nothing. */
+/** Some models fill in every field. `null`, and an empty list beside a task, count as absent. */
 function withoutBlanks(args: unknown): unknown {
   if (!isRecord(args)) return args;
   const isTask = ["agent", "role", "subagent_type"].some((key) => typeof args[key] === "string");
   const isBlank = (key: string, value: unknown): boolean =>
     value === null || (isTask && (key === "cancel" || key === "tasks") && Array.isArray(value) && value.length === 0);
-  const said = Object.entries(args).filter(([key, value]) => !isBlank(key, value));
-  return Object.fromEntries(said.map(([key, value]) => [key, blanksBelow(key, value)]));
+  const present = Object.entries(args).filter(([key, value]) => !isBlank(key, value));
+  return Object.fromEntries(present.map(([key, value]) => [key, blanksBelow(key, value)]));
 }
 
-/** An output schema means its nulls. */
+/** Only these fields are cleaned: an output schema may contain `null` on purpose. */
 function blanksBelow(key: string, value: unknown): unknown {
   if (key === "tasks" && Array.isArray(value)) return value.map(withoutBlanks);
   return key === "limits" || key === "retry" ? withoutBlanks(value) : value;
@@ -132,7 +132,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function read<S extends z.ZodType>(
+function parse<S extends z.ZodType>(
   schema: S,
   args: unknown,
   toCall: (parsed: z.output<S>) => DelegateCall | string,
@@ -146,18 +146,18 @@ function read<S extends z.ZodType>(
   return typeof call === "string" ? { error: call } : { call };
 }
 
-function manyOf({ tasks, mode, policy, quorum }: z.output<typeof Many>): DelegateCall | string {
-  const read = policyOf(policy, quorum);
-  if (typeof read === "string") return read;
-  if (read.kind === "quorum" && read.count > tasks.length) {
-    return `quorum: ${read.count} of ${tasks.length} tasks cannot succeed`;
+function batchCallOf({ tasks, mode, policy, quorum }: z.output<typeof TaskList>): DelegateCall | string {
+  const parsed = policyOf(policy, quorum);
+  if (typeof parsed === "string") return parsed;
+  if (parsed.kind === "quorum" && parsed.count > tasks.length) {
+    return `quorum: ${parsed.count} of ${tasks.length} tasks cannot succeed`;
   }
   return {
     kind: "tasks",
     tasks: tasks.map((fields, i) => toTask(fields, `${i + 1}`)),
     batch: true,
     mode: mode ?? null,
-    policy: read,
+    policy: parsed,
   };
 }
 
@@ -190,7 +190,7 @@ function toTask(fields: Fields, name: string): DelegateTask {
     successCriteria: fields.success_criteria?.trim() || null,
     after: fields.after,
     outputSchema: fields.output_schema ?? null,
-    limits: present({
+    limits: compact({
       maxIterations: limits.max_iterations,
       maxToolCalls: limits.max_tool_calls,
       maxDurationMs: limits.max_duration_ms,
@@ -198,7 +198,7 @@ function toTask(fields: Fields, name: string): DelegateTask {
       maxCostUsd: limits.max_cost_usd,
       maxContextTokens: limits.max_context_tokens,
     }),
-    retry: present({
+    retry: compact({
       maxAttempts: retry.max_attempts,
       backoffMs: retry.backoff_ms,
       on: retry.on,
@@ -207,7 +207,7 @@ function toTask(fields: Fields, name: string): DelegateTask {
   };
 }
 
-/** Without the keys that were not given. */
-function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+/** Drops absent keys. */
+function compact<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

@@ -1,11 +1,11 @@
-/** What a task of a batch waits for. */
+/** A task of a batch, and the names of the tasks that it waits for. */
 export interface GraphNode {
   name: string;
   after: readonly string[];
 }
 
 /**
- * Why a graph of tasks cannot be run; null when it can. Checked before anything starts.
+ * The reason why a graph of tasks cannot run; null if it can.
  *
  * @example
  * findGraphProblem([{ name: "a", after: ["b"] }, { name: "b", after: ["a"] }]); // "after: a → b → a is a cycle"
@@ -26,13 +26,13 @@ export function findGraphProblem(nodes: readonly GraphNode[]): string | null {
   return cycle && `after: ${cycle.join(" → ")} is a cycle`;
 }
 
-/** Places of the nodes that each node waits for. */
+/** Indexes of the nodes that each node waits for. */
 export function edgesOf(nodes: readonly GraphNode[]): number[][] {
-  const places = new Map(nodes.map(({ name }, place) => [name, place]));
-  return nodes.map(({ after }) => after.flatMap((name) => places.get(name) ?? []));
+  const indexes = new Map(nodes.map(({ name }, index) => [name, index]));
+  return nodes.map(({ after }) => after.flatMap((name) => indexes.get(name) ?? []));
 }
 
-/** Takes away what waits for nothing, again and again: what remains waits for itself. */
+/** Removes free nodes until none is left. The remaining nodes contain a cycle. */
 function findCycle(nodes: readonly GraphNode[]): string[] | null {
   const waiting = new Map(nodes.map(({ name, after }) => [name, after]));
   let removed = true;
@@ -45,11 +45,11 @@ function findCycle(nodes: readonly GraphNode[]): string[] | null {
     }
   }
   const first = waiting.keys().next().value;
-  return first === undefined ? null : walk(first, waiting);
+  return first === undefined ? null : cycleFrom(first, waiting);
 }
 
-/** Follows what each waits for until a name comes a second time. */
-function walk(start: string, waiting: ReadonlyMap<string, readonly string[]>): string[] {
+/** Follows the edges until a name repeats. */
+function cycleFrom(start: string, waiting: ReadonlyMap<string, readonly string[]>): string[] {
   const path = [start];
   for (;;) {
     const next = waiting.get(path.at(-1) ?? start)?.find((name) => waiting.has(name)) ?? start;

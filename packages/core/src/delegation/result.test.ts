@@ -1,10 +1,9 @@
 /** What a parent's model reads of its children. */
 import { describe, expect, test } from "vitest";
 import { anError, aRequest, aResponse } from "../machines/fixtures.test-helper.ts";
-import { RunResponse } from "../protocol/response.ts";
+import { notStartedResponse, RunResponse } from "../protocol/response.ts";
 import type { BatchPolicy } from "./arguments.ts";
 import { batchResultOf, batchSucceeded, firstResultOf, laterResultOf, resultOf } from "./result.ts";
-import { notStartedResponse } from "./unasked.ts";
 
 const good = { name: "a", response: aResponse({ summary: "fine" }) };
 const bad = { name: "b", response: aResponse({ error: anError({ message: "broke" }) }) };

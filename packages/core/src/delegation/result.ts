@@ -4,30 +4,30 @@ import type { BatchPolicy } from "./arguments.ts";
 
 type Json = z.infer<ReturnType<typeof z.json>>;
 
-/** One task of a batch with what came of it. */
+/** A task of a batch and its response. */
 export interface NamedResult {
   name: string;
   response: RunResponse;
 }
 
-/** A task that still runs, by what its parent can stop it. */
+/** A running task, and the handle by which its parent can cancel it. */
 export interface RunningTask {
   handle: string;
   name: string;
   agent: string;
 }
 
-/** More of a child's text than this does not help a parent, and fills its context. */
+/** A longer text would fill the parent's context without helping it. */
 const detailsCharactersMax = 20_000;
 
-/** What a parent's model reads of one child. */
+/** The result of one child as its parent's model reads it. */
 export function resultOf(response: RunResponse): { [key: string]: Json } {
   const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response) };
   if (response.details.length <= detailsCharactersMax) return result;
   return { ...result, details: `${response.details.slice(0, detailsCharactersMax)}…`, details_truncated: true };
 }
 
-/** What it reads of a whole batch: every task, in the order in which it asked. */
+/** The result of a whole batch, with every task in the order of the call. */
 export function batchResultOf(policy: BatchPolicy, results: readonly NamedResult[]): { [key: string]: Json } {
   return {
     policy: policy.kind === "quorum" ? `quorum ${policy.count}` : policy.kind,
@@ -38,7 +38,7 @@ export function batchResultOf(policy: BatchPolicy, results: readonly NamedResult
   };
 }
 
-/** What it reads when the first task of a streaming batch has ended. */
+/** The first result of a streaming batch. */
 export function firstResultOf(first: NamedResult, running: readonly RunningTask[]): { [key: string]: Json } {
   return {
     first: { name: first.name, ...resultOf(first.response) },
@@ -47,7 +47,7 @@ export function firstResultOf(first: NamedResult, running: readonly RunningTask[
   };
 }
 
-/** The message that brings a later result. */
+/** The message with a later result of a streaming batch. */
 export function laterResultOf(
   handle: string,
   { name, response }: NamedResult,

@@ -3,7 +3,7 @@ import type { ToolSpec } from "../protocol/tool.ts";
 
 type JsonSchema = ToolSpec["inputSchema"];
 
-/** The delegation tool as a model sees it: its `agent` can only name what this run can really reach. */
+/** The delegation tool as a model sees it. Its `agent` accepts only agents that this run can reach. */
 export function delegateSpec(targets: readonly Pick<DelegationTarget, "id" | "description">[]): ToolSpec {
   const list = targets.map(({ id, description }) => `- ${id}: ${description}`).join("\n");
   const ids = targets.map(({ id }) => id);

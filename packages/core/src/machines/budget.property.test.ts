@@ -9,10 +9,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unlimited } from "../budget/ledger.ts";
 import { noBudgetLeft } from "./agent/plan-batch.ts";
-import { flatAgents, forgetfulAgents } from "./simulation/agents.test-helper.ts";
+import { flatAgents, smallContextAgents } from "./simulation/agents.test-helper.ts";
 import type { SimulatedRun } from "./simulation/run.test-helper.ts";
-import { plenty, type Scenario, schedules, someBudget } from "./simulation/scenario.test-helper.ts";
-import { play } from "./simulation/simulate.test-helper.ts";
+import { ampleBudget, type Scenario, schedules, someBudget } from "./simulation/scenario.test-helper.ts";
+import { simulate } from "./simulation/simulate.test-helper.ts";
 
 const timeoutMs = 120_000;
 
@@ -21,7 +21,7 @@ const times = Number(process.env.TROUPE_TEST_TIMES || 1);
 
 function hold(scenarios: fc.Arbitrary<Scenario>, numRuns: number): void {
   fc.assert(
-    fc.property(scenarios, (scenario) => void play(scenario)),
+    fc.property(scenarios, (scenario) => void simulate(scenario)),
     { numRuns: numRuns * times },
   );
 }
@@ -54,11 +54,11 @@ test(
         if (fact.type === "context.compacted") seen[fact.error ? "cut" : "summedUp"] += 1;
         if (fact.type === "context.compacted" && entries[at - 1]?.type === "run.claimed") seen.lost += 1;
       });
-    const budget = fc.oneof(someBudget, fc.constant(plenty));
+    const budget = fc.oneof(someBudget, fc.constant(ampleBudget));
     const scenarios = schedules(budget, ["crashes", "failures"]);
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        play(scenario, { registry: forgetfulAgents, law: ({ runs }) => void runs.forEach(count) });
+        simulate(scenario, { registry: smallContextAgents, law: ({ runs }) => void runs.forEach(count) });
       }),
       { numRuns: 1_000 * times },
     );
@@ -77,10 +77,10 @@ test(
 test(
   "with room for the worst case nobody is ever short of budget",
   () => {
-    const scenarios = schedules(fc.constant(plenty), ["failures", "people"], { mayStream: false });
+    const scenarios = schedules(fc.constant(ampleBudget), ["failures", "people"], { mayStream: false });
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        play(scenario, { registry: flatAgents, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
+        simulate(scenario, { registry: flatAgents, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
       }),
       { numRuns: 400 * times },
     );

@@ -7,7 +7,7 @@ import type { RunResponse } from "../protocol/response.ts";
 import type { RunError, RunErrorType } from "../protocol/run-error.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 
-/** A delegate call or another that was refused before it could start. */
+/** A call that was refused before it could start. */
 export interface RefusedCall {
   call: number;
   tool: string;
@@ -15,13 +15,13 @@ export interface RefusedCall {
 }
 
 /**
- * Everything that a machine can want from the world, as data. A host starts the effect, appends its outcome to the
- * journal, and feeds that entry back; the machine never sees a promise.
+ * Everything that a machine can request, as data. A host starts the effect, appends its outcome to the journal, and
+ * sends that entry to the machine. The machine never sees a promise.
  */
 export type Effect =
-  /** With no room for a model call (`maxOutputTokens` 0) the intent is the direct one. */
+  /** Without a budget for a model call (`maxOutputTokens` 0) the intent comes from the request alone. */
   | { kind: "assessIntent"; run: string; maxOutputTokens: number }
-  /** Asks a person whether the run may begin at all. */
+  /** Asks a person whether the run may begin. */
   | { kind: "askApproval"; run: string; reason: string }
   | {
       kind: "callModel";
@@ -30,55 +30,56 @@ export type Effect =
       messages: readonly Message[];
       lastTurn: boolean;
       maxOutputTokens: number;
-      /** Requests that were made for this turn already, and failed. */
+      /** Failed requests of this turn so far. */
       triesBefore: number;
     }
-  /** Writes down what becomes of a turn's calls, before any of them starts. */
+  /** Journals the plan of a turn's calls before any of them starts. */
   | { kind: "planCalls"; run: string; step: number; children: readonly PlannedChild[]; refused: readonly RefusedCall[] }
-  /** With no room for a model call (`maxOutputTokens` 0) the conversation is cut instead. */
+  /** Without a budget for a model call (`maxOutputTokens` 0) the conversation is cut instead. */
   | { kind: "summarise"; run: string; step: number; messages: readonly Message[]; maxOutputTokens: number }
-  /** Writes down which results give way to references before a turn. */
+  /** Journals which results are replaced by placeholders before a turn. */
   | { kind: "trim"; run: string; step: number; results: readonly string[]; tokensBefore: number; tokensAfter: number }
-  /** Sums up what gives way before a turn; with no room for a model call (`maxOutputTokens` 0) it is cut instead. */
+  /** Summarises older messages before a turn. Without a budget for a model call (`maxOutputTokens` 0) they are cut. */
   | ({ kind: "compact"; run: string; step: number; maxOutputTokens: number } & Compaction)
-  /** `approved`: a person has allowed this very call. */
+  /** `approved`: a person has allowed this call. */
   | { kind: "callTool"; run: string; step: number; call: number; toolCall: ToolCall; approved: boolean }
   | { kind: "runChild"; run: string; step: number; call: number; item: number; request: RunRequest }
-  /** Tells a child, and all below it, to stop. Its response comes by the effect that runs it. */
+  /** Tells a child and all runs below it to stop. Its response still answers `runChild`. */
   | { kind: "cancelChild"; run: string; step: number; call: number; item: number; request: RunRequest; reason: string }
-  /** Writes down the response of a child that never got as far as being asked. */
+  /** Journals the response of a child that will not start. */
   | { kind: "dropChild"; run: string; step: number; call: number; item: number; attempt: number; response: RunResponse }
-  /** Fires when `delayMs` have gone since `since`, by the wall clock. */
+  /** Fires `delayMs` after `since`, by the wall clock. */
   | { kind: "startTimer"; run: string; timer: string; delayMs: number; since: number; retry?: TurnRetry }
   | { kind: "verify"; run: string; round: number; verifiers: readonly VerifierSpec[]; response: RunResponse }
   | { kind: "settle"; run: string; response: RunResponse };
 
-/** The part of a conversation that gives way to a summary, and what is left of it. */
+/** The plan for replacing the older part of a conversation by a summary. */
 export interface Compaction {
-  /** What gives way, as a text. */
+  /** The replaced messages as text. */
   transcript: string;
-  /** The longest summary that is kept, by our estimate. */
+  /** The longest summary that is stored, by our estimate. */
   textTokensMax: number;
-  /** How many of the newest messages stay as they are. */
+  /** Number of newest messages that stay unchanged. */
   kept: number;
   tokensBefore: number;
-  /** Without the summary. */
+  /** Tokens afterwards, without the summary. */
   tokensLeft: number;
 }
 
-/** What a timer is for, after which a model is asked again: shown, and kept nowhere. */
+/** Why a timer waits before a model call is repeated. For displays only; never stored. */
 export interface TurnRetry {
   type: RunErrorType;
   message: string;
-  /** Requests that have failed for this turn, of at most so many; null: as many as it takes. */
+  /** Failed requests of this turn. */
   tries: number;
+  /** The most requests for one turn; null means no limit. */
   triesMax: number | null;
 }
 
 export type EffectKind = Effect["kind"];
 export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;
 
-/** The name of an effect within its run: the same before and after a restart, by which its outcome is found. */
+/** The key of an effect within its run. It is the same after a restart, so that the effect's outcome is found by it. */
 export function effectKey(effect: Effect): string {
   switch (effect.kind) {
     case "assessIntent":
@@ -116,7 +117,7 @@ function childKey({ step, call, item }: { step: number; call: number; item: numb
   return `child/${step}/${call}/${item}/${attempt}`;
 }
 
-/** The effect whose outcome an entry is; null for an entry that answers none. */
+/** The key of the effect whose outcome an entry is; null if it is not an outcome. */
 export function answeredEffect(body: EntryBody): string | null {
   switch (body.kind) {
     case "intent.assessed":
@@ -155,10 +156,10 @@ export function answeredEffect(body: EntryBody): string | null {
 }
 
 /**
- * The place of an effect in a machine. A host replaces each by a callback actor that starts the real thing and stops
- * it on cleanup; a machine run without a host fails loudly.
+ * The placeholder actor of an effect. A host provides a callback actor in its place, which starts the effect and stops it
+ * on cleanup. A machine that runs without a host throws.
  */
-export function effectPlace<K extends EffectKind>(kind: K) {
+export function effectActor<K extends EffectKind>(kind: K) {
   return fromCallback<EventObject, EffectOf<K>>(() => {
     throw new Error(`effect "${kind}" was not provided: run this machine through an actor host`);
   });

@@ -17,7 +17,7 @@ export type FactBody = Exclude<EntryBody, { kind: "run.opened" }>;
 type Begin = (effect: Effect) => () => void;
 
 /** Keeps book of what a machine wants from the world, as an actor host would. */
-function keepBook() {
+function trackEffects() {
   const running = new Map<string, Effect>();
   const answered = new Set<string>();
   let started: string[] = [];
@@ -51,7 +51,7 @@ function keepBook() {
   };
 }
 
-export interface Drive {
+export interface MachineDriver {
   /** Feeds one fact. Each comes 10 ms after the one before unless `at` says otherwise. */
   feed(body: FactBody, at?: number): void;
   /** Feeds one fact and tells what came of it: the state, and the keys of effects started and stopped. */
@@ -84,8 +84,8 @@ function snapshotOf(actor: ReturnType<typeof createActor<typeof agentMachine>>) 
 }
 
 /** A run of the agent machine without a world: effects are noted, facts are fed by hand. */
-export function drive(changes: SpecChanges = {}, request: Partial<RunRequest> = {}): Drive {
-  const book = keepBook();
+export function drive(changes: SpecChanges = {}, request: Partial<RunRequest> = {}): MachineDriver {
+  const book = trackEffects();
   const facts: RunFact[] = [];
   const input = { request: aRequest(request), pin: aSpec(changes), openedAt };
   const actor = createActor(provideAgent(book.begin), { input });

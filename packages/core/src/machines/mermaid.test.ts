@@ -30,17 +30,17 @@ test("the delegation machine, whole", () => {
   queued --> dropping : drop
   queued --> dropping : cancel
   waiting --> retrying : child.settled [isRetryable]
-  waiting --> settled : child.settled [isThisAttempt]
-  waiting --> settled : stopping, child.settled [isThisAttempt]
-  waiting --> settled : ending, child.settled [isThisAttempt]
+  waiting --> settled : child.settled [isCurrentAttempt]
+  waiting --> settled : stopping, child.settled [isCurrentAttempt]
+  waiting --> settled : ending, child.settled [isCurrentAttempt]
   retrying --> waiting : timer.fired [isBackoffInTime]
   retrying --> settled : timer.fired [isBackoff]
   retrying --> settled : drop
   retrying --> settled : cancel
-  dropping --> settled : child.settled [isThisAttempt]
+  dropping --> settled : child.settled [isCurrentAttempt]
   settled --> [*]
   note right of waiting : runChild
-  note right of waiting_stopping : anywhere in waiting on cancel [isToBeTold]
+  note right of waiting_stopping : anywhere in waiting on cancel [mustAnnounceCancel]
   note right of waiting_ending : anywhere in waiting on cancel
 `);
 });
@@ -57,9 +57,9 @@ describe("the agent machine", () => {
     "execute_check --> execute_gate",
     "execute_gate --> execute_think",
     "execute --> stopping : gate, [hasReachedCap]",
-    "execute --> respond : think, model.replied [isThisStep]",
+    "execute --> respond : think, model.replied [isCurrentStep]",
     "stopping --> respond : telling, [hasNoBatches]",
-    "respond --> execute : verifying, verify.finished [mayTryAgain]",
+    "respond --> execute : verifying, verify.finished [canTryAgain]",
     "respond --> settled : settling, run.settled",
     "note right of settled : anywhere on run.settled",
     "settled --> [*]",

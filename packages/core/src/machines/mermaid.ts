@@ -1,23 +1,23 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from "xstate";
 
-/** One line between two states of the same level. */
+/** An arrow between two states of the same level. */
 interface Edge {
   from: AnyStateNode;
   to: AnyStateNode;
   label: string;
 }
 
-/** What is drawn inside one state: its children's edges, and notes where no edge can be drawn. */
+/** Edges by their enclosing state, and notes for transitions that cannot be edges. */
 interface Drawing {
   edges: Map<AnyStateNode, Edge[]>;
   notes: string[];
 }
 
 /**
- * A machine's states and transitions as a Mermaid `stateDiagram-v2`, for documents and for `troupe inspect machine`.
+ * Renders a machine's states and transitions as a Mermaid `stateDiagram-v2`, for documents and `troupe inspect machine`.
  *
- * Mermaid draws no line between the insides of two states: such a transition is drawn between the two, and its label
- * says which inner states it leaves and enters. Transitions that only change context are left out.
+ * Mermaid cannot draw an edge between inner states of two different states. Such an edge connects the outer states, and
+ * its label names the inner states. Transitions that only change the context are left out.
  *
  * @example
  * machineToMermaid(delegationMachine).split("\n")[1]; // "  [*] --> queued"
@@ -34,24 +34,24 @@ export function machineToMermaid(machine: AnyStateMachine): string {
   return ["stateDiagram-v2", ...inside(root, drawing), ...drawing.notes].join("\n  ").concat("\n");
 }
 
-/** Puts a transition where Mermaid can show it: at the level at which its two ends part. */
+/** Adds a transition at the level where Mermaid can draw it: where the paths of its two ends diverge. */
 function draw({ edges, notes }: Drawing, source: AnyStateNode, target: AnyStateNode, label: string): void {
-  const parting = source.path.findIndex((key, i) => key !== target.path[i]);
-  const depth = Math.min(parting === -1 ? source.path.length : parting, target.path.length - 1);
+  const divergence = source.path.findIndex((key, i) => key !== target.path[i]);
+  const depth = Math.min(divergence === -1 ? source.path.length : divergence, target.path.length - 1);
   if (depth === source.path.length) {
-    const where = source.parent ? `anywhere in ${source.key}` : "anywhere";
-    notes.push(noteOn(target, `${where} on ${label}`));
+    const scope = source.parent ? `anywhere in ${source.key}` : "anywhere";
+    notes.push(noteOn(target, `${scope} on ${label}`));
     return;
   }
   const [from, to] = [ancestorAt(source, depth + 1), ancestorAt(target, depth + 1)];
   const scope = from.parent ?? from;
   const left = source === from ? "" : source.path.slice(depth + 1).join(".");
   const entered = target === to ? "" : `→ ${target.path.slice(depth + 1).join(".")}`;
-  const words = [[left, label].filter(Boolean).join(", "), entered].filter(Boolean);
-  edges.set(scope, [...(edges.get(scope) ?? []), { from, to, label: words.join(" ") }]);
+  const parts = [[left, label].filter(Boolean).join(", "), entered].filter(Boolean);
+  edges.set(scope, [...(edges.get(scope) ?? []), { from, to, label: parts.join(" ") }]);
 }
 
-/** The lines inside a state: where it begins, its children, and what leads from one to another. */
+/** The lines inside a state: its initial state, its children, and the edges between them. */
 function inside(node: AnyStateNode, drawing: Drawing): string[] {
   const initial = node.initial?.target?.[0];
   const children = Object.values(node.states);
@@ -88,7 +88,7 @@ function descendants(node: AnyStateNode): AnyStateNode[] {
   return [node, ...Object.values<AnyStateNode>(node.states).flatMap(descendants)];
 }
 
-/** The node itself or the one above it that is so deep; a shallower node stands for itself. */
+/** The node or its ancestor at this depth; a shallower node is returned as it is. */
 function ancestorAt(node: AnyStateNode, depth: number): AnyStateNode {
   return node.path.length > depth && node.parent ? ancestorAt(node.parent, depth) : node;
 }
@@ -97,7 +97,7 @@ function idOf(node: AnyStateNode): string {
   return node.path.join("_");
 }
 
-/** The event, and the guard in brackets. An eventless transition has its guard alone. */
+/** The event, and the guard in brackets. A transition without an event has only its guard. */
 function labelOf({ eventType, guard }: AnyTransitionDefinition): string {
   const name = typeof guard === "object" && guard !== null ? String(guard.type) : guard;
   return [eventType, typeof name === "string" ? `[${name}]` : ""].filter((part) => part !== "").join(" ");

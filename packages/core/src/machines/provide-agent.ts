@@ -5,45 +5,45 @@ import { delegationMachine } from "./delegation/machine.ts";
 import type { Effect, EffectKind, EffectOf } from "./effects.ts";
 
 /**
- * The agent machine with a world behind its places, whatever that is: a host does the effects, a test notes them.
+ * The agent machine with its effects connected: a host runs them, a test records them.
  *
- * One machine serves every run of a host (providing costs more than a run's whole life), so effects carry the id of
- * their run.
+ * One machine serves every run of a host, because providing costs more than a whole run does. So every effect carries the
+ * id of its run.
  *
- * @param begin starts an effect and returns what stops it
+ * @param begin starts an effect and returns a function that stops it
  *
  * @example
- * const wanted: string[] = [];
+ * const started: string[] = [];
  * const machine = provideAgent((effect) => {
- *   wanted.push(effectKey(effect));
+ *   started.push(effectKey(effect));
  *   return () => {};
  * });
  */
 export function provideAgent(begin: (effect: Effect) => () => void): typeof agentMachine {
-  const place = <K extends EffectKind>(_kind: K) =>
+  const effect = <K extends EffectKind>(_kind: K) =>
     fromCallback<EventObject, EffectOf<K>>(({ input }) => begin(input as Effect));
   const delegation = delegationMachine.provide({
     actors: {
-      runChild: place("runChild"),
-      cancelChild: place("cancelChild"),
-      dropChild: place("dropChild"),
-      startTimer: place("startTimer"),
+      runChild: effect("runChild"),
+      cancelChild: effect("cancelChild"),
+      dropChild: effect("dropChild"),
+      startTimer: effect("startTimer"),
     },
   });
   return agentMachine.provide({
     actors: {
-      assessIntent: place("assessIntent"),
-      askApproval: place("askApproval"),
-      callModel: place("callModel"),
-      planCalls: place("planCalls"),
-      summarise: place("summarise"),
-      trim: place("trim"),
-      compact: place("compact"),
-      callTool: place("callTool"),
+      assessIntent: effect("assessIntent"),
+      askApproval: effect("askApproval"),
+      callModel: effect("callModel"),
+      planCalls: effect("planCalls"),
+      summarise: effect("summarise"),
+      trim: effect("trim"),
+      compact: effect("compact"),
+      callTool: effect("callTool"),
       batch: batchMachine.provide({ actors: { delegation } }),
-      startTimer: place("startTimer"),
-      verify: place("verify"),
-      settle: place("settle"),
+      startTimer: effect("startTimer"),
+      verify: effect("verify"),
+      settle: effect("settle"),
     },
   });
 }

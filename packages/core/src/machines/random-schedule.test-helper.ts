@@ -26,7 +26,7 @@ import {
   trimmed,
   verified,
 } from "./fixtures.test-helper.ts";
-import type { Drive, FactBody } from "./machine-driver.test-helper.ts";
+import type { FactBody, MachineDriver } from "./machine-driver.test-helper.ts";
 
 /** One choice of a schedule: what happens, to which effect, and how it turns out. */
 export interface Choice {
@@ -78,7 +78,7 @@ function pick<T>(how: number, ...options: T[]): T {
 }
 
 /** Calls that the model may ask for next; some are asked for again and again. */
-function callsFor(d: Drive, how: number): ToolCall[] {
+function callsFor(d: MachineDriver, how: number): ToolCall[] {
   const running = Object.values(d.context().batches).flatMap(runningTasks);
   const other = { path: `${how}.txt` };
   const tasks = [
@@ -103,7 +103,7 @@ function callsFor(d: Drive, how: number): ToolCall[] {
   );
 }
 
-function replyTo(d: Drive, { step }: EffectOf<"callModel">, how: number): FactBody {
+function replyTo(d: MachineDriver, { step }: EffectOf<"callModel">, how: number): FactBody {
   if (how % 97 === 0) return modelFailed(step);
   if (how % 11 === 0) return modelFailed(step, { type: "rate_limit", retryAfterMs: pick(how, null, 30_000) });
   const text = pick(how, `words ${how}`, `words ${how}`, "");
@@ -126,7 +126,7 @@ function childOutcome({ step, call, item, request }: EffectOf<"runChild">, how: 
 }
 
 /** What may come of an effect; null for one that is answered by nothing. */
-export function outcomeOf(d: Drive, effect: Effect, how: number): FactBody | null {
+export function outcomeOf(d: MachineDriver, effect: Effect, how: number): FactBody | null {
   switch (effect.kind) {
     case "assessIntent":
       return intentAssessed(pick(how, "low", "medium", "high"));
@@ -180,15 +180,15 @@ export function outcomeOf(d: Drive, effect: Effect, how: number): FactBody | nul
 }
 
 /** Answers to all that a person is asked now. */
-export function answersTo(d: Drive, how: number): FactBody[] {
-  const { awaiting, calls } = d.context();
+export function answersTo(d: MachineDriver, how: number): FactBody[] {
+  const { pendingApproval, calls } = d.context();
   const asked = calls.flatMap(({ phase, approval }) => (phase === "waiting" && approval ? [approval] : []));
   const scope = pick(how >> 1, "once" as const, "once" as const, "run" as const);
-  return [...(awaiting ? [awaiting] : []), ...asked].map((id) => answered(id, how % 3 !== 0, { scope }));
+  return [...(pendingApproval ? [pendingApproval] : []), ...asked].map((id) => answered(id, how % 3 !== 0, { scope }));
 }
 
 /** What people may want of a run, and what its children tell of theirs. */
-function command(d: Drive, how: number): FactBody {
+function command(d: MachineDriver, how: number): FactBody {
   const { step, children } = d.context();
   const child = pick(how, ...Object.values(children));
   const place = child ?? { step: Math.max(1, step), call: 0, item: 0, attempt: 1 };
@@ -208,7 +208,7 @@ function command(d: Drive, how: number): FactBody {
 }
 
 /** What may reach a run at any time, though it fits nothing. */
-function noise(d: Drive, how: number): FactBody {
+function noise(d: MachineDriver, how: number): FactBody {
   const { step } = d.context();
   return pick<FactBody>(
     how,
@@ -236,7 +236,7 @@ function isLikely(effect: Effect, how: number): boolean {
 }
 
 /** Does what a choice says. */
-export function act(d: Drive, { kind, which, how, elapsedMs }: Choice): void {
+export function act(d: MachineDriver, { kind, which, how, elapsedMs }: Choice): void {
   const at = d.context().lastAt + elapsedMs;
   const wanted = d.pending().filter((effect) => isLikely(effect, how));
   const effect = wanted[which % Math.max(1, wanted.length)];

@@ -1,13 +1,13 @@
 import type { Blobs } from "../ports/blobs.ts";
 import { hashBytes } from "../protocol/hash.ts";
 
-/** Blobs that are gone with their process. For unit tests only. */
+/** Blobs in memory, for unit tests. */
 export function createMemoryBlobs(): Blobs {
   const stored = new Map<string, Uint8Array>();
   return {
     async put(bytes) {
       const hash = hashBytes(bytes);
-      // Not slice(): that of a Buffer shares its memory.
+      // Not slice(): for a Buffer it shares the memory.
       stored.set(hash, new Uint8Array(bytes));
       return hash;
     },

@@ -1,5 +1,5 @@
 import { TroupeError } from "../errors.ts";
-import type { Bus, BusMessage, Subscription } from "../ports/bus.ts";
+import { type Bus, type BusMessage, noResponders, type Subscription, timedOut, tooLarge } from "../ports/bus.ts";
 import { subjectMatches } from "../protocol/subjects.ts";
 
 interface Listener {
@@ -11,15 +11,15 @@ interface Listener {
 export interface MemoryBusOptions {
   /** @default 1 MiB */
   payloadBytesMax?: number;
-  /** Hears what a listener threw. Without it the error is thrown outside of any call: a bug must not pass unseen. */
+  /** Receives errors of listeners. @default the error is thrown outside of any call, so that a bug is noticed */
   onListenerError?(error: unknown, subject: string): void;
 }
 
-/** The in-process bus: the rules of NATS, and copies of bytes, so that nothing is shared across it. */
+/** The in-process bus. It follows the rules of NATS and copies bytes, so that sender and receiver share no objects. */
 export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
   const listeners = new Set<Listener>();
-  /** Patterns without wildcards, by subject: a host waits for thousands of single runs at once. */
+  /** Listeners on patterns without wildcards, by subject: a host waits for thousands of single runs at once. */
   const exact = new Map<string, Set<Listener>>();
   const waiting = new Set<(error: TroupeError) => void>();
   let closed = false;
@@ -38,7 +38,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
     }
   };
 
-  /** Delivers after the caller's own turn, as a socket would. Returns how many listen now. */
+  /** Delivers asynchronously, like a socket. Returns the number of current listeners. */
   const send = (subject: string, bytes: Uint8Array, respond: (reply: Uint8Array) => void): number => {
     const matching = [...listeners].filter((listener) => subjectMatches(listener.pattern, subject));
     matching.push(...(exact.get(subject) ?? []));
@@ -60,13 +60,13 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
     async subscribe(pattern, deliver): Promise<Subscription> {
       if (closed) throw new TroupeError("CLOSED", "the bus is closed");
       const listener = { pattern, deliver, active: true };
-      const room = hasWildcard(pattern) ? listeners : roomOf(exact, pattern);
-      room.add(listener);
+      const group = hasWildcard(pattern) ? listeners : listenersOf(exact, pattern);
+      group.add(listener);
       return {
         unsubscribe: () => {
           listener.active = false;
-          room.delete(listener);
-          if (room !== listeners && room.size === 0) exact.delete(pattern);
+          group.delete(listener);
+          if (group !== listeners && group.size === 0) exact.delete(pattern);
         },
       };
     },
@@ -81,12 +81,12 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
         const fail = (error: TroupeError): void => settle(() => reject(error));
         const timer = setTimeout(() => fail(timedOut(subject, timeoutMs)), timeoutMs);
         waiting.add(fail);
-        const heard = send(subject, bytes, (reply) => {
+        const listening = send(subject, bytes, (reply) => {
           if (closed) return;
           check(reply);
           settle(() => resolve(new Uint8Array(reply)));
         });
-        if (heard === 0) fail(noResponders(subject));
+        if (listening === 0) fail(noResponders(subject));
       });
     },
     async flush() {
@@ -105,24 +105,10 @@ function hasWildcard(pattern: string): boolean {
   return pattern.split(".").some((token) => token === "*" || token === ">");
 }
 
-function roomOf(exact: Map<string, Set<Listener>>, subject: string): Set<Listener> {
+function listenersOf(exact: Map<string, Set<Listener>>, subject: string): Set<Listener> {
   const known = exact.get(subject);
   if (known) return known;
   const created = new Set<Listener>();
   exact.set(subject, created);
   return created;
-}
-
-export function tooLarge(bytes: number, max: number): TroupeError {
-  return new TroupeError("TOO_LARGE", `a message of ${bytes} bytes is over the bus's ${max}`, {
-    fix: "send large bodies by reference, through Blobs",
-  });
-}
-
-export function noResponders(subject: string): TroupeError {
-  return new TroupeError("NO_RESPONDERS", `nobody listens on ${subject}`);
-}
-
-export function timedOut(subject: string, timeoutMs: number): TroupeError {
-  return new TroupeError("TIMEOUT", `no reply on ${subject} within ${timeoutMs} ms`);
 }

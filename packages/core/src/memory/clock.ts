@@ -1,11 +1,11 @@
 import type { Clock, Ids } from "../ports/clock.ts";
 
 export interface SimulatedClock extends Clock {
-  /** Moves time on, firing what falls due in order. */
+  /** Advances the time and fires due timers in order. */
   advance(ms: number): void;
 }
 
-/** Time that stands still until a test moves it. */
+/** A clock that advances only when a test says so. */
 export function createSimulatedClock(startMs = 0): SimulatedClock {
   let nowMs = startMs;
   let sequence = 0;
@@ -35,7 +35,38 @@ export function createSimulatedClock(startMs = 0): SimulatedClock {
   };
 }
 
-/** Ids that a test can foretell: …0001, …0002, and so on. */
+/** A wall clock and a monotonic clock that a test can move together or apart. */
+export interface TwoClocks extends Clock {
+  /** Advances both clocks. */
+  advance(ms: number): void;
+  /** Sets the wall clock forwards or backwards. */
+  setWall(byMs: number): void;
+  /** Simulates a sleeping machine: only the wall clock advances, and no timer fires. */
+  sleep(ms: number): void;
+  /** Advances only the monotonic clock, as if the wall clock was set back by the same time. */
+  advanceMonotonic(ms: number): void;
+}
+
+export function createTwoClocks(): TwoClocks {
+  const clock = createSimulatedClock(1_000_000_000);
+  let wallAheadMs = 0;
+  return {
+    ...clock,
+    now: () => clock.now() + wallAheadMs,
+    setWall(byMs) {
+      wallAheadMs += byMs;
+    },
+    sleep(ms) {
+      wallAheadMs += ms;
+    },
+    advanceMonotonic(ms) {
+      wallAheadMs -= ms;
+      clock.advance(ms);
+    },
+  };
+}
+
+/** Predictable ids: …0001, …0002, and so on. */
 export function createCountingIds(): Ids {
   let count = 0;
   return {

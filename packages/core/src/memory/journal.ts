@@ -9,7 +9,7 @@ interface RunState extends OpenRun {
 
 let journals = 1;
 
-/** A journal that forgets everything when its process ends. For unit tests only. */
+/** A journal in memory, for unit tests. */
 export function createMemoryJournal(): Journal {
   const id = `memory-${journals++}`;
   const feed: FeedItem[] = [];

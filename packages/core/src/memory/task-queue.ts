@@ -3,8 +3,8 @@ import type { Clock } from "../ports/clock.ts";
 import type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "../ports/task-queue.ts";
 
 /**
- * The in-process queue. It needs no lease: whoever could hold a task lives in this process. Its contents are rebuilt
- * from the journal at start, by offering every open run again. Without a clock, what is parked for later is there at once.
+ * The in-process queue. It needs no leases, because every holder lives in this process. At start the host offers every open
+ * run of the journal again. Without a clock, a task parked with a delay is available at once.
  */
 export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> } = {}): TaskQueue {
   const queued = new Map<string, TaskOffer>();
@@ -24,20 +24,20 @@ export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> 
     const lost = new AbortController();
     held.set(offer.run, lost);
     let over = false;
-    /** Whether it was held until now. */
-    const letGo = (): boolean => {
-      const mine = !over && !closed;
+    /** Ends the hold. Returns false if it had ended before. */
+    const release = (): boolean => {
+      const wasHeld = !over && !closed;
       over = true;
-      return mine;
+      return wasHeld;
     };
-    const putBack = (): void => {
+    const requeue = (): void => {
       held.delete(offer.run);
       if (closed) return;
       queued.set(offer.run, offer);
       hint();
     };
     const forget = (): void => {
-      if (letGo()) held.delete(offer.run);
+      if (release()) held.delete(offer.run);
     };
     return {
       run: offer.run,
@@ -49,9 +49,9 @@ export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> 
       onUncertain: () => () => {},
       async park(options) {
         if (!options?.again) return forget();
-        if (!letGo()) return;
-        if (options.againAfterMs && clock) clock.after(options.againAfterMs, putBack);
-        else putBack();
+        if (!release()) return;
+        if (options.againAfterMs && clock) clock.after(options.againAfterMs, requeue);
+        else requeue();
       },
       finish: async () => forget(),
       drop: forget,
@@ -91,7 +91,7 @@ export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> 
 
 function serves(request: TakeRequest, offer: TaskOffer): boolean {
   const agentServed = request.agents === "all" || request.agents.includes(offer.agent);
-  const placeServed =
+  const localityServed =
     offer.locality === "any" || request.localities === "all" || request.localities.includes(offer.locality);
-  return agentServed && placeServed;
+  return agentServed && localityServed;
 }

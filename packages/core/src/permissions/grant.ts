@@ -4,36 +4,36 @@ import type { Grant, GrantLayer } from "../protocol/request.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 import { isAliasOf } from "./tool-names.ts";
 
-/** Names under which a model may know the delegation tool. */
+/** Names of the delegation tool that models know. */
 export const delegateNames = ["delegate", "delegate_to_agent", "Task", "task", "Agent"] as const;
 
 export function isDelegate(toolName: string): boolean {
   return (delegateNames as readonly string[]).includes(toolName);
 }
 
-/** What can be granted where a run opens: its machine's tools, and the agents of its company. */
+/** Everything that can be granted when a run opens: the host's tools and the registry's agents. */
 export interface Grantable {
   tools: readonly ToolSpec[];
   agents: readonly AgentDefinition[];
 }
 
 /**
- * What an agent may really use: whatever every layer lets through, its own definition being the last. Denies win, an
- * empty list grants nothing, and only an absent one (`null`) is no restriction.
+ * Computes a run's grant: everything that all layers allow, including the agent's own definition as the last one. Denies
+ * win. An empty list grants nothing; only `null` means no restriction.
  *
  * @example
  * const layers = [{ from: "session", kind: "session", tools: ["read", "shell"], denyTools: [], agents: null, denyAgents: [] }];
- * grantOf(layers, reviewer, { tools: specs, agents }).tools; // ["read"], where the reviewer asks for read and write
+ * grantOf(layers, reviewer, { tools: specs, agents }).tools; // ["read"] if the reviewer wants read and write
  */
 export function grantOf(above: readonly GrantLayer[], definition: AgentDefinition, grantable: Grantable): Grant {
-  const granted = explainGrant(above, definition, grantable).filter((verdict) => verdict.granted);
+  const granted = explainGrant(above, definition, grantable).filter((decision) => decision.granted);
   const namesOf = (kind: GrantDecision["kind"]): string[] =>
-    granted.filter((verdict) => verdict.kind === kind).map(({ name }) => name);
+    granted.filter((decision) => decision.kind === kind).map(({ name }) => name);
   const writes = [...above, ownLayer(definition)].flatMap((layer) => (layer.writes === null ? [] : [layer.writes]));
   return { tools: namesOf("tool"), agents: namesOf("agent"), writes };
 }
 
-/** For everything that could be granted: whether it is, and which layer took it away. */
+/** Explains for every tool and agent whether it is granted, and which layer removed it. */
 export function explainGrant(
   above: readonly GrantLayer[],
   definition: AgentDefinition,
@@ -43,14 +43,14 @@ export function explainGrant(
   const layers = [...above, own];
   const names = new Set(tools.map(({ name }) => name));
   return [
-    ...tools.map((spec) => verdictOf("tool", spec.name, toolRemoval(layers, spec, names))),
-    ...agents.map((agent) => verdictOf("agent", agent.id, agentRemoval(layers, definition, agent))),
+    ...tools.map((spec) => decisionOf("tool", spec.name, toolRemoval(layers, spec, names))),
+    ...agents.map((agent) => decisionOf("agent", agent.id, agentRemoval(layers, definition, agent))),
   ];
 }
 
-/** What is handed to a child: all that was said above, and what its parent's own definition says. */
+/** The layers for a child: those of its parent, and the parent's own definition. */
 export function layersForChild(above: readonly GrantLayer[], parent: AgentDefinition): GrantLayer[] {
-  // The parent's `allow` is not handed down: whom a child may ask is its own definition's business.
+  // Without the parent's `allow`: the child's own definition names the agents that it may delegate to.
   return [...above, { ...ownLayer(parent), agents: null }];
 }
 
@@ -66,7 +66,7 @@ function ownLayer({ id, tools, disallowedTools, subagents, writes }: AgentDefini
   };
 }
 
-/** Which layer took something away, and why in words. */
+/** The layer that removed a tool or agent, and the reason for a person. */
 export interface Removal {
   by: string;
   reason: string;
@@ -75,10 +75,10 @@ export interface Removal {
 const noNames: ReadonlySet<string> = new Set();
 
 /**
- * The first layer that does not let a tool through; null where all of them do.
+ * The first layer that removes a tool; null if all layers allow it.
  *
- * @param names of all tools that there are: what one of them is really called grants that one alone. A denial reaches a
- * tool by each of its names, whatever else there is: nobody lifts one by bringing a tool of the name that it says.
+ * @param names names of all existing tools. A grant of such a name means that tool only, even if it is an alias of another
+ * one. A denial always matches aliases too, so that it cannot be lifted by adding a tool with the alias as its name.
  */
 export function toolRemoval(
   layers: readonly GrantLayer[],
@@ -117,7 +117,7 @@ function describe({ from, kind }: GrantLayer): string {
   return kind === "session" ? "the session's grant" : `the agent ${from}`;
 }
 
-function verdictOf(kind: GrantDecision["kind"], name: string, removal: Removal | null): GrantDecision {
+function decisionOf(kind: GrantDecision["kind"], name: string, removal: Removal | null): GrantDecision {
   return {
     kind,
     name,
@@ -128,29 +128,45 @@ function verdictOf(kind: GrantDecision["kind"], name: string, removal: Removal |
 }
 
 /**
- * Whether a list names a tool: by its name or another of its names (`Bash`), by a group that it is in, or by how its name
- * begins (`mcp__server__*`, `*`).
+ * Whether a list contains a tool: its name or alias (`Bash`), one of its groups, or a prefix (`mcp__server__*`, `*`).
  *
- * @param taken names that other tools really have: as words they mean those
+ * @param reserved names of existing tools, which are not read as aliases
  */
 export function namesTool(
   names: readonly string[],
   { name, groups }: Pick<ToolSpec, "name" | "groups">,
-  taken: ReadonlySet<string> = noNames,
+  reserved: ReadonlySet<string> = noNames,
 ): boolean {
-  return names.some((word) => fits(word, name) || groups.includes(word) || (!taken.has(word) && isAliasOf(word, name)));
+  return names.some(
+    (item) => matches(item, name) || groups.includes(item) || (!reserved.has(item) && isAliasOf(item, name)),
+  );
 }
 
 function namesAgent(names: readonly string[], id: string): boolean {
-  return names.some((word) => word === id || word === "*");
+  return names.some((item) => item === id || item === "*");
 }
 
-/** Delegating is a tool with several names: who denies one of them denies it. */
-function namesDelegate(word: string): boolean {
-  return delegateNames.some((name) => fits(word, name));
+/** A denial of any name of the delegation tool denies delegation. */
+function namesDelegate(item: string): boolean {
+  return delegateNames.some((name) => matches(item, name));
 }
 
-/** A closing star stands for any rest, in denials too: one that nobody understood would deny nothing. */
-function fits(word: string, name: string): boolean {
-  return word === name || (word.endsWith("*") && name.startsWith(word.slice(0, -1)));
+/** A final `*` matches any rest. Denials support it too: an unsupported pattern would silently deny nothing. */
+function matches(item: string, name: string): boolean {
+  return item === name || (item.endsWith("*") && name.startsWith(item.slice(0, -1)));
+}
+
+/** Names in a list that match no tool of this machine. `mcp__server__*` is always allowed, because servers come and go. */
+export function unknownToolNames(names: readonly string[], specs: readonly ToolSpec[]): string[] {
+  const known = [...specs, ...delegateNames.map((name) => ({ name, groups: [] }))];
+  return names.filter((name) => !isWholeServer(name) && !known.some((tool) => namesTool([name], tool)));
+}
+
+function isWholeServer(name: string): boolean {
+  return name.startsWith("mcp__") && name.endsWith("*");
+}
+
+/** The valid items of a list of tools: names and groups. */
+export function toolNames(specs: readonly ToolSpec[]): { tools: string[]; groups: string[] } {
+  return { tools: specs.map(({ name }) => name), groups: [...new Set(specs.flatMap(({ groups }) => groups))].sort() };
 }

@@ -2,20 +2,20 @@ import { z } from "zod";
 import type { Risk } from "../protocol/agent.ts";
 import { GrantLayer } from "../protocol/request.ts";
 
-/** What happens to a call of some risk: it is run, a person is asked first, or it is refused. */
+/** The decision about calls of a risk: run, ask a person first, or refuse. */
 export const riskDecisions = ["allow", "ask", "deny"] as const;
 export type RiskDecision = (typeof riskDecisions)[number];
 export type RiskPolicy = Readonly<Record<Risk, RiskDecision>>;
 
 export const sandboxModes = ["auto", "required", "off"] as const;
 
-/** What commands of agents may reach and use. */
+/** Access and resources of agents' commands. */
 export const SandboxPolicy = z
   .strictObject({
-    /** `auto`: the best that this machine has. `required`: no command without one that contains it. `off`: none. */
+    /** `auto`: the best available sandbox. `required`: refuse commands if none contains them. `off`: no sandbox. */
     mode: z.enum(sandboxModes).default("auto"),
     network: z.boolean().default(false),
-    /** Folders beside the workspace and the system's own that commands may read. */
+    /** Additional folders that commands may read. */
     readable: z.array(z.string().startsWith("/")).default([]),
     memoryMb: z.int().min(64).default(4_096),
     processes: z.int().min(16).default(512),
@@ -23,10 +23,10 @@ export const SandboxPolicy = z
   .prefault({});
 export type SandboxPolicy = z.infer<typeof SandboxPolicy>;
 
-/** Where web tools may go. */
+/** Hosts that web tools may access. */
 export const WebPolicy = z
   .strictObject({
-    /** Hosts (`wiki.example.org`, `127.0.0.1:8080`) that may be asked although their address is not public. */
+    /** Hosts that are allowed despite a private address (`wiki.example.org`, `127.0.0.1:8080`). */
     privateHosts: z.array(z.string().min(1)).default([]),
     deny: z.array(z.string().min(1)).default([]),
   })
@@ -35,29 +35,29 @@ export type WebPolicy = z.infer<typeof WebPolicy>;
 
 export const noHostDecisions = ["fail", "queue"] as const;
 
-/** What becomes of runs that nobody who lives can take. */
+/** Handling of runs that no live host can take. */
 export const DelegationPolicy = z
   .strictObject({
-    /** `fail`: whoever asks for it is told at once. `queue`: it waits for a host. */
+    /** `fail`: the run fails at once. `queue`: it waits for a host. */
     noHost: z.enum(noHostDecisions).default("fail"),
-    /** A run whose files are where no host lives is given up after so long. */
+    /** A run fails after this time if no live host has its locality. */
     workspaceLostMs: z.int().min(1_000).default(600_000),
   })
   .prefault({});
 export type DelegationPolicy = z.infer<typeof DelegationPolicy>;
 
-/** What the owner of a machine lets happen on it: the first layer of every session, and the last word at every call. */
+/** The rules of a machine's owner. `layer` is the first layer of every session, and every call is checked as well. */
 export interface Policy {
   readonly layer: GrantLayer;
   readonly risk: RiskPolicy;
-  /** Whether what agents of a session have read is kept for the others of it, until one of them changes something. */
+  /** Whether results of read calls are cached for all agents of a session, until one of them changes something. */
   readonly cacheReads: boolean;
   readonly sandbox: SandboxPolicy;
   readonly web: WebPolicy;
   readonly delegation: DelegationPolicy;
 }
 
-/** Where nobody has said anything: everything may be granted, and calls of high risk are asked about. */
+/** The policy without a policy file: everything can be granted, and calls of high risk need approval. */
 export const defaultPolicy: Policy = {
   layer: GrantLayer.parse({ from: "policy", kind: "policy" }),
   risk: { low: "allow", medium: "allow", high: "ask" },

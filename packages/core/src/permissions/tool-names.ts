@@ -3,22 +3,22 @@ import type { ToolCall } from "../protocol/tool.ts";
 
 type Arguments = Readonly<Record<string, Json>>;
 
-/** What becomes of one argument of a tool by another name. One that is not mentioned keeps its name and value. */
+/** Conversion of one argument of an alias. Arguments without a rule stay unchanged. */
 interface ArgumentRule {
-  /** Our name of it; null for one that means nothing here. */
+  /** Our name of the argument; null to drop it. */
   to: string | null;
-  /** Its value in our words; undefined for one that says nothing. */
+  /** Converts the value; undefined drops it. */
   as?: (value: Json) => Json | undefined;
-  /** Why a call that sets it cannot be made. */
+  /** Why a call with this argument is invalid. */
   refused?: string;
-  /** Of several that mean the same, the largest counts. */
+  /** If several arguments map to one, the largest value counts. */
   largest?: true;
 }
 
 interface Alias {
   tool: string;
   args?: Readonly<Record<string, ArgumentRule>>;
-  /** What is meant where our own argument is left out. */
+  /** Default values for our arguments. */
   defaults?: Arguments;
 }
 
@@ -27,12 +27,12 @@ const as = (to: string, change?: ArgumentRule["as"]): ArgumentRule => (change ? 
 const refused = (reason: string): ArgumentRule => ({ to: null, refused: reason });
 
 const atMost = (most: number) => (value: Json) => (typeof value === "number" ? Math.min(value, most) : value);
-/** Zero is said for "no limit", and for the beginning. */
+/** Models pass 0 for "no limit" and for the beginning. */
 const orNothing = (most: number) => (value: Json) => (value === 0 ? undefined : atMost(most)(value));
 const around: ArgumentRule = { to: "context", as: atMost(10), largest: true };
 
 const filePath = { file_path: as("path") };
-const editWords = { old_string: as("old"), new_string: as("new"), replace_all: as("all") };
+const editArgs = { old_string: as("old"), new_string: as("new"), replace_all: as("all") };
 
 const searching: Alias = {
   tool: "search",
@@ -49,7 +49,7 @@ const searching: Alias = {
   },
 };
 
-/** How a todo list is written elsewhere, in the words of a plan. */
+/** Converts a todo list to the items of a plan. */
 function planItems(todos: Json): Json {
   if (!Array.isArray(todos)) return todos;
   return todos.map((todo) => {
@@ -65,10 +65,10 @@ function planItems(todos: Json): Json {
 
 function edits(list: Json): Json {
   if (!Array.isArray(list)) return list;
-  return list.map((edit) => (isObject(edit) ? (renamed(edit, editWords).args ?? edit) : edit));
+  return list.map((edit) => (isObject(edit) ? (renameArgs(edit, editArgs).args ?? edit) : edit));
 }
 
-/** Tools that other programs bring on servers, and that are built in here. */
+/** Tools of well-known MCP servers that are built in here. */
 const servers: Readonly<Record<string, readonly string[]>> = {
   local_toolkit: ["crawl_parallel", "save_corpus", "write_local_file", "workbench_download", "workbench_upload"],
   web_reader: ["webReader"],
@@ -77,7 +77,7 @@ const servers: Readonly<Record<string, readonly string[]>> = {
 const aliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
   ["Read", { tool: "read", args: { ...filePath, offset: as("offset", orNothing(Number.MAX_SAFE_INTEGER)) } }],
   ["Write", { tool: "write", args: filePath }],
-  ["Edit", { tool: "edit", args: { ...filePath, ...editWords } }],
+  ["Edit", { tool: "edit", args: { ...filePath, ...editArgs } }],
   ["MultiEdit", { tool: "edit", args: { ...filePath, edits: as("edits", edits) } }],
   [
     "Bash",
@@ -106,7 +106,7 @@ const aliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
 ]);
 
 /**
- * Our name of a tool that others call differently; any other name as it is.
+ * Our name of a tool; unknown names stay unchanged.
  *
  * @example
  * canonicalToolName("Bash"); // "shell"
@@ -117,29 +117,28 @@ export function canonicalToolName(name: string): string {
 }
 
 /**
- * Whether a word of a list stands for a tool by another name of it, or by how such a name begins (`Web*`). All of a
- * server is named by its whole name and no less: `mcp__*` means servers, and nothing that is built in.
+ * Whether an item of a list is an alias of a tool, or a prefix of one (`Web*`). A prefix has to contain the whole name of
+ * an MCP server: `mcp__*` means real servers and no built-in tool.
  */
-export function isAliasOf(word: string, tool: string): boolean {
-  if (!word.endsWith("*")) return aliases.get(word)?.tool === tool;
-  const beginning = word.slice(0, -1);
-  if (beginning === "") return false;
+export function isAliasOf(item: string, tool: string): boolean {
+  if (!item.endsWith("*")) return aliases.get(item)?.tool === tool;
+  const prefix = item.slice(0, -1);
+  if (prefix === "") return false;
   return [...aliases].some(
-    ([name, alias]) => alias.tool === tool && name.startsWith(beginning) && beginning.length >= serverOf(name).length,
+    ([name, alias]) => alias.tool === tool && name.startsWith(prefix) && prefix.length >= serverOf(name).length,
   );
 }
 
-/** The part of a name that says of which server it is. */
+/** The server part of an MCP tool's name. */
 function serverOf(name: string): string {
   return /^mcp__[a-z_]+?__/.exec(name)?.[0] ?? "";
 }
 
 /**
- * A model's call under our own name, with our own arguments: whoever looks at it afterwards (grant, policy, approval,
- * record) sees one name for one tool. A tool that really has the name keeps it. What cannot be honoured is the call's
- * problem, which its model reads.
+ * Converts a call of an alias to our tool and arguments, so that grants, policy, approvals and the record see one name for
+ * one tool. A name of an existing tool is not converted. Arguments without an equivalent become the call's `problem`.
  *
- * @param isReal whether there is a tool of exactly that name
+ * @param isReal whether a tool with exactly that name exists
  * @example
  * canonicalCall({ id: "1", name: "Read", args: { file_path: "a.ts" }, problem: null }, () => false);
  * // { id: "1", name: "read", args: { path: "a.ts" }, problem: null }
@@ -149,25 +148,25 @@ export function canonicalCall(call: ToolCall, isReal: (name: string) => boolean)
   if (!alias || isReal(call.name)) return call;
   const named = { ...call, name: alias.tool };
   if (call.problem !== null || !isObject(call.args)) return named;
-  const { args, problem } = renamed(call.args, alias.args ?? {});
+  const { args, problem } = renameArgs(call.args, alias.args ?? {});
   if (args === null) return { ...named, args: null, problem: `${call.name} stands for ${alias.tool} here: ${problem}` };
   return { ...named, args: { ...alias.defaults, ...args } };
 }
 
-type Renamed = { args: Record<string, Json>; problem: null } | { args: null; problem: string };
+type RenamedArgs = { args: Record<string, Json>; problem: null } | { args: null; problem: string };
 
-function renamed(given: Arguments, rules: Readonly<Record<string, ArgumentRule>>): Renamed {
+function renameArgs(given: Arguments, rules: Readonly<Record<string, ArgumentRule>>): RenamedArgs {
   const args = new Map<string, Json>();
   for (const [name, value] of Object.entries(given)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : { to: name };
     if (rule?.refused !== undefined && isSet(value)) return { args: null, problem: `${name}: ${rule.refused}` };
-    const put = rule?.as ? rule.as(value) : value;
-    if (rule === undefined || rule.to === null || put === undefined) continue;
-    const there = args.get(rule.to);
-    if (there !== undefined && !rule.largest) {
+    const converted = rule?.as ? rule.as(value) : value;
+    if (rule === undefined || rule.to === null || converted === undefined) continue;
+    const existing = args.get(rule.to);
+    if (existing !== undefined && !rule.largest) {
       return { args: null, problem: `${name} and another argument both mean ${rule.to}: give one of them` };
     }
-    args.set(rule.to, there === undefined ? put : larger(there, put));
+    args.set(rule.to, existing === undefined ? converted : larger(existing, converted));
   }
   return { args: Object.fromEntries(args), problem: null };
 }
@@ -176,7 +175,7 @@ function larger(a: Json, b: Json): Json {
   return typeof a === "number" && typeof b === "number" ? Math.max(a, b) : b;
 }
 
-/** What says "no" asks for nothing. */
+/** `null`, `false`, 0 and an empty text mean that the argument is not set. */
 function isSet(value: Json): boolean {
   return value !== null && value !== false && value !== 0 && value !== "";
 }

@@ -1,7 +1,7 @@
-/** Bodies too large for a message, by the hash of their bytes. What was put can be got, unchanged, or not at all. */
+/** Stores bodies that are too large for a message, by the hash of their bytes. A read returns the exact bytes or fails. */
 export interface Blobs {
-  /** Returns the hex SHA-256 of the bytes. Putting the same twice is putting it once. */
+  /** Stores bytes and returns their hex SHA-256. Storing the same bytes again changes nothing. */
   put(bytes: Uint8Array): Promise<string>;
-  /** Null when there is no such blob; throws `DATABASE_DAMAGED` when the stored bytes do not fit their hash. */
+  /** Null if there is no such blob. Throws `DATABASE_DAMAGED` if the stored bytes do not match their hash. */
   get(hash: string): Promise<Uint8Array | null>;
 }

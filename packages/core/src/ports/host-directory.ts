@@ -5,23 +5,23 @@ export interface HostView extends Omit<HostAnnouncement, "v" | "kind" | "announc
   runs: number;
   busy: number;
   draining: boolean;
-  /** Milliseconds since it was heard of. */
+  /** Milliseconds since its last message. */
   silentMs: number;
-  /** Whether it is taken for living. */
+  /** Whether it counts as alive. */
   alive: boolean;
 }
 
-/** Who can run what, as far as this process has heard. */
+/** The known hosts, and the agents that they serve. */
 export interface HostDirectory {
-  /** All that were heard of lately, this one included, by name. */
+  /** All hosts with recent messages, including this one, sorted by name. */
   list(): HostView[];
   /**
-   * Living hosts that serve an agent, at a place (`any`: at whichever). Where none is known, all hosts are asked first,
-   * which takes a moment.
+   * Live hosts that serve an agent in a locality (`any`: in every one). If none is known, this queries all hosts and waits
+   * briefly for their replies.
    */
   serving(agent: string, locality: string): Promise<HostView[]>;
-  /** Agents that others serve, by id. */
+  /** Agents that other hosts serve, by id. */
   served(): ReadonlyMap<string, ServedAgent>;
-  /** Calls back when a host came, went, or changed what it says. Returns the unsubscriber. */
+  /** Calls the listener when a host appears, leaves or changes its announcement. Returns the unsubscriber. */
   onChange(listener: () => void): () => void;
 }

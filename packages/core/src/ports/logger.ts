@@ -1,4 +1,4 @@
-/** What the runtime logs through. A pino logger fits; so does nothing at all. */
+/** The logger of the runtime. A pino logger fits. */
 export interface Logger {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -6,4 +6,5 @@ export interface Logger {
   error(details: object, message: string): void;
 }
 
+/** Discards all log lines. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

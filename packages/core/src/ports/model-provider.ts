@@ -1,23 +1,35 @@
-import type { Effort } from "../protocol/effort.ts";
+import type { Effort } from "../protocol/agent.ts";
 import type { Json } from "../protocol/json.ts";
 import type { Message, ModelPrice, ModelReply } from "../protocol/model.ts";
 import type { RunError } from "../protocol/run-error.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 
-/** A language model, behind whatever wire it speaks. */
+/**
+ * The adapter of one provider of language models.
+ *
+ * @example
+ * const echo: ModelProvider = {
+ *   id: "echo",
+ *   priceOf: async () => null,
+ *   async call({ model, messages }) {
+ *     const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };
+ *     return { text: messages.at(-1)?.text ?? "", calls: [], usage, stopReason: "end", model };
+ *   },
+ * };
+ */
 export interface ModelProvider {
-  /** The segment of a model id before the first slash. */
+  /** The part of a model id before the first slash. */
   readonly id: string;
   /**
-   * One call, streamed. Throws a `RunFailure` with the reason; never commits a partial reply. Stops at once when
-   * `signal` aborts.
+   * Makes one streamed call. Throws a `RunFailure` on errors and never returns a partial reply. Stops at once when `signal`
+   * aborts.
    */
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
-  /** What a model costs; null when nobody knows, which is not the same as nothing. */
+  /** Price of a model; null if unknown, which does not mean free. */
   priceOf(model: string): Promise<ModelPrice | null>;
-  /** Whether a call of this model would find somebody to answer it. @default yes */
+  /** Whether the provider can serve this model. @default true */
   serves?(model: string): boolean;
-  /** The longest conversation that a model can read, its answer included; null (or no such method): nobody knows. */
+  /** Context window of a model, its answer included; null (or no such method) if unknown. */
   contextOf?(model: string): Promise<number | null>;
 }
 
@@ -26,29 +38,29 @@ export interface ModelRequest {
   system: string;
   messages: readonly Message[];
   tools: readonly ToolSpec[];
-  /** The most that the model may say. */
+  /** The most output tokens. */
   maxOutputTokens: number;
-  /** Null: the model's own default. */
+  /** Null means the model's default. */
   temperature: number | null;
-  /** How hard it is to think. @default the model's own */
+  /** Reasoning effort. @default the model's default */
   effort?: Effort | null;
-  /** JSON Schema of the final answer, for providers that can hold a model to one. */
+  /** JSON Schema of the final answer, for providers that can enforce one. */
   outputSchema?: Record<string, Json> | null;
-  /** Where the call stands in the tree. Real models never see it; scripted and replayed ones answer by it. */
+  /** Position of the call in the tree. Scripted and replayed models use it; real models never see it. */
   origin: {
     session: string;
     run: string;
     agent: string;
     task: string;
     attempt: number;
-    /** Depth of the run in its tree, the root being 0. */
+    /** Depth of the run. The root has depth 0. */
     depth?: number;
-    /** Whether the run goes on with what was said in its session before. @default false */
+    /** Whether the run continues earlier turns of its session. @default false */
     continued?: boolean;
     step: number;
-    /** What the call is for: a turn of the run, unless it says otherwise. */
+    /** Purpose of the call. @default "turn" */
     purpose?: "turn" | "intent" | "summary";
-    /** Requests that were made for this very call already, and failed. @default 0 */
+    /** Failed requests of this call so far. @default 0 */
     triesBefore?: number;
   };
 }
@@ -56,8 +68,25 @@ export interface ModelRequest {
 export interface ModelCallOptions {
   signal: AbortSignal;
   onDelta(text: string): void;
-  /** Something came over the wire, be it words, thoughts or a sign of life: what a watchdog waits for. */
+  /** Data arrived: text, thinking or a keep-alive. Resets the watchdog. */
   onActivity?(): void;
-  /** The call was turned away and will be made again by itself. */
+  /** The call failed in a temporary way, and the adapter will repeat it. */
   onRetry?(retry: { error: RunError; waitMs: number; tries: number; triesMax: number }): void;
 }
+
+/** The model setting of an agent's definition, and the context to resolve it in. */
+export interface ModelPreference {
+  /** An alias, an id of the configured map, `provider/model`, or `inherit`. */
+  wanted: string;
+  /** The resolved model of the parent or the session. */
+  inherited: string;
+  agent: string;
+  /** The session's folder, whose configuration may map the agent to a model. */
+  workspace: string;
+}
+
+/**
+ * Resolves the model of a run to `provider/model`, once, when the run opens. Never throws: an unknown id is returned as it
+ * is, and its call fails with the reason.
+ */
+export type ResolveModel = (preference: ModelPreference) => Promise<string>;

@@ -1,25 +1,25 @@
 import type { ApprovalRow, ChangeRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
 import type { RunResponse } from "../protocol/response.ts";
 
-/** What the recorder answers. Rows lag behind the journal by one batch; `position` says how far they are. */
+/** Queries of the record. Its rows lag behind the journal by one batch; `position` is their journal position. */
 export interface RecordReader {
-  /** Journal position that the rows include. */
+  /** Journal position up to which the rows are current. */
   position(): number;
   /** Newest first. */
   sessions(options: { limit: number }): Promise<SessionRow[]>;
   session(session: string): Promise<SessionDetail | null>;
-  /** The response of the newest turn, once that has settled. */
+  /** The response of the newest turn; null until it settles. */
   response(session: string): Promise<RunResponse | null>;
   run(run: string): Promise<RunRow | null>;
-  /** Oldest first. `waiting`: those that nobody has answered, the ones that wait longest; otherwise the newest of all. */
+  /** Oldest first. `waiting`: the open approvals that wait longest; otherwise the newest approvals of any state. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
   approval(id: string): Promise<ApprovalRow | null>;
-  /** What was done to files, by a run or by all of a session, oldest first; those after the one of that id. */
+  /** File changes of a run or session after the given id, oldest first. */
   changes(of: { session: string } | { run: string }, options: { after: number; limit: number }): Promise<ChangeRow[]>;
-  /** Raw entries of a run, as stored, from an index on. */
+  /** Stored entries of a run from an index on. */
   entries(run: string, options: { from: number; limit: number }): Promise<string[]>;
-  /** Current rows of everything touched after a position; null when that is too much to send: load anew. */
+  /** Current rows of everything changed after a position; null if there are too many, so that the caller has to reload. */
   changesSince(position: number): Promise<RecordChange | null>;
-  /** Calls back after each committed batch. Returns the unsubscriber. */
+  /** Calls the listener after each committed batch. Returns the unsubscriber. */
   onChange(listener: (change: RecordChange) => void): () => void;
 }

@@ -4,64 +4,64 @@ import type { FileChange, ToolOutcome } from "../protocol/tool.ts";
 
 type Run = Pick<RunRequest, "session" | "run" | "workspace">;
 
-/** The state of a run's folder according to its journal. */
+/** State of a run's folder by its journal. */
 export interface FolderState {
-  /** The newest `folderRef` of its calls; null where none has changed anything. */
+  /** The newest `folderRef` of its calls; null if no call changed the folder. */
   journaled: string | null;
-  /** Whether a host has had it before. */
+  /** Whether a host had opened it before. */
   isResumed: boolean;
 }
 
-/** Manages the folders that runs of this host work in. */
+/** Manages the folders of this host's runs. */
 export interface RunFolders {
   /**
-   * The folder of a run as its journal says that it is, made where it is not. Throws a `RunFailure` where that cannot be
-   * had: of type `workspace_lost`, where it was there once.
+   * Opens the folder of a run in the state of its journal, and creates or rebuilds it if necessary. Throws a `RunFailure`
+   * if that fails, of type `workspace_lost` if the folder existed before.
    */
   open(request: Run, facts: FolderState): Promise<RunFolder>;
-  /** What comes back of a run that ends; called again, it says the same. A worktree is gone then. */
+  /** Collects the files of an ending run and removes a worktree. Calling it again returns the same. */
   finish(request: Run, facts: Pick<FolderState, "journaled">): Promise<CollectedFiles>;
-  /** Takes a settled run's own folder away. */
+  /** Removes a settled run's own folder. */
   remove(request: Run): Promise<void>;
-  /** Keeps a run's folder as it is now, for a child that begins with the same files. */
+  /** Stores all files of a folder, for a child that starts with the same files. */
   snapshot(folder: string): Promise<string>;
-  /** Keeps some files of a folder, for a child that begins with those. Throws a `RunFailure` for one that cannot be. */
+  /** Stores some files of a folder, for a child that starts with them. Throws a `RunFailure` if a file cannot be stored. */
   snapshotFiles(folder: string, paths: readonly string[]): Promise<string>;
-  /** Takes away what runs have left that have settled, or are unknown. */
+  /** Removes folders of settled and unknown runs. */
   removeLeftovers(isSettled: (run: Pick<RunRequest, "session" | "run">) => Promise<boolean>): Promise<void>;
 }
 
-/** The changes of one call to a run's own folder. */
+/** One call's changes of a run's own folder. */
 export type FolderChanges = Pick<ToolOutcome, "folderRef"> & {
-  /** Without what its own tool has told of. */
+  /** Changes that the tool itself did not report. */
   changes: FileChange[];
-  /** What the model has to know of it; empty where there is nothing. */
+  /** A note for the model; empty if there is none. */
   note: string;
 };
 
-/** A call that may change files, as the folder that it is made in hears of it. */
+/** A call that may change files of a folder. */
 export interface FolderCall {
   key: string;
-  /** Files that it has said it will change. */
+  /** Files that the call announced to change. */
   planned: readonly string[];
 }
 
-/** The folder that a run works in, on this disk. */
+/** The working folder of a run on this host. */
 export interface RunFolder {
   readonly path: string;
-  /** A call begins: what it has announced is told by it, and by no other call that ends meanwhile. */
+  /** Call this when a call starts. Its announced files are then not attributed to calls that end meanwhile. */
   callStarted(call: FolderCall): void;
   /**
-   * A call has ended: what is in the folder now is kept where it is needed to make it anew. Null where nothing has to be
-   * kept, or nothing has changed.
+   * Call this when a call has ended. Stores the folder's state if another host may have to rebuild it. Null if the folder
+   * is shared or unchanged.
    */
   callEnded(call: Pick<FolderCall, "key">): Promise<FolderChanges | null>;
 }
 
-/** The files of a run's folder that are returned with its response. */
+/** Artifacts and warnings from a run's folder for its response. */
 export type CollectedFiles = Pick<RunResponse, "artifacts" | "warnings">;
 
-/** A folder that the run shares with others: no change in it is kept. */
+/** A folder shared with other runs: its state is not stored. */
 export function sharedFolder(path: string): RunFolder {
   return { path, callStarted() {}, callEnded: async () => null };
 }

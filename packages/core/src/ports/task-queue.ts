@@ -1,23 +1,20 @@
-/** The lease of a queue that is shared between hosts, where the configuration names none: 8 seconds. */
+/** The default lease of a queue that several hosts share: 8 seconds. */
 export const leaseMsDefault = 8_000;
 
 /**
- * Who runs what. The queue holds bytes and knows nothing of agents beyond their names.
+ * Distributes runs to hosts. The queue stores bytes and knows only the names of agents.
  *
- * Promises: a run is queued or held at most once; a taken task is nobody else's until it is parked, finished or lost. A
- * task that comes again to the process that holds it goes on being held there, and is not taken a second time.
+ * Guarantees: a run is queued or held at most once. A taken task belongs to its holder until it is parked, finished or
+ * lost. A task that is redelivered to its current holder stays held and is not taken a second time.
  */
 export interface TaskQueue {
-  /**
-   * Idempotent by run: `duplicate` when the run is queued or held already. A run has one agent and one place, each time
-   * that it is offered.
-   */
+  /** Idempotent by run: `duplicate` if the run is queued or held. Every offer of a run has the same agent and locality. */
   offer(task: TaskOffer): Promise<"offered" | "duplicate">;
-  /** Up to `max` tasks that are there now; never waits for more. */
+  /** Takes up to `max` queued tasks. Never waits for more. */
   take(request: TakeRequest): Promise<TakenTask[]>;
-  /** Calls back when it may be worth taking again. Returns the unsubscriber. */
+  /** Calls the listener when new tasks may be available. Returns the unsubscriber. */
   onHint(listener: () => void): () => void;
-  /** Looks more often for a while: a host that held tasks may be gone. */
+  /** Polls more often for a while, because a host with tasks may have died. */
   pollFaster(): void;
   close(): Promise<void>;
 }
@@ -25,16 +22,16 @@ export interface TaskQueue {
 export interface TaskOffer {
   run: string;
   agent: string;
-  /** `any`, or the id of the workspace that the run's files are in. */
+  /** `any`, or the locality of the run's files. */
   locality: string;
-  /** A `RunRequest`, encoded. */
+  /** An encoded `RunRequest`. */
   bytes: Uint8Array;
 }
 
 export interface TakeRequest {
-  /** Agents that the host serves; `"all"` for every one. */
+  /** Agents that the host serves, or `"all"`. */
   agents: readonly string[] | "all";
-  /** Places that the host serves besides `any`; `"all"` for every one. */
+  /** Localities that the host serves besides `any`, or `"all"`. */
   localities: readonly string[] | "all";
   max: number;
 }
@@ -43,39 +40,38 @@ export interface TakenTask {
   run: string;
   bytes: Uint8Array;
   /**
-   * Whether it may have been handed to somebody before who has neither parked nor finished it. That is no proof of a
-   * death, nor is its absence one of anything: a task parked with `again` may say so too, and one of a queue that was
-   * lost and filled again does not. Whoever takes a run that is known asks the host that claimed it last.
+   * Whether an earlier delivery may have been neither parked nor finished. It is only a hint: a task parked with `again`
+   * may be marked as well, and a task of a rebuilt queue is not. For a known run, ask the host that claimed it last.
    */
   redelivered: boolean;
-  /** Aborts when somebody else may hold the task now. */
+  /** Aborts when another host may hold the task. */
   lost: AbortSignal;
   /**
-   * Whether the lease is certain: it was confirmed so lately, by the monotonic and by the wall clock, that nobody else
-   * can have been handed the task. Where it is not, the journal's end is read before anything is begun.
+   * Whether the lease is certain: by the monotonic and the wall clock, its last confirmation is so recent that no other
+   * host can hold the task. While it is uncertain, read the end of the journal before you start anything.
    */
   isCertain(): boolean;
   /**
-   * Makes an uncertain lease certain again: only after the journal's end was read and shows nobody else's claim. Whether
-   * it is certain now; it is not as long as nobody confirms it, nor once it is lost. Never throws.
+   * Renews an uncertain lease. Call it only after the end of the journal shows no claim of another host. Resolves to
+   * whether the lease is certain now; it is not without a confirmation, or once it is lost. Never throws.
    */
   renew(): Promise<boolean>;
   /**
-   * Calls back while the lease is uncertain and could be renewed: when that is noticed, and every quarter of a lease
-   * from then on. Uncertain leases are not extended by themselves. Returns the unsubscriber.
+   * Calls the listener while the lease is uncertain and can be renewed: at once, and then every quarter of a lease.
+   * Uncertain leases are not extended automatically. Returns the unsubscriber.
    */
   onUncertain(listener: () => void): () => void;
-  /** Gives the task back unfinished. */
+  /** Gives the unfinished task back. */
   park(options?: ParkOptions): Promise<void>;
-  /** Only after the run's terminal entry is in the journal. */
+  /** Removes the task. Call it only after the run's terminal entry is in the journal. */
   finish(): Promise<void>;
-  /** Lets go of it without a word to the queue: somebody else has it. Nothing is sent for it afterwards. */
+  /** Forgets the task without a message to the queue, because another host holds it. */
   drop(): void;
 }
 
 export interface ParkOptions {
-  /** Anybody may take it. Otherwise it is in the queue no more: whoever wakes the run offers it again. */
+  /** Whether any host may take the task again. Otherwise it leaves the queue until the run is offered again. */
   again: boolean;
-  /** Not before so much time has passed. Whoever parks a task because another suits better gives him that time. @default 0 */
+  /** Earliest time until the task can be taken, for example to leave it to a better suited host. @default 0 */
   againAfterMs?: number;
 }

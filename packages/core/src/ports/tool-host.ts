@@ -2,44 +2,38 @@ import type { Risk } from "../protocol/agent.ts";
 import type { Grant } from "../protocol/request.ts";
 import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
 
-/** The hands of this machine. */
+/** Runs the tools of this machine. */
 export interface ToolHost {
   /**
-   * Makes ready what a workspace has of its own, as it is now (null: what is there everywhere). Whoever asks for its `specs`, or for a call in it, does this
-   * first. Never throws.
+   * Loads the current tools of a workspace (null: only the tools for every workspace). Call it before `specs` and before
+   * calls in that workspace. Never throws.
    *
-   * @default there is nothing to be made ready
+   * @default absent: no workspace has tools of its own
    */
   prepare?(workspace: string | null): Promise<void>;
-  /** The tools that there are: everywhere, and in this workspace alone. */
+  /** Tools for every workspace, and those of this one. */
   specs(workspace?: string | null): readonly ToolSpec[];
   /**
-   * What this machine's policy and its stored rules say to a call, before it is run. Never throws: a call that cannot
-   * be run at all is allowed here, since running it says why.
+   * Checks a call against this machine's policy and stored rules. Never throws. An invalid call is allowed here, because
+   * running it gives the better error.
    */
   assess(call: ToolCall, context: ToolContext): ToolAssessment;
   /**
-   * Runs one call. Never throws for anything a model could cause: unknown tool, tool not granted, arguments that do
-   * not fit and failures of the tool all come back as an outcome with an error.
+   * Runs one call. Never throws for errors that a model can cause: an unknown tool, a missing grant, invalid arguments and
+   * failures of the tool are outcomes with an error.
    */
   run(call: ToolCall, context: ToolContext): Promise<ToolOutcome>;
-  /**
-   * For a call of class `verifiable`: what it is about to do to files. Null where it cannot be said, and running the call
-   * says why.
-   */
+  /** For a `verifiable` call: its intended file changes. Null if they are unknown; running the call then gives the error. */
   plan(call: ToolCall, context: ToolContext): Promise<FilePlan[] | null>;
-  /**
-   * For a call of class `verifiable` that may have been started before: the outcome if it really happened, null if it
-   * did not and can be run.
-   */
+  /** For a `verifiable` call that may have run before: its outcome if it happened, null if it can run now. */
   verify(call: ToolCall, context: ToolContext): Promise<ToolOutcome | null>;
 }
 
-/** `ask`: a person has to allow it first. */
+/** The policy's decision about a call. `ask`: a person has to allow it first. */
 export interface ToolAssessment {
   decision: "allow" | "ask" | "deny";
   risk: Risk;
-  /** Why, in words for a person. */
+  /** The reason, for a person. */
   reason: string;
 }
 
@@ -47,18 +41,18 @@ export interface ToolContext {
   session: string;
   run: string;
   agent: string;
-  /** The only folder that file tools may touch. */
+  /** The only folder that file tools may access. */
   workspace: string;
-  /** The session's folder, whose own tools and rules count; null where none do. @default the workspace */
+  /** The session's folder, whose tools and rules are used; null for none. @default the workspace */
   project?: string | null;
   grant: Grant;
   signal: AbortSignal;
-  /** The same for every try of the same call. */
+  /** The same for every try of a call. */
   idempotencyKey: string;
-  /** A person has allowed this very call: policy asks no more, though it may still deny. */
+  /** A person has allowed this call: the policy does not ask again, but may still deny it. */
   approved: boolean;
-  /** Of what the model is to read of its output, where its conversation has little room. */
+  /** The most bytes of output for the model, if its conversation has little space left. */
   outputBytesMax?: number;
-  /** What was journaled before the call began: it does this, or nothing. Null where nothing was. */
+  /** The journaled plan of the call: it must do exactly this or nothing. Null if there is none. */
   plan: readonly FilePlan[] | null;
 }

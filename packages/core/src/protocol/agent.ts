@@ -1,44 +1,47 @@
 import { z } from "zod";
 import { PartialBudget } from "./budget.ts";
-import { Effort } from "./effort.ts";
 import { Token } from "./ids.ts";
 import { PartialLimits } from "./limits.ts";
 import { RunErrorType } from "./run-error.ts";
 
-/** How much of the parent's conversation a child is given. */
+/** The part of the parent's conversation that a child gets. */
 export const ContextMode = z.enum(["task_only", "summary", "full", "selective"]);
 export type ContextMode = z.infer<typeof ContextMode>;
 
 export const Risk = z.enum(["low", "medium", "high"]);
 export type Risk = z.infer<typeof Risk>;
 
-/** How a parent retries a child of this agent. */
+/** Reasoning effort of a model. The provider's adapter translates it. */
+export const Effort = z.enum(["none", "low", "medium", "high", "max"]);
+export type Effort = z.infer<typeof Effort>;
+
+/** Retries of a child of this agent by its parent. */
 export const RetryPolicy = z.object({
   maxAttempts: z.int().min(1).max(10).default(2),
   backoffMs: z.int().nonnegative().default(1_000),
   on: z.array(RunErrorType).default(["network", "rate_limit", "crashed", "model"]),
-  /** Who is asked once more, when every attempt has failed. */
+  /** The agent for one more attempt after all others have failed. */
   alternative: Token.nullable().default(null),
 });
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
-/** Everybody who can be asked, on whichever machine. */
-const everybody = z.literal("*");
+/** All agents, on any host. */
+const allAgents = z.literal("*");
 
-/** Whom an agent may delegate to, or `*` for everybody. An empty `allow` makes it a leaf; deny wins. */
+/** The agents that an agent may delegate to, or `*` for all. An empty `allow` means none. `deny` wins. */
 export const Subagents = z.strictObject({
-  allow: z.array(z.union([everybody, Token])).default([]),
+  allow: z.array(z.union([allAgents, Token])).default([]),
   deny: z.array(Token).default([]),
   execution: z.enum(["parallel", "parallel_streaming", "sequential"]).default("parallel"),
   max_concurrent: z.int().positive().default(5),
 });
 export type Subagents = z.infer<typeof Subagents>;
 
-/** A deterministic check of what a run claims, run before it settles. */
+/** A deterministic check of a run's result, before it settles. */
 export const VerifierSpec = z.object({ name: z.string(), params: z.record(z.string(), z.json()).default({}) });
 export type VerifierSpec = z.infer<typeof VerifierSpec>;
 
-// Folders of the workspace, relative to it (packages/a/test), or of a name wherever it occurs (**/test).
+/** Folders relative to the workspace (`packages/a/test`), or with this name at any depth (`**\/test`). */
 export const WriteScope = z.array(
   z
     .string()
@@ -47,57 +50,68 @@ export const WriteScope = z.array(
 export type WriteScope = z.infer<typeof WriteScope>;
 
 /**
- * Where a run works: in its parent's folder (`shared`), in an empty folder of its own that moves with it (`isolated`), or
- * on a branch of its own of the session's repository (`worktree`).
+ * The folder of a run: its parent's (`shared`), an empty one of its own that moves between hosts (`isolated`), or a Git
+ * worktree of the session's repository with its own branch (`worktree`).
  */
 export const WorkspaceMode = z.enum(["shared", "isolated", "worktree"]);
 export type WorkspaceMode = z.infer<typeof WorkspaceMode>;
 
-/** An agent, as its Markdown file defines it once it is loaded. */
+/**
+ * An agent as its Markdown file defines it.
+ *
+ * @example
+ * AgentDefinition.parse({
+ *   id: "reviewer",
+ *   name: "Reviewer",
+ *   description: "Reviews code",
+ *   prompt: "You review code.",
+ *   source: { origin: "user", path: "reviewer.md" },
+ * }).subagents.allow; // []
+ */
 export const AgentDefinition = z.object({
   id: Token,
   name: z.string().min(1),
-  /** When to delegate to it: what the parent's model reads. */
+  /** When to delegate to it. The parent's model reads this. */
   description: z.string().min(1),
-  /** Its system prompt. */
+  /** The system prompt. */
   prompt: z.string().min(1),
-  /** Tools, groups, or how names begin (`mcp__server__*`). `null`: whatever the parent may grant. Empty: none. */
+  /** Tools, groups, or prefixes of names (`mcp__server__*`). `null`: all that the parent grants. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   disallowedTools: z.array(z.string()).default([]),
-  /** Where it may write, by file tools and by commands. `null`: wherever its parent may. Empty: nowhere. */
+  /** Folders that its file tools and commands may write to. `null`: the same as its parent. Empty: none. */
   writes: WriteScope.nullable().default(null),
   /** An alias, `provider/model`, or `inherit`. */
   model: z.string().default("inherit"),
   subagents: Subagents.prefault({}),
   intent: z.enum(["direct", "patterns", "model"]).default("direct"),
   limits: PartialLimits.default({}),
-  /** What it and all below it may use, whatever its parent has left. */
+  /** The most that it and all runs below it may use. */
   budget: PartialBudget.default({}),
-  /** `parent`: works with its parent's prompt, so that only the context is fresh. */
+  /** `parent`: works with its parent's prompt, but a new conversation. */
   promptFrom: z.enum(["own", "parent"]).default("own"),
-  /** Null: the parent's. */
+  /** Null means the parent's temperature. */
   temperature: z.number().min(0).max(2).nullable().default(null),
-  /** How hard its model is to think. Null: as the model would by itself. */
+  /** Reasoning effort. Null means the model's default. */
   effort: Effort.nullable().default(null),
-  /** JSON Schema that its answer has to fit. */
+  /** JSON Schema of its answer. */
   outputSchema: z.record(z.string(), z.json()).nullable().default(null),
-  /** Set for an expert of one domain: it gets one message, never the parent's conversation, and never delegates. */
+  /** Set for an expert of one domain. It gets only its task, never the parent's conversation, and never delegates. */
   domain: Token.nullable().default(null),
-  /** Switched off by its owner: nobody can delegate to it. */
+  /** Switched off: no agent can delegate to it. */
   disabled: z.boolean().default(false),
   retry: RetryPolicy.prefault({}),
   contextMode: ContextMode.default("task_only"),
-  /** Null: `shared`; of an agent that only other hosts serve, `isolated`. */
+  /** Null means `shared`, or `isolated` for an agent that only other hosts serve. */
   workspace: WorkspaceMode.nullable().default(null),
   verifiers: z.array(VerifierSpec).default([]),
-  /** Where it was read from; of a `remote` one, that another host serves: the names of the hosts. */
+  /** The file that defines it. `remote` means that another host serves it; `path` lists the names of such hosts. */
   source: z.object({ origin: z.enum(["builtin", "user", "project", "claude", "remote"]), path: z.string() }),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
 /**
- * Where the runs of an agent work. One that only other hosts serve, and that says nothing of it, works in a folder of its
- * own: those hosts need not have anybody else's.
+ * The workspace mode of an agent's runs. Without a setting, an agent that only other hosts serve gets a folder of its own:
+ * those hosts need not have the session's folder.
  */
 export function workspaceModeOf({ workspace, source }: Pick<AgentDefinition, "workspace" | "source">): WorkspaceMode {
   return workspace ?? (source.origin === "remote" ? "isolated" : "shared");

@@ -9,11 +9,11 @@ import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
 import { FileChange } from "./tool.ts";
 
-/** The words of the `status` columns, and of everything that people look at. */
+/** Status of a run or session in the record and in every display. */
 export const RecordStatus = z.enum(["pending", "running", "completed", "failed", "cancelled", "timeout"]);
 export type RecordStatus = z.infer<typeof RecordStatus>;
 
-/** A session is known by what was asked first; how it stands is how its newest turn stands. */
+/** A session. `task` is from its first turn, `status` from its newest. */
 export const SessionRow = z.object({
   session: Id,
   /** The first run of the newest turn. */
@@ -22,24 +22,24 @@ export const SessionRow = z.object({
   task: z.string(),
   status: RecordStatus,
   origin: SessionOrigin,
-  /** Answered by a script: no model was called. */
+  /** Answered by a script, without calling a model. */
   demo: z.boolean(),
   workspace: z.string(),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),
-  /** Of all turns together: nobody was at work between two of them. Null while the newest has not settled. */
+  /** Sum over all turns, without the time between them. Null until the newest turn settles. */
   durationMs: z.number().nullable(),
   summary: z.string().nullable(),
   error: z.string().nullable(),
-  /** How often something was asked, and when the last time was; null: it was asked once. */
   turns: z.int().positive().default(1),
+  /** When the newest turn started; null for a session of one turn. */
   turnStartedAt: z.iso.datetime().nullable().default(null),
   runs: z.int(),
   runsActive: z.int(),
   totalTokens: z.int(),
-  /** Of all its runs; null when the price of any is unknown. */
+  /** Sum over all runs; null if the price of one is unknown. */
   costUsd: z.number().nullable().default(null),
-  /** Questions that a person has to answer before it goes on. */
+  /** Approvals that wait for a person. */
   approvalsWaiting: z.int().default(0),
 });
 export type SessionRow = z.infer<typeof SessionRow>;
@@ -48,7 +48,7 @@ export const RunRow = z.object({
   run: Id,
   session: Id,
   parentRun: Id.nullable(),
-  /** Place among all runs of the session, by when they were first seen: stable for as long as the session lives. */
+  /** Position among all runs of the session in order of appearance. It never changes. */
   order: z.int(),
   agent: Token,
   depth: z.int(),
@@ -56,17 +56,17 @@ export const RunRow = z.object({
   maxAttempts: z.int(),
   task: z.string(),
   status: RecordStatus,
-  /** The machine's own word, where it is finer: `rejected`, `bailed_out`, `queued`, `waiting`, `paused`, `parked`. */
+  /** The more precise status of the machine: `rejected`, `bailed_out`, `queued`, `waiting`, `paused`, `parked`. */
   exactStatus: z.string(),
   /**
-   * Place among the siblings that queue for a slot, from 1, when the row was read; null for a run that does not queue.
-   * When a sibling starts, only its own row comes anew, or a queue of 1,000 would bring 1,000 rows for each start:
-   * whoever holds the siblings counts those that are `queued` and have a lower `order`.
+   * Position in the queue of siblings for a slot, from 1, when the row was read; null for a run that does not queue.
+   * A start of a sibling does not update this row, because a queue of 1,000 would send 1,000 rows for each start.
+   * To stay current, count the `queued` siblings with a lower `order`.
    */
   queuePosition: z.int().nullable().default(null),
   contextMode: ContextMode.default("task_only"),
   model: z.string().nullable(),
-  /** The host that has written its newest entry: where it lives, or was last. Null until it is open. */
+  /** The host that wrote its newest entry; null until the run is open. */
   host: Token.nullable().default(null),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),
@@ -78,10 +78,10 @@ export const RunRow = z.object({
   costUsd: z.number().nullable().default(null),
   maxToolCalls: z.int().nullable().default(null),
   maxDurationMs: z.number().nullable().default(null),
-  /** What the run and all below it may use; null until it is open. */
+  /** Budget of the run and all runs below it; null until the run is open. */
   budget: Budget.nullable().default(null),
   filesModified: z.array(z.string()),
-  /** Last thing that the journal says it did: `write hello.md`, `waits for coder`. */
+  /** Its latest action by the journal: `write hello.md`, `waits for coder`. */
   activity: z.string().nullable(),
   summary: z.string().nullable(),
   error: z.string().nullable(),
@@ -91,7 +91,7 @@ export const RunRow = z.object({
 });
 export type RunRow = z.infer<typeof RunRow>;
 
-/** A question to a person: open until it is answered, or until its run has ended without an answer. */
+/** A request for a person's approval. It closes when it is answered or its run ends. */
 export const ApprovalRow = z.object({
   id: Id,
   session: Id,
@@ -99,9 +99,9 @@ export const ApprovalRow = z.object({
   agent: Token,
   /** Agents from the root down to the requester. */
   path: z.array(Token),
-  /** Null: the whole run. */
+  /** Null means the whole run. */
   tool: z.string().nullable(),
-  /** In full: what is allowed is exactly this. */
+  /** All arguments: the approval is for exactly these. */
   args: Json,
   risk: Risk,
   reason: z.string(),
@@ -110,12 +110,12 @@ export const ApprovalRow = z.object({
   answeredAt: z.iso.datetime().nullable(),
   scope: ApprovalScope.nullable(),
   by: z.string().nullable(),
-  /** What the person said. */
+  /** The person's reason. */
   answerReason: z.string().nullable(),
 });
 export type ApprovalRow = z.infer<typeof ApprovalRow>;
 
-/** What one call has done to one file. */
+/** The change of one file by one call. */
 export const ChangeRow = FileChange.pick({
   path: true,
   kind: true,
@@ -123,7 +123,7 @@ export const ChangeRow = FileChange.pick({
   linesAdded: true,
   linesRemoved: true,
 }).extend({
-  /** Counts up through the whole record: of two changes the later one has the higher. */
+  /** Increases through the whole record: a later change has a higher id. */
   id: z.int(),
   session: Id,
   run: Id,
@@ -131,15 +131,15 @@ export const ChangeRow = FileChange.pick({
   step: z.int(),
   call: z.int(),
   tool: z.string(),
-  /** `diff` is but the beginning of it. */
+  /** `diff` contains only its beginning. */
   cut: z.boolean(),
   at: z.iso.datetime(),
 });
 export type ChangeRow = z.infer<typeof ChangeRow>;
 
 /**
- * What is wrong with what is known of a session. `forked`: a run has two entries at that index; both are kept, the first
- * counts. `quarantined`: an entry, or an item of the inbox (`run` is null), was damaged or did not fit, and was set aside.
+ * A damaged part of a session's record. `forked`: a run has two entries at that index; both are stored and the first
+ * counts. `quarantined`: an entry, or an inbox item (`run` is null), was damaged or did not fit, and is ignored.
  */
 export const IntegrityFinding = z.object({
   kind: z.enum(["forked", "quarantined"]),
@@ -154,12 +154,12 @@ export const SessionDetail = z.object({
   session: SessionRow,
   runs: z.array(RunRow),
   approvals: z.array(ApprovalRow).default([]),
-  /** Absent where nothing is wrong. */
+  /** Absent if there are none. */
   flaws: z.array(IntegrityFinding).exactOptional(),
 });
 export type SessionDetail = z.infer<typeof SessionDetail>;
 
-/** Rows as they are now: applying one twice, or skipping to a later one, gives the same page. */
+/** Current rows. Applying a change twice, or skipping to a later one, gives the same result. */
 export const RecordChange = z.object({
   position: z.int(),
   sessions: z.array(SessionRow),
@@ -177,7 +177,7 @@ export const AgentSummary = z.object({
   model: z.string(),
   origin: z.string(),
   path: z.string(),
-  /** Switched off, by its own definition or by the machine's policy: nobody can ask it. */
+  /** Switched off by its definition or the machine's policy. */
   disabled: z.boolean().default(false),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
@@ -186,16 +186,16 @@ export const DaemonStatus = z.object({
   version: z.string(),
   pid: z.int(),
   home: z.string(),
-  /** Who owns the home: a daemon, or a `troupe run` that others attached to. */
+  /** The owner of the home: a daemon, or a `troupe run` that other commands attach to. */
   kind: z.enum(["daemon", "run"]),
   bus: z.string(),
   store: z.string(),
   provider: z.string(),
-  /** Of sessions that name none; null where nothing could answer them. */
+  /** Default model of sessions; null if no model is configured. */
   model: z.string().nullable().exactOptional(),
   demo: z.boolean(),
   agents: z.int(),
-  /** How commands of agents are kept, and whether they are kept to what they were given. */
+  /** The sandbox of agents' commands, and whether it contains them. */
   sandbox: z
     .object({ kind: z.string(), contains: z.boolean(), detail: z.string(), fix: z.string().nullable() })
     .exactOptional(),
@@ -203,18 +203,18 @@ export const DaemonStatus = z.object({
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
-/** A process that runs agents, as people see it. */
+/** A process that runs agents. */
 export const HostRow = z.object({
   host: Token,
   role: z.enum(["daemon", "run", "worker"]),
   version: z.string(),
   pid: z.int(),
   place: Token,
-  /** `gone`: nothing was heard of it for three of its beats. */
+  /** `gone`: its last three heartbeats are missing. */
   status: z.enum(["alive", "draining", "gone"]),
   agents: z.array(z.object({ id: Token, hash: z.string() })),
   capacity: z.int(),
-  /** Runs that live there, and those of them that are at work. */
+  /** Runs in its memory, and the number of them that are working. */
   runs: z.int(),
   busy: z.int(),
   startedAt: z.iso.datetime(),
@@ -222,11 +222,11 @@ export const HostRow = z.object({
 });
 export type HostRow = z.infer<typeof HostRow>;
 
-/** What came of asking a host to drain. */
+/** Result of a request to drain a host. */
 export const HostOutcome = z.object({ host: Token, outcome: z.enum(["requested", "draining", "gone"]) });
 export type HostOutcome = z.infer<typeof HostOutcome>;
 
-/** What a caller lets a session use: it can only take away. */
+/** Restrictions of a session by its caller. They only narrow its grant. */
 export const SessionGrant = z.strictObject({
   tools: z.array(z.string()).optional(),
   denyTools: z.array(z.string()).optional(),
@@ -237,26 +237,26 @@ export const SessionGrant = z.strictObject({
 export type SessionGrant = z.infer<typeof SessionGrant>;
 
 export const SubmitSession = z.object({
-  /** Chosen by whoever asks, so that asking again after a lost connection is still asking once. */
+  /** Chosen by the caller: repeating the request after a lost connection then creates no second session. */
   session: Id.optional(),
   task: z.string().trim().min(1, "a task needs words").max(200_000),
   agent: Token.optional(),
-  /** What answers it, in place of the model that is configured: an id, an alias, or one of the configured map. */
+  /** Model to use instead of the configured one: an id, an alias, or a key of the configured map. */
   model: z.string().min(1).optional(),
-  /** A settled session that this is another turn of: its history is known, its folder is the workspace. */
+  /** The settled session to continue: its history is known, and its folder is the workspace. */
   continues: Id.optional(),
-  /** Of a turn that continues a session: its first run, chosen by whoever asks, for the same reason as `session`. */
+  /** Id of the new turn's first run, chosen by the caller for the same reason as `session`. */
   run: Id.optional(),
-  /** Absolute path; without one the session gets a folder under the home. */
+  /** Absolute path. @default a new folder under the home */
   workspace: z.string().optional(),
   context: z.string().optional(),
   scenario: z.string().optional(),
   timeoutMs: z.int().positive().optional(),
-  /** What the whole tree may use. */
+  /** Budget of the whole tree. */
   budget: PartialBudget.optional(),
-  /** Tightens the caps of the root run. */
+  /** Tightens the limits of the root run. */
   limits: PartialLimits.optional(),
-  /** Narrows what the whole tree may use. */
+  /** Narrows the grant of the whole tree. */
   grant: SessionGrant.optional(),
   userId: z.string().optional(),
   origin: SessionOrigin.default("api"),
@@ -271,7 +271,7 @@ export const ApiError = z.object({
 });
 export type ApiError = z.infer<typeof ApiError>;
 
-/** A finding of the lint, with the place in the file. */
+/** A problem in an agent file, and its position. */
 export const AgentProblem = z.object({
   path: z.string(),
   line: z.int().positive(),
@@ -289,13 +289,13 @@ export type AgentList = z.infer<typeof AgentList>;
 
 export const CancelOutcome = z.object({
   session: Id,
-  /** `requested`: it will stop; `settled`: it had ended already and nothing changed. */
+  /** `requested`: it will stop. `settled`: it had already ended, and nothing changed. */
   outcome: z.enum(["requested", "settled"]),
   status: RecordStatus,
 });
 export type CancelOutcome = z.infer<typeof CancelOutcome>;
 
-/** What came of cancelling, steering, pausing or resuming a run: what has ended stays as it is. */
+/** Result of cancelling, steering, pausing or resuming a run. A settled run does not change. */
 export const RunControlOutcome = z.object({
   session: Id,
   run: Id,
@@ -309,7 +309,7 @@ export const ApprovalAnswer = z
   .strictObject({
     approved: z.boolean(),
     scope: ApprovalScope.default("once"),
-    /** Of a rule: whether it fits the tool with any arguments, and not only with these. */
+    /** For a rule: whether it matches any arguments of the tool, not only these. */
     anyArguments: z.boolean().default(false),
     reason: z.string().trim().min(1).max(2_000).nullable().default(null),
     by: z.string().trim().min(1).max(200).default("a person"),
@@ -320,7 +320,7 @@ export const ApprovalAnswer = z
   });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
-/** `settled`: it was answered before, or its run has ended; nothing changed, and `approval` says how it stands. */
+/** `settled`: it was already answered or its run has ended; nothing changed. `approval` is the current row. */
 export const ApprovalOutcome = z.object({
   approval: ApprovalRow,
   outcome: z.enum(["answered", "settled"]),
@@ -328,14 +328,14 @@ export const ApprovalOutcome = z.object({
 });
 export type ApprovalOutcome = z.infer<typeof ApprovalOutcome>;
 
-/** Which layer let a tool or an agent through, and which took it away. */
+/** Whether a tool or an agent is granted, and which layer removed it. */
 export const GrantDecision = z.object({
   kind: z.enum(["tool", "agent"]),
   name: z.string(),
   granted: z.boolean(),
-  /** The first layer that removed it; null when it is granted. */
+  /** The first layer that removed it; null if it is granted. */
   removedBy: z.string().nullable(),
-  /** In words: `not in tools of coder`, `denied by the session`, `disabled by its definition`. */
+  /** For example: `not in tools of coder`, `denied by the session`. */
   reason: z.string(),
 });
 export type GrantDecision = z.infer<typeof GrantDecision>;
@@ -344,13 +344,13 @@ export const GrantExplanation = z.object({
   run: Id,
   session: Id,
   agent: Token,
-  /** Names of the layers in the order in which they were added. */
+  /** Names of the layers in the order of their addition. */
   layers: z.array(z.string()),
   verdicts: z.array(GrantDecision),
 });
 export type GrantExplanation = z.infer<typeof GrantExplanation>;
 
-/** The record's word for how a run ended: it knows fewer than the machine does. */
+/** The record's status for a run's end. The record has fewer statuses than the machine. */
 export function toRecordStatus(status: RunStatus): RecordStatus {
   if (status === "rejected" || status === "bailed_out") return "failed";
   return status;

@@ -1,31 +1,32 @@
 import { z } from "zod";
 import { Risk } from "./agent.ts";
+import { canonicalJson, hashText } from "./hash.ts";
 import { derivedId, Id, Token } from "./ids.ts";
 import { Json } from "./json.ts";
 
-/** Step 0 stands for the run itself: its intent was found to be of high risk before any call. */
+/** Step 0 means the run itself: its intent was assessed as high risk before any call. */
 export const wholeRunStep = 0;
 
-/** What a person is asked to allow. */
+/** A request for a person's approval. */
 export const Approval = z.object({
   id: Id,
-  /** The tool; for a whole run, null. */
+  /** Null means the whole run. */
   tool: z.string().nullable(),
-  /** All arguments, as they will be used: the answer is bound to them. */
+  /** All arguments as they will be used. The answer is valid for exactly these. */
   args: Json,
   risk: Risk,
   /** Why a person is asked. */
   reason: z.string(),
-  /** Who asks: agents from the root down to the requester. */
+  /** Agents from the root down to the requester. */
   path: z.array(Token),
 });
 export type Approval = z.infer<typeof Approval>;
 
-/** How far an answer reaches: this call, this tool for the rest of this run, or all calls that a stored rule fits. */
+/** The reach of an answer: this call, this tool for the rest of the run, or all calls that a stored rule matches. */
 export const ApprovalScope = z.enum(["once", "run", "rule"]);
 export type ApprovalScope = z.infer<typeof ApprovalScope>;
 
-/** What makes a request for approval unique: the call, and exactly what would be done. */
+/** Identifies a request for approval: the call and its exact arguments. */
 export interface ApprovalKey {
   run: Id;
   step: number;
@@ -33,24 +34,29 @@ export interface ApprovalKey {
   argsHash: string;
 }
 
-/** The same question has the same id before and after a restart; changed arguments make it another question. */
+/** The id stays the same after a restart. Changed arguments give another id. */
 export function approvalId({ run, step, call, argsHash }: ApprovalKey): Id {
   return derivedId(`approval/${run}/${step}/${call}/${argsHash}`);
 }
 
-/** A stored answer: calls that it fits are not asked about again on this machine. */
+/** A stored answer. Calls that it matches need no approval on this machine again. */
 export const ApprovalRule = z.object({
   id: Id,
   decision: z.enum(["allow", "deny"]),
   tool: z.string().min(1),
-  /** Hash of the canonical arguments that it is for; null for any arguments. */
+  /** Hash of the canonical arguments; null matches any arguments. */
   argsHash: z.string().nullable(),
-  /** The arguments in readable form, for `troupe rules ls`; null where any fit. */
+  /** The arguments in readable form, for `troupe rules ls`; null matches any. */
   args: Json.nullable(),
-  /** The workspace folder in which it holds. */
+  /** The workspace folder where it is valid. */
   workspace: z.string(),
   agent: Token.nullable(),
   createdAt: z.iso.datetime(),
   by: z.string(),
 });
 export type ApprovalRule = z.infer<typeof ApprovalRule>;
+
+/** The hash by which a rule recognises arguments, whatever the order of their keys. */
+export function hashArguments(args: Json): string {
+  return hashText(canonicalJson(args));
+}

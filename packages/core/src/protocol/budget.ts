@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a run and all runs below it may use together. `null` is no limit of this kind. */
+/** Limits for a run and all runs below it together. `null` means no limit. */
 export const Budget = z.object({
   tokens: z.int().nonnegative().nullable().default(null),
   costUsd: z.number().nonnegative().nullable().default(null),
@@ -10,7 +10,7 @@ export const Budget = z.object({
 });
 export type Budget = z.infer<typeof Budget>;
 
-/** Some of the limits: one that is left out stays left out. */
+/** A budget with some limits. Absent keys stay absent. */
 export const PartialBudget = z.object({
   tokens: z.int().positive().exactOptional(),
   costUsd: z.number().positive().exactOptional(),
@@ -19,7 +19,7 @@ export const PartialBudget = z.object({
 });
 export type PartialBudget = z.infer<typeof PartialBudget>;
 
-/** What was used, and what has to be taken as used because nobody can know. `costUsd` is null for an unknown price. */
+/** Charged usage: the known usage, and reserves of calls whose usage is unknown. `costUsd` is null for an unknown price. */
 export const Spent = z.object({
   tokens: z.int().nonnegative(),
   costUsd: z.number().nonnegative().nullable(),

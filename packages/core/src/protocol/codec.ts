@@ -1,18 +1,27 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { TroupeError } from "../errors.ts";
 
-/** Bodies larger than this travel by reference, through Blobs. */
+/** The version of every message and entry. Within a version fields are only added, never changed or removed. */
+export const protocolVersion = 1;
+
+export const Version = z.literal(protocolVersion);
+
+/** Larger bodies are sent by reference, through Blobs. */
 export const inlineBytesMax = 256 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What goes over a queue or a bus: bytes, never objects. */
+/** Encodes a message for a queue or bus. */
 export function encode(value: unknown): Uint8Array {
   return encoder.encode(JSON.stringify(value));
 }
 
-/** Parses bytes at the border; whoever calls this may trust what it returns. */
+/**
+ * Parses a message at the border of the process. The result is valid.
+ *
+ * @param what names the message in errors
+ */
 export function decode<S extends z.ZodType>(schema: S, bytes: Uint8Array, what: string): z.output<S> {
   let text: string;
   try {
@@ -23,7 +32,7 @@ export function decode<S extends z.ZodType>(schema: S, bytes: Uint8Array, what: 
   return decodeText(schema, text, what);
 }
 
-/** The same for text. */
+/** Parses JSON text at the border of the process. */
 export function decodeText<S extends z.ZodType>(schema: S, text: string, what: string): z.output<S> {
   let value: unknown;
   try {
@@ -40,7 +49,7 @@ export function decodeText<S extends z.ZodType>(schema: S, text: string, what: s
   });
 }
 
-/** Whoever nests a message a hundred thousand levels deep exhausts the stack of whoever looks at it, and no more. */
+/** A message nested a hundred thousand levels deep overflows the stack of the parser. That must not end the process. */
 function safeParse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.ZodSafeParseResult<z.output<S>> {
   try {
     return schema.safeParse(value);

@@ -1,25 +1,26 @@
 import { z } from "zod";
-import { Version } from "./version.ts";
+import { Version } from "./codec.ts";
 
 /** A file of a run's own folder. */
 export const FolderFile = z.object({
   /** Relative to the folder, with `/`. */
   path: z.string().min(1),
-  /** Hash of its content: by it the content is in Blobs, unless `unkept` says why not. */
+  /** Hash of its content, which is its key in Blobs. */
   version: z.string(),
   executable: z.literal(true).exactOptional(),
-  /** Where it leads, of a symbolic link; `version` is the hash of that then. */
+  /** Target of a symbolic link. `version` is then the hash of the target. */
   link: z.string().exactOptional(),
+  /** Why the content is not in Blobs. */
   unkept: z.string().exactOptional(),
 });
 export type FolderFile = z.infer<typeof FolderFile>;
 
-/** What is in the folder of an isolated run: from this, kept in Blobs, any host makes the folder anew. */
+/** The content of an isolated run's folder. It is stored in Blobs, so that any host can rebuild the folder. */
 export const FolderFiles = z.object({
   v: Version,
-  /** By path, in order. */
+  /** Sorted by path. */
   files: z.array(FolderFile),
-  /** Files beyond those that can be listed. */
+  /** Number of files that exceed the limit of the list. */
   unlisted: z.int().nonnegative().default(0),
 });
 export type FolderFiles = z.infer<typeof FolderFiles>;

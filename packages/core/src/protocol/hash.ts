@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
-/** Hex SHA-256 of a text's UTF-8 bytes. Pure, so that core runs in browsers too. */
+/** Hex SHA-256 of a text's UTF-8 bytes. Portable, so that core runs in browsers. */
 export function hashText(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
@@ -12,7 +12,7 @@ export function hashBytes(bytes: Uint8Array): string {
 }
 
 /**
- * JSON with sorted keys: equal values give equal text, whatever order they were built in.
+ * JSON with sorted keys: equal values give equal text.
  *
  * @example
  * canonicalJson({ b: 1, a: [true] }); // '{"a":[true],"b":1}'

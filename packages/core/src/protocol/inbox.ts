@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { ApprovalScope } from "./approval.ts";
+import { Version } from "./codec.ts";
 import { Id } from "./ids.ts";
 import { RunRequest, SessionOrigin } from "./request.ts";
-import { Version } from "./version.ts";
 
 /**
- * Others' wishes about a session: durable facts that nobody has to be awake for. The first is always the request
- * itself, so that an accepted session survives a stop before any host has taken it.
+ * Requests and commands for a session. They are durable, so no host has to run when they arrive. The first item is always
+ * the session's request: an accepted session survives a stop before any host takes it.
  */
 export const InboxItem = z.discriminatedUnion("kind", [
   z.object({
@@ -18,7 +18,7 @@ export const InboxItem = z.discriminatedUnion("kind", [
     origin: SessionOrigin,
     demo: z.boolean(),
   }),
-  /** Another turn of a session that has settled. Wishes that came before it are about the turns before it. */
+  /** Another turn of a settled session. Commands before it belong to earlier turns. */
   z.object({
     v: Version,
     kind: z.literal("session.continued"),
@@ -29,9 +29,9 @@ export const InboxItem = z.discriminatedUnion("kind", [
     demo: z.boolean(),
   }),
   z.object({ v: Version, kind: z.literal("session.cancelled"), at: z.int(), session: Id, reason: z.string() }),
-  /** The run, and every run below it. */
+  /** Cancels the run and every run below it. */
   z.object({ v: Version, kind: z.literal("run.cancelled"), at: z.int(), session: Id, run: Id, reason: z.string() }),
-  /** Words for one run's model, given to it at its next step. */
+  /** A message for the run's model at its next step. */
   z.object({
     v: Version,
     kind: z.literal("run.steered"),
@@ -41,7 +41,7 @@ export const InboxItem = z.discriminatedUnion("kind", [
     text: z.string().min(1),
     by: z.string(),
   }),
-  /** The run, and every run below it: nothing new is started until it is resumed. */
+  /** Pauses the run and every run below it: nothing new starts until it is resumed. */
   z.object({ v: Version, kind: z.literal("run.paused"), at: z.int(), session: Id, run: Id, by: z.string() }),
   z.object({ v: Version, kind: z.literal("run.resumed"), at: z.int(), session: Id, run: Id, by: z.string() }),
   z.object({
@@ -59,10 +59,10 @@ export const InboxItem = z.discriminatedUnion("kind", [
 ]);
 export type InboxItem = z.infer<typeof InboxItem>;
 
-/** What begins a turn of a session. */
+/** The items that begin a turn of a session. */
 export type TurnRequested = Extract<InboxItem, { kind: "session.requested" | "session.continued" }>;
 
-/** Whether an item asks for a run: that of a session's first turn, or of a further one. */
+/** Whether an item begins a turn, the first or a later one. */
 export function beginsTurn(item: InboxItem): item is TurnRequested {
   return item.kind === "session.requested" || item.kind === "session.continued";
 }

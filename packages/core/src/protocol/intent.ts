@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Risk } from "./agent.ts";
 import { Json, JsonObject } from "./json.ts";
 
-/** What a run has understood before it touches anything: the six fields and what they are measured against. */
+/** A run's understanding of its request before it starts to work. */
 export const SimpleContext = z.object({
   request: z.string(),
   tools: z.array(z.string()),

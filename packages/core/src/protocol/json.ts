@@ -3,8 +3,8 @@ import { z } from "zod";
 export type Json = z.core.util.JSONType;
 
 /**
- * Any JSON value. Whatever was parsed from text is one, so that a look is enough: zod's own schema tries every kind for
- * every node and builds the value anew, which made the schemas of a few tools the dearest part of an entry.
+ * Any JSON value. A type check is enough: zod's own JSON schema tries every type for every node and copies the value, which
+ * made the schemas of a few tools the most expensive part of an entry.
  */
 export const Json = z.custom<Json>(isJson, "is not JSON");
 

@@ -2,27 +2,27 @@ import { z } from "zod";
 
 const count = z.int().positive();
 
-/** Without defaults: `partial()` of a schema that has them would fill in every cap that was left out. */
+/** Without defaults, because `partial()` of a schema with defaults fills in every absent cap. */
 const caps = z.object({
   maxIterations: count,
   maxToolCalls: count,
   maxDurationMs: count,
   maxTokens: count.nullable(),
   maxContextTokens: count.nullable(),
-  /** The most that one model call may say. */
+  /** Output tokens of one model call. */
   maxOutputTokens: count,
   maxCostUsd: z.number().positive().nullable(),
-  /** How many tool calls of one turn run at once. */
+  /** Tool calls of one turn that run at once. */
   maxParallelTools: count,
-  /** How many children run at once; further ones queue. */
+  /** Children that run at once. Further ones queue. */
   maxConcurrent: count,
-  /** How many children one run may ask for in all, retries not counted. */
+  /** Children that one run may start in total, without retries. */
   maxChildren: count,
-  /** How deep the tree may grow, the root being 0. */
+  /** Depth of the tree. The root has depth 0. */
   maxDepth: z.int().nonnegative(),
 });
 
-/** The caps of one run. The machine holds them; a model may only tighten them. `null` is no cap of this kind. */
+/** The caps of one run. The machine enforces them, and a model may only tighten them. `null` means no cap. */
 export const Limits = z.object({
   maxIterations: caps.shape.maxIterations.default(20),
   maxToolCalls: caps.shape.maxToolCalls.default(100),
@@ -38,12 +38,12 @@ export const Limits = z.object({
 });
 export type Limits = z.infer<typeof Limits>;
 
-/** Some of the caps: one that is left out stays left out. */
+/** Some of the caps. Absent keys stay absent. */
 export const PartialLimits = caps.partial();
 export type PartialLimits = z.infer<typeof PartialLimits>;
 
 /**
- * The tighter of two sets, field by field: `null` (no cap) yields to any number.
+ * The tighter of two sets of limits, field by field. `null` (no cap) yields to any number.
  *
  * @example
  * tighten(Limits.parse({ maxTokens: null }), { maxTokens: 10 }).maxTokens; // 10

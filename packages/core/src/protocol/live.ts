@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { Version } from "./codec.ts";
 import { Id, Token } from "./ids.ts";
 import { RunResponse } from "./response.ts";
 import { RunErrorType } from "./run-error.ts";
-import { Version } from "./version.ts";
 
-/** What is worth seeing while it happens and worth nothing afterwards. Never stored, may be lost. */
+/** Events for live displays. They are never stored and may be lost. */
 export const LiveEvent = z.discriminatedUnion("kind", [
   z.object({
     v: Version,
@@ -26,33 +26,34 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     detail: z.string(),
   }),
   z.object({ v: Version, kind: z.literal("run.claimed"), session: Id, run: Id, agent: Token }),
-  /** The model turned the call away, or its answer was lost; it is asked again by itself. */
+  /** The model call failed in a temporary way and will be repeated. */
   z.object({
     v: Version,
     kind: z.literal("model.retrying"),
     session: Id,
     run: Id,
     agent: Token,
-    /** Why: the type of the failure, and its words. */
+    /** Type and message of the failure. */
     type: RunErrorType,
     message: z.string(),
     waitMs: z.number().nonnegative(),
-    /** The request that failed, counted from 1, of at most so many; null: it is asked for as long as it asks to wait. */
+    /** Number of the failed request, from 1. */
     tries: z.int().positive(),
+    /** The most requests for this turn; null means no limit while the provider asks to wait. */
     triesMax: z.int().positive().nullable(),
   }),
-  /** The run's clock was stopped, because it or a run below it waits for a person; or it goes on. */
+  /** The run's clock stopped, because it or a run below it waits for a person; or the clock runs again. */
   z.object({ v: Version, kind: z.literal("run.waiting"), session: Id, run: Id, agent: Token, waiting: z.boolean() }),
 ]);
 export type LiveEvent = z.infer<typeof LiveEvent>;
 
-/** A run's one response, sent to whoever waits. The journal is the fallback. */
+/** The response of a run, for its parent or caller. The journal is the fallback. */
 export const SettledMessage = z.object({
   v: Version,
   kind: z.literal("run.settled"),
   session: Id,
   run: Id,
-  /** Null when it is too large for a message: it is in the journal. */
+  /** Null if it is too large for a message. Then read it from the journal. */
   response: RunResponse.nullable(),
 });
 export type SettledMessage = z.infer<typeof SettledMessage>;

@@ -4,24 +4,24 @@ import { RunError } from "./run-error.ts";
 import { ToolCall } from "./tool.ts";
 
 /**
- * What a model thought before it spoke, as its provider wants it back: unread, unchanged, and only by the model that
- * thought it. Where it stood among the words and calls of the reply is kept with it.
+ * A thinking block of a reply. The provider wants it back unchanged, and only with the model that made it. Its position
+ * among the text and the calls of the reply is stored with it.
  */
 export const Thinking = z.object({
-  /** Id of the provider, and the model that answered, without the provider's id. */
   provider: z.string(),
+  /** The model that answered, without the provider's id. */
   model: z.string(),
-  /** Characters of the reply's text, and calls of it, that came before. */
+  /** Characters of the reply's text before it, and number of calls before it. */
   textBefore: z.int().nonnegative(),
   callsBefore: z.int().nonnegative(),
-  /** The adapter's own seal: of the block, and of all that came before it where the model minds. */
+  /** Hash made by the adapter, over the block and, if the model requires it, over everything before it. */
   seal: z.string().exactOptional(),
-  /** In the provider's own shape. */
+  /** In the provider's own format. */
   block: JsonObject,
 });
 export type Thinking = z.infer<typeof Thinking>;
 
-/** A conversation, free of any vendor's shape. */
+/** A message of a conversation, independent of any provider. */
 export const Message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("user"), text: z.string() }),
   z.object({
@@ -34,21 +34,22 @@ export const Message = z.discriminatedUnion("role", [
 ]);
 export type Message = z.infer<typeof Message>;
 
-/** `inputTokens` includes the cached ones; `costUsd` is null when the price is unknown, never 0. */
+/** Usage of model calls. `costUsd` is null, never 0, if the price is unknown. */
 export const Usage = z.object({
+  /** Includes the cached tokens. */
   inputTokens: z.int().nonnegative().default(0),
   outputTokens: z.int().nonnegative().default(0),
-  /** Of the input: read from the provider's cache. */
+  /** Input tokens that were read from the provider's cache. */
   cachedTokens: z.int().nonnegative().default(0),
-  /** Of the input: written into the provider's cache. */
+  /** Input tokens that were written to the provider's cache. */
   cacheWriteTokens: z.int().nonnegative().exactOptional(),
-  /** Of the output: thought, not said. */
+  /** Output tokens that were used for thinking. */
   reasoningTokens: z.int().nonnegative().exactOptional(),
   costUsd: z.number().nonnegative().nullable().default(null),
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 export const ModelPrice = z.object({
   inputPerMillion: z.number().nonnegative(),
   outputPerMillion: z.number().nonnegative(),
@@ -64,10 +65,24 @@ export const ModelReply = z.object({
   calls: z.array(ToolCall),
   usage: Usage,
   stopReason: z.enum(["end", "tool_calls", "max_tokens", "refusal"]),
-  /** The model that really answered. */
+  /** The model that answered. It may differ from the requested one. */
   model: z.string(),
   thinking: z.array(Thinking).exactOptional(),
-  /** Requests that failed before the one that was answered: turned away before anything was charged. */
+  /** Failed requests before this reply. None of them was charged. */
   retries: z.array(z.object({ error: RunError, waitedMs: z.number().nonnegative() })).exactOptional(),
 });
 export type ModelReply = z.infer<typeof ModelReply>;
+
+/** Providers that play a script or a recording instead of calling a model. */
+const offlineProviders = ["scripted", "replay"];
+
+/** Whether the model is a script or a recording. */
+export function isOfflineModel(id: string): boolean {
+  return offlineProviders.includes(providerOf(id) ?? "");
+}
+
+/** The provider's part of a model id; null if there is none. */
+export function providerOf(id: string): string | null {
+  const end = id.indexOf("/");
+  return end > 0 ? id.slice(0, end) : null;
+}

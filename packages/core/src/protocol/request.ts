@@ -1,81 +1,81 @@
 import { z } from "zod";
 import { ContextMode, WorkspaceMode, WriteScope } from "./agent.ts";
 import { Budget } from "./budget.ts";
+import { Version } from "./codec.ts";
 import { Id, Token } from "./ids.ts";
 import { JsonObject } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
-import { Version } from "./version.ts";
 
 /**
- * One say in what a run may use. A tool or an agent is granted when every layer lets it through: layers are only ever
- * added, so a grant can only narrow on its way down, and each removal can be explained by the layer that did it.
+ * One restriction of a run's grant. A tool or an agent is granted if every layer allows it. Layers are only ever added, so
+ * a grant only narrows from parent to child, and every removal names the layer that caused it.
  */
 export const GrantLayer = z.object({
   /**
-   * Who says it: `policy` of the machine that took the session in, the name of a host for the policy of the machine that
-   * it runs on, `session`, or an agent's id.
+   * Source of the layer: `policy` for the machine that accepted the session, a host's name for the policy of the machine
+   * that runs it, `session`, or an agent's id.
    */
   from: z.string(),
   kind: z.enum(["policy", "session", "agent"]),
-  /** Tools, groups, or how names begin (`mcp__server__*`). Null: no restriction. Empty: none. */
+  /** Tools, groups, or prefixes of names (`mcp__server__*`). Null: no restriction. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   denyTools: z.array(z.string()).default([]),
-  /** Agents that may be delegated to, or `*`. Null: no restriction. Empty: none. */
+  /** Agents to delegate to, or `*`. Null: no restriction. Empty: none. */
   agents: z.array(z.string()).nullable().default(null),
   denyAgents: z.array(z.string()).default([]),
-  /** Where files may be written. Null: no restriction. Empty: nowhere. */
+  /** Folders where files may be written. Null: no restriction. Empty: none. */
   writes: WriteScope.nullable().default(null),
 });
 export type GrantLayer = z.infer<typeof GrantLayer>;
 
-/** What a run may really use: what is left after all layers. Pinned when it opens, checked again at every call. */
+/** The result of all layers. It is fixed when the run opens and checked again at every call. */
 export const Grant = z.object({
   tools: z.array(z.string()),
   /** Agents that this run may delegate to. */
   agents: z.array(Token),
-  /** The layers' write scopes: a file may be written where every one of them allows it. */
+  /** Write scopes of the layers. A file may be written if every scope allows it. */
   writes: z.array(WriteScope).default([]),
 });
 export type Grant = z.infer<typeof Grant>;
 
-/** Who asked, from inside the tree. */
+/** The position of a delegation in its parent run. */
 export const ParentRef = z.object({
   run: Id,
   agent: Token,
   step: z.int().positive(),
   call: z.int().nonnegative(),
-  /** Place within a batch. */
+  /** Index within a batch. */
   item: z.int().nonnegative().default(0),
 });
 export type ParentRef = z.infer<typeof ParentRef>;
 
-/** What a request said before grants were layers: one list of each, from whoever asked. */
+/** A request's grant before layers existed. */
 const FlatGrant = z.object({ grant: z.object({ tools: z.array(z.string()), agents: z.array(z.string()) }) });
 
-/** A request from before layers is one with a single layer: what it was granted, and not a bit more. */
+/** Converts the old grant to one layer that grants exactly the same. */
 function withLayers(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Object.hasOwn(value, "layers")) return value;
   const flat = FlatGrant.safeParse(value);
   return flat.success ? { ...value, layers: [{ from: "session", kind: "session", ...flat.data.grant }] } : value;
 }
 
-/** Where a run works, decided by whoever asks for it. */
+/** The workspace of a run, chosen by its parent or caller. */
 export const RequestWorkspace = z.object({
   id: Token,
-  /** The folder that is worked in; of an isolated run, and of one in a worktree, that of whoever asked for it. */
+  /** The working folder; for an isolated run or a worktree, the folder of its parent or caller. */
   path: z.string(),
-  /** The name of the disk that the folder is on: only hosts with that disk run what works there. Absent: all have it. */
+  /** Locality of the folder: only hosts with this locality can run the run. Absent: any host can. */
   place: Token.exactOptional(),
-  /** How this run works there, by its definition. Absent: shared. */
+  /** Workspace mode of the run, by its definition. Absent: shared. */
   mode: WorkspaceMode.exactOptional(),
-  /** The session's folder, where `path` is another: agents and tools that it brings count. */
+  /** The session's folder, if `path` is another one. Agents and tools are loaded from it. */
   project: z.string().exactOptional(),
-  /** Of an isolated run: hash of the list of the files that it begins with (`FolderFiles` in Blobs). Absent: none. */
+  /** For an isolated run: hash of its initial files (`FolderFiles` in Blobs). Absent: none. */
   files: z.string().exactOptional(),
 });
 export type RequestWorkspace = z.infer<typeof RequestWorkspace>;
 
-/** The session's folder: its agents and tools count, wherever a run of it works. */
+/** The session's folder, from which agents and tools are loaded. */
 export function projectOf({ workspace }: { workspace: RequestWorkspace }): string {
   return workspace.project ?? workspace.path;
 }
@@ -89,41 +89,41 @@ const RequestFields = z.object({
   depth: z.int().nonnegative(),
   attempt: z.int().positive(),
   task: z.string().min(1),
-  /** Whatever of the parent's conversation, files or piped input comes along. */
+  /** Text from the parent's conversation, files or piped input. */
   context: z.string().nullable().default(null),
   contextMode: ContextMode.default("task_only"),
-  /** Files of the workspace whose content comes along, read by the parent's host under the parent's grant. */
+  /** Workspace files whose content is sent along. The parent's host reads them under the parent's grant. */
   contextFiles: z.array(z.string()).default([]),
   successCriteria: z.string().nullable().default(null),
   userId: z.string().nullable().default(null),
-  /** JSON Schema that the answer has to fit, where the parent or the definition asks for one. */
+  /** JSON Schema of the answer. */
   outputSchema: JsonObject.nullable().default(null),
-  /** The agents from the root to the parent, for the refusal of cycles. */
+  /** Agents from the root to the parent. A cycle is refused. */
   chain: z.array(Token),
-  /** The first run of the session's turn before, where this is another turn of it: what was said there is known here. */
+  /** The first run of the session's previous turn, whose conversation this run continues. */
   continues: Id.nullable().default(null),
-  /** Their runs, in the same order: a wish about any of them is one about this run. */
+  /** Runs of `chain`, in the same order. A command for one of them applies to this run as well. */
   ancestors: z.array(Id).default([]),
-  /** All that was said so far about what this run may use. Its own definition adds the last layer. */
+  /** Grant layers so far. The run's own definition adds the last one. */
   layers: z.array(GrantLayer),
-  /** What this run and all below it may use: reserved from the parent's remainder. */
+  /** Budget of this run and all runs below it, reserved from the parent's remainder. */
   budget: Budget.prefault({}),
-  /** Caps from above: they can only tighten those of the definition. */
+  /** Limits that tighten those of the definition. */
   limits: PartialLimits.default({}),
-  /** Model that `inherit` stands for. */
+  /** The model that `inherit` means. */
   model: z.string(),
   temperature: z.number().min(0).max(2).nullable().default(null),
-  /** The parent's own prompt, for an agent that works with it. */
+  /** The parent's prompt, for agents with `promptFrom: parent`. */
   parentPrompt: z.string().nullable().default(null),
   workspace: RequestWorkspace,
-  /** Remaining time, not a timestamp: clocks of hosts differ. */
+  /** Remaining time, not a timestamp, because clocks of hosts differ. */
   remainingMs: z.int().positive().nullable().default(null),
 });
 
-/** The one message that starts a run: of a user, or of a parent delegating. */
+/** The message that starts a run, from a user or a parent run. */
 export const RunRequest = z.preprocess(withLayers, RequestFields);
 export type RunRequest = z.infer<typeof RunRequest>;
 
-/** Where a session came from; a demo is labelled as such everywhere. */
+/** The front end that started a session. */
 export const SessionOrigin = z.enum(["cli", "page", "api"]);
 export type SessionOrigin = z.infer<typeof SessionOrigin>;

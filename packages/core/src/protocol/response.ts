@@ -2,9 +2,10 @@ import { z } from "zod";
 import { Spent } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
 import { Json } from "./json.ts";
+import type { RunRequest } from "./request.ts";
 import { RunError } from "./run-error.ts";
 
-/** How a run ended. It comes from the machine, never from a model's text. */
+/** How a run ended. The machine decides it, never a model's text. */
 export const RunStatus = z.enum(["completed", "failed", "cancelled", "timeout", "rejected", "bailed_out"]);
 export type RunStatus = z.infer<typeof RunStatus>;
 
@@ -20,7 +21,7 @@ export const BailoutReason = z.enum([
 ]);
 export type BailoutReason = z.infer<typeof BailoutReason>;
 
-/** Sums over a run, or over a run and all below it. */
+/** Sums over a run, or over a run and all runs below it. */
 export const Totals = z.object({
   runs: z.int().nonnegative(),
   iterations: z.int().nonnegative(),
@@ -38,14 +39,14 @@ export const Metrics = Totals.omit({ runs: true }).extend({
   durationMs: z.number().nonnegative(),
   /** This run and all runs below it. */
   subtree: Totals,
-  /** What the subtree takes from the budget of whoever asked: use, and reserves of calls whose outcome was lost. */
+  /** Charge to the parent's budget: usage of the subtree, and reserves of calls whose outcome was lost. */
   charged: Spent.prefault({ tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 }),
-  /** Time in which the run waited for people, which counts against no cap. */
+  /** Time in which the run waited for people. It counts against no cap. */
   waitedMs: z.number().nonnegative().default(0),
 });
 export type Metrics = z.infer<typeof Metrics>;
 
-/** What the newest run of some tests said. Calls of one tool with the same arguments are about the same suite. */
+/** Counts of the newest run of a test suite. Calls of one tool with equal arguments run the same suite. */
 export const TestSuite = z.object({
   suite: z.string(),
   run: z.int().nonnegative(),
@@ -53,15 +54,15 @@ export const TestSuite = z.object({
 });
 export type TestSuite = z.infer<typeof TestSuite>;
 
-/** The one response of a run: every agent answers in this shape, whatever happened. */
+/** The response of a run. Every run ends with one, also after a failure. */
 export const RunResponse = z.object({
   runId: Id,
   sessionId: Id,
   agent: Token,
-  /** The task, as it was asked. */
+  /** The task of the request. */
   request: z.string(),
   status: RunStatus,
-  /** Derived: whether `status` is `completed`. */
+  /** Whether `status` is `completed`. */
   success: z.boolean(),
   summary: z.string().max(500),
   details: z.string(),
@@ -73,10 +74,10 @@ export const RunResponse = z.object({
   filesModified: z.array(z.string()),
   filesDeleted: z.array(z.string()).default([]),
   artifacts: z.array(z.object({ name: z.string(), ref: z.string() })),
-  /** Of the newest run of each suite: run again, a suite takes the place of what it said before. */
+  /** Sum over the newest run of each suite. */
   testsRun: z.int().nonnegative(),
   testsPassed: z.int().nonnegative(),
-  /** The suites that these are the sums of. */
+  /** The suites in these sums. */
   testSuites: z.array(TestSuite).default([]),
   warnings: z.array(z.string()),
   suggestions: z.array(z.string()),
@@ -87,7 +88,7 @@ export const RunResponse = z.object({
 });
 export type RunResponse = z.infer<typeof RunResponse>;
 
-/** What a parent's model reads of a child: the same facts in the words of the delegation tool. */
+/** A response with the field names of the delegation tool, for the parent's model. */
 export function toDelegationResult(response: RunResponse): Record<string, z.infer<ReturnType<typeof z.json>>> {
   return {
     status: response.status,
@@ -110,4 +111,43 @@ export function toDelegationResult(response: RunResponse): Record<string, z.infe
 
 function toSnakeCase({ retryAfterMs, ...error }: RunError): Record<string, string | number | boolean | null> {
   return { ...error, retry_after_ms: retryAfterMs };
+}
+
+/** The response of a run that never started. Its parent composes it, so that every child settles. */
+export function notStartedResponse(request: RunRequest, status: RunStatus, error: RunError): RunResponse {
+  const nothing = { inputTokens: 0, outputTokens: 0, totalTokens: 0, toolCalls: 0, iterations: 0, costUsd: 0 };
+  return {
+    runId: request.run,
+    sessionId: request.session,
+    agent: request.agent,
+    request: request.task,
+    status,
+    success: false,
+    summary: error.message.slice(0, 500),
+    details: error.message,
+    data: null,
+    findings: [],
+    confidence: null,
+    domain: null,
+    filesCreated: [],
+    filesModified: [],
+    filesDeleted: [],
+    artifacts: [],
+    testsRun: 0,
+    testsPassed: 0,
+    testSuites: [],
+    warnings: [],
+    suggestions: [],
+    toolsUsed: [],
+    error,
+    bailoutReason: null,
+    metrics: {
+      ...nothing,
+      contextSize: 0,
+      durationMs: 0,
+      subtree: { ...nothing, runs: 0 },
+      charged: { tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 },
+      waitedMs: 0,
+    },
+  };
 }

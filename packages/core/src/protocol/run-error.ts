@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What can go wrong in a run, sorted by what a parent would do about it. */
+/** Types of errors in a run. A parent's retry policy lists types. */
 export const RunErrorType = z.enum([
   "auth",
   "params",
@@ -15,9 +15,9 @@ export const RunErrorType = z.enum([
   "crashed",
   "verification",
   "unknown_agent",
-  /** Nobody who lives can run it: no host serves that agent, or none where its files are. */
+  /** No live host serves the agent, or none with the locality of its files. */
   "no_host",
-  /** Its files are not where its journal says that they are. */
+  /** Its files are not at the place that its journal names. */
   "workspace_lost",
   "model",
 ]);
@@ -26,19 +26,24 @@ export type RunErrorType = z.infer<typeof RunErrorType>;
 export const RunError = z.object({
   type: RunErrorType,
   message: z.string(),
-  /** The tool that failed, where it was one. */
+  /** The failed tool, if a tool failed. */
   tool: z.string().nullable().default(null),
-  /** Whether trying the same again may succeed. */
+  /** Whether a retry may succeed. */
   recoverable: z.boolean(),
   retryAfterMs: z.number().nonnegative().nullable().default(null),
-  /** Of a model call: how many requests were made for it; none, where it was refused before there was one. */
+  /** For a model call: number of requests made; 0 if it was refused before the first. */
   tries: z.int().nonnegative().exactOptional(),
-  /** Of a model call: whether the model may have begun to work, so that the call may have been paid for. */
+  /** For a model call: whether the model may have begun to work, so that the provider may charge the call. */
   begun: z.boolean().exactOptional(),
 });
 export type RunError = z.infer<typeof RunError>;
 
-/** A run's error from anything that was thrown at its border. */
+/** An error that a retry cannot fix. */
+export function permanentError(type: RunErrorType, message: string): RunError {
+  return { type, message, tool: null, recoverable: false, retryAfterMs: null };
+}
+
+/** Converts a thrown value to a run's error. */
 export function toRunError(thrown: unknown, type: RunErrorType, tool: string | null = null): RunError {
   const carried = typeof thrown === "object" && thrown !== null && "runError" in thrown ? thrown.runError : null;
   const parsed = RunError.safeParse(carried);
@@ -47,7 +52,12 @@ export function toRunError(thrown: unknown, type: RunErrorType, tool: string | n
   return { type, message, tool, recoverable: false, retryAfterMs: null };
 }
 
-/** Thrown by adapters (models, tools) to say precisely what went wrong. */
+/**
+ * Thrown by adapters (models, tools) to report a precise error of a run.
+ *
+ * @example
+ * throw new RunFailure({ type: "rate_limit", message: "429 from the provider", recoverable: true, retryAfterMs: 2_000 });
+ */
 export class RunFailure extends Error {
   readonly runError: RunError;
 

@@ -2,14 +2,14 @@ import { TroupeError } from "../errors.ts";
 import { Token } from "./ids.ts";
 
 /**
- * Every subject of the wire, built and parsed here and nowhere else (DESIGN 6).
+ * Builds and parses every subject. No other code does.
  *
- * General to specific, the id last. A token that could break a subject apart is refused, so no id or agent name can
- * ever widen what a subscription hears.
+ * Tokens go from general to specific, with the id last. Invalid tokens are refused, so that no id or agent name can widen
+ * a subscription.
  */
 export interface Subjects {
   task(locality: string, agent: string, run: string): string;
-  /** Says that there may be a task to take; carries nothing. */
+  /** Announces that there may be a new task. The message is empty. */
   hint(locality: string, agent: string): string;
   journal(session: string, run: string): string;
   inbox(session: string): string;
@@ -23,7 +23,7 @@ export interface Subjects {
     journal: string;
     journalOf(session: string): string;
     inbox: string;
-    /** Tasks of one agent in one place. */
+    /** Tasks of one agent in one locality. */
     tasksOf(locality: string, agent: string): string;
     settled: string;
     live: string;
@@ -31,7 +31,7 @@ export interface Subjects {
     control: string;
     host: string;
   };
-  /** The kind and the tokens of a subject of this namespace; `null` for any other. */
+  /** Kind and tokens of a subject; `null` if it is not in this namespace. */
   parse(subject: string): ParsedSubject | null;
 }
 
@@ -81,7 +81,7 @@ export function createSubjects(namespace = "troupe"): Subjects {
 }
 
 /** Names of the tokens after the kind, in order. */
-const shapes = {
+const tokensByKind = {
   task: ["locality", "agent", "run"],
   hint: ["locality", "agent"],
   journal: ["session", "run"],
@@ -94,8 +94,8 @@ const shapes = {
 
 function parseSubject(namespace: string, subject: string): ParsedSubject | null {
   const [head, kind = "", ...tokens] = subject.split(".");
-  if (head !== namespace || !Object.hasOwn(shapes, kind)) return null;
-  const names = shapes[kind as keyof typeof shapes];
+  if (head !== namespace || !Object.hasOwn(tokensByKind, kind)) return null;
+  const names = tokensByKind[kind as keyof typeof tokensByKind];
   if (tokens.length !== names.length || !tokens.every((token) => Token.safeParse(token).success)) return null;
   return { kind, ...Object.fromEntries(names.map((name, i) => [name, tokens[i]])) } as ParsedSubject;
 }
@@ -108,16 +108,16 @@ function checkToken(token: string): string {
 }
 
 /**
- * Whether a subject fits a subscription's pattern: `*` stands for one token, a closing `>` for one or more.
- * The rule of NATS, used by the in-process bus so that both hear the same.
+ * Whether a subject matches a pattern by the rules of NATS: `*` is one token, a final `>` is one or more. The in-process
+ * bus uses it, so that both buses deliver the same messages.
  */
 export function subjectMatches(pattern: string, subject: string): boolean {
-  const wanted = pattern.split(".");
+  const expected = pattern.split(".");
   const given = subject.split(".");
   if (given.includes("")) return false;
-  for (const [i, token] of wanted.entries()) {
+  for (const [i, token] of expected.entries()) {
     if (token === ">") return given.length > i;
     if (i >= given.length || (token !== "*" && token !== given[i])) return false;
   }
-  return wanted.length === given.length;
+  return expected.length === given.length;
 }

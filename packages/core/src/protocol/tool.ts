@@ -4,13 +4,13 @@ import { Json, JsonObject } from "./json.ts";
 import { RunError } from "./run-error.ts";
 
 /**
- * What may happen when a tool's call is found started without an outcome (DESIGN 7.6): `read` and `idempotent` are
- * run again, `verifiable` is checked first, `unsafe` never: it is reported as in doubt.
+ * How a host treats a call that was started and has no outcome. `read` and `idempotent` calls run again. A `verifiable`
+ * call is checked first. An `unsafe` call never runs again and is reported as in doubt.
  */
 export const EffectClass = z.enum(["read", "idempotent", "verifiable", "unsafe"]);
 export type EffectClass = z.infer<typeof EffectClass>;
 
-/** What a model is told of a tool, and what the policy decides by. */
+/** A tool's description for models and for the policy. */
 export const ToolSpec = z.object({
   name: z.string(),
   description: z.string(),
@@ -21,37 +21,37 @@ export const ToolSpec = z.object({
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
 
-/** One call as a model asked for it. Arguments stay as they came until the tool's own schema has parsed them. */
+/** A call as a model requested it. Its arguments are not validated yet: the tool's own schema does that. */
 export const ToolCall = z.object({
   id: z.string(),
   name: z.string(),
   args: Json,
-  /** Why the call cannot be made, found where it was received: arguments that are no JSON, or too large to keep. */
+  /** Why the call is invalid: its arguments are not JSON, or too large. */
   problem: z.string().nullable().default(null),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-/** What a file's content is known by; null where there is none. */
+/** Hash of a file's content; null if the file does not exist. */
 export const FileVersion = z.string().nullable();
 export type FileVersion = z.infer<typeof FileVersion>;
 
-/** What a call of class `verifiable` is about to do to a file: journaled before it begins, so that it can be checked. */
+/** The intended change of a file by a `verifiable` call, journaled before the call starts so that it can be checked. */
 export const FilePlan = z.object({ path: z.string(), before: FileVersion, after: FileVersion });
 export type FilePlan = z.infer<typeof FilePlan>;
 
-/** What a call has done to a file of the workspace. */
+/** A call's change of a file of the workspace. */
 export const FileChange = FilePlan.extend({
   kind: z.enum(["created", "modified", "deleted"]),
-  /** Unified, without a head; the beginning of a long one; empty for what is no text. */
+  /** Unified diff without a header; only the beginning of a long one; empty for binary files. */
   diff: z.string(),
-  /** Hash of the whole difference in Blobs, where `diff` is only its beginning. */
+  /** Hash of the whole diff in Blobs, if `diff` has only its beginning. */
   diffRef: z.string().nullable().default(null),
   linesAdded: z.int().nonnegative(),
   linesRemoved: z.int().nonnegative(),
 });
 export type FileChange = z.infer<typeof FileChange>;
 
-/** What a test runner said, counted. */
+/** Counts from a test runner's output. */
 export const TestCounts = z.object({
   run: z.int().nonnegative(),
   passed: z.int().nonnegative(),
@@ -60,33 +60,33 @@ export const TestCounts = z.object({
 });
 export type TestCounts = z.infer<typeof TestCounts>;
 
-/** What came of a call. `output` is what the model reads; the rest is evidence, filled in by the runtime. */
+/** Result of a call. The model reads `output`. The rest is evidence from the runtime. */
 export const ToolOutcome = z.object({
   output: z.string(),
   error: RunError.nullable().default(null),
-  /** Started before a crash and without an outcome: it may or may not have happened. */
+  /** The call was started before a crash and has no outcome: it may or may not have happened. */
   inDoubt: z.boolean().default(false),
   filesCreated: z.array(z.string()).default([]),
   filesModified: z.array(z.string()).default([]),
-  /** Each file that it changed, and how. */
+  /** Changed files. */
   changes: z.array(FileChange).default([]),
-  /** The content of files as the call saw or left it: a later write of the run is about this version. */
+  /** Versions of the files that the call read or wrote. A later write is checked against them. */
   seen: z.array(z.object({ path: z.string(), version: FileVersion })).default([]),
   tests: TestCounts.nullable().default(null),
-  /** What it put where others can fetch it. */
+  /** Files that it published for other runs. */
   artifacts: z.array(z.object({ name: z.string(), ref: z.string() })).default([]),
   /**
-   * What is in the run's own folder after the call, where that has changed: of an isolated run, the hash of the list of its
-   * files in Blobs; of one in a worktree, a commit. From this another host makes the folder anew.
+   * State of the run's own folder after a call that changed it, from which another host can rebuild it. For an isolated
+   * run, the hash of its `FolderFiles` in Blobs; for a worktree, a commit.
    */
   folderRef: z.string().exactOptional(),
-  /** Hash of the whole output in Blobs, where `output` is only its beginning and its end. */
+  /** Hash of the whole output in Blobs, if `output` has only its beginning and its end. */
   outputRef: z.string().nullable().default(null),
   durationMs: z.number().nonnegative().default(0),
 });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
-/** The files that a call touched, each in one list: as `changes` says, or as they are named without a change. */
+/** The changed files of a call, each in one list. `changes` wins over the other two lists. */
 export function filesOf({ changes, filesCreated, filesModified }: ToolOutcome) {
   const kindOf = new Map(changes.map(({ path, kind }) => [path, kind]));
   const named = (paths: readonly string[]) => paths.filter((path) => !kindOf.has(path));

@@ -1,40 +1,46 @@
-/** A text that is looked for, and what is written in its place. */
+/**
+ * Finds many known texts in one pass (Wu-Manber search). A window moves over the text, and a table says for the last block
+ * of the window how far it may jump without skipping the start of any needle. Most blocks occur in no needle, so only about
+ * one character in five is read.
+ *
+ * Why not one RegExp with all needles as alternatives: 200 secrets in all their forms give 1,668 needles. On Node 24, a
+ * pass over 1 MB takes 1.5 ms here and 18 to 26 ms as alternation; 10,000 texts of 200 characters take 2.2 ms and 34 ms.
+ * Base64 needles may be broken into lines. An alternation that allows a break after every character takes 11 s to compile
+ * and 160 to 930 ms per MB.
+ */
+
+/** A text to find, and its replacement. */
 export interface Needle {
   text: string;
   mark: string;
-  /** Line breaks may stand within it. */
+  /** Whether line breaks may occur within it. */
   wraps: boolean;
 }
 
-/** A part of a text, and what is to stand there. */
-export interface Find {
+/** A found part of a text, and its replacement. */
+export interface Match {
   start: number;
   end: number;
   mark: string;
 }
 
 export interface NeedleFinder {
-  /** The leftmost needle from a place on, of those that begin there the longest. */
-  find(text: string, from: number): Find | null;
-  /** The first place from which the text may be the beginning of a needle that goes on after its end. */
+  /** The leftmost needle from an index on; the longest of those that begin there. */
+  find(text: string, from: number): Match | null;
+  /** The first index from which the rest of the text may be an incomplete needle. */
   openFrom(text: string): number;
 }
 
-/** Characters that the shift table looks at together. */
+/** Characters per block of the shift table. */
 const blockLength = 3;
 const tableSize = 2 ** 15;
 
-/** More of each needle need not be looked at to tell where it cannot be. */
+/** The shift table uses at most this many characters of each needle. */
 const windowMax = 16;
 
-/** A line of wrapped base64 and its break have at least so many characters: a break adds no more than two to them. */
+/** The shortest line of wrapped base64, its break included. A break is at most two characters of it. */
 const lineLengthMin = 32;
 
-/**
- * Looks for hundreds of needles at once (Wu and Manber's search): a window moves over the text and, for the block at its
- * end, a table says how far it may jump without passing over a beginning of any needle. Most blocks are in no needle, so
- * that one character in five is looked at. Linear: only where a needle's first characters stand is anything compared.
- */
 export function createNeedleFinder(needles: readonly Needle[]): NeedleFinder {
   if (needles.length === 0) return { find: () => null, openFrom: (text) => text.length };
   const searched = needles.flatMap(withTail);
@@ -43,9 +49,9 @@ export function createNeedleFinder(needles: readonly Needle[]): NeedleFinder {
   const shifts = new Uint8Array(tableSize).fill(lastBlock + 1);
   const atWindow = new Map<number, Needle[]>();
   for (const needle of searched) {
-    for (let place = 0; place <= lastBlock; place += 1) {
-      const block = blockAt(needle.text, place);
-      shifts[block] = Math.min(shifts[block] ?? 0, lastBlock - place);
+    for (let at = 0; at <= lastBlock; at += 1) {
+      const block = blockAt(needle.text, at);
+      shifts[block] = Math.min(shifts[block] ?? 0, lastBlock - at);
     }
     push(atWindow, blockAt(needle.text, lastBlock), needle);
   }
@@ -59,42 +65,42 @@ export function createNeedleFinder(needles: readonly Needle[]): NeedleFinder {
   return {
     find(text, from) {
       const last = text.length - blockLength;
-      let place = from + lastBlock;
-      while (place <= last) {
-        const block = blockAt(text, place);
+      let at = from + lastBlock;
+      while (at <= last) {
+        const block = blockAt(text, at);
         const shift = shifts[block] ?? 0;
         if (shift === 0) {
-          const found = longestAt(text, place - lastBlock, atWindow.get(block) ?? []);
+          const found = longestAt(text, at - lastBlock, atWindow.get(block) ?? []);
           if (found) return found;
         }
-        place += shift || 1;
+        at += shift || 1;
       }
       return null;
     },
     openFrom(text) {
-      for (let place = Math.max(0, text.length - reach); place < text.length; place += 1) {
-        const known = beginnings.get(place + 1 === text.length ? text.charCodeAt(place) : pairAt(text, place));
-        if (known?.some((needle) => isBeginning(needle, text, place))) return place;
+      for (let at = Math.max(0, text.length - reach); at < text.length; at += 1) {
+        const known = beginnings.get(at + 1 === text.length ? text.charCodeAt(at) : pairAt(text, at));
+        if (known?.some((needle) => isBeginning(needle, text, at))) return at;
       }
       return text.length;
     },
   };
 }
 
-/** Where a line may break just in the window of a needle, what comes after its window is looked for as well. */
+/** A line may break within the window of a needle, so the rest after the window is searched as a second needle. */
 function withTail(needle: Needle): Needle[] {
   if (!needle.wraps || needle.text.length < 4 * windowMax) return [needle];
   return [needle, { ...needle, text: needle.text.slice(windowMax) }];
 }
 
-function blockAt(text: string, place: number): number {
-  const high = (text.charCodeAt(place) << 10) ^ (text.charCodeAt(place + 1) << 5);
-  return (high ^ text.charCodeAt(place + 2)) & (tableSize - 1);
+function blockAt(text: string, at: number): number {
+  const high = (text.charCodeAt(at) << 10) ^ (text.charCodeAt(at + 1) << 5);
+  return (high ^ text.charCodeAt(at + 2)) & (tableSize - 1);
 }
 
-/** Never the code of a single character. */
-function pairAt(text: string, place: number): number {
-  return (text.charCodeAt(place) + 1) * 2 ** 16 + text.charCodeAt(place + 1);
+/** A key for two characters. It never equals the code of a single character. */
+function pairAt(text: string, at: number): number {
+  return (text.charCodeAt(at) + 1) * 2 ** 16 + text.charCodeAt(at + 1);
 }
 
 function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
@@ -103,13 +109,13 @@ function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else lists.set(key, [value]);
 }
 
-/** How much of a text a needle may take, one character less: for lines of 32 and breaks of four (`\r\n`, escaped). */
+/** The longest incomplete needle at the end of a text, for lines of 32 characters and breaks of four (escaped `\r\n`). */
 function reachOf({ text, wraps }: Needle): number {
   return text.length - 1 + (wraps ? 4 * Math.ceil(text.length / lineLengthMin) : 0);
 }
 
-function longestAt(text: string, start: number, candidates: readonly Needle[]): Find | null {
-  let longest: Find | null = null;
+function longestAt(text: string, start: number, candidates: readonly Needle[]): Match | null {
+  let longest: Match | null = null;
   for (const needle of candidates) {
     const end = endOf(needle, text, start);
     if (end > (longest?.end ?? -1)) longest = { start, end, mark: needle.mark };
@@ -117,44 +123,44 @@ function longestAt(text: string, start: number, candidates: readonly Needle[]): 
   return longest;
 }
 
-/** Where a needle that begins at a place ends; -1 where it is not there. */
+/** The end of a needle that begins at an index; -1 if it does not match. */
 function endOf(needle: Needle, text: string, start: number): number {
   if (text.startsWith(needle.text, start)) return start + needle.text.length;
   if (!needle.wraps) return -1;
-  const { place, matched } = walk(needle, text, start);
-  return matched === needle.text.length ? place : -1;
+  const { at, matched } = matchWrapped(needle, text, start);
+  return matched === needle.text.length ? at : -1;
 }
 
 function isBeginning(needle: Needle, text: string, start: number): boolean {
   const left = text.length - start;
   if (left < needle.text.length && needle.text.startsWith(text.slice(start))) return true;
   if (!needle.wraps) return false;
-  const { place, matched } = walk(needle, text, start);
-  return place === text.length && matched < needle.text.length;
+  const { at, matched } = matchWrapped(needle, text, start);
+  return at === text.length && matched < needle.text.length;
 }
 
-/** Goes along a needle and a text as far as they agree, over the line breaks that only the text has. */
-function walk({ text: wanted }: Needle, text: string, start: number): { place: number; matched: number } {
-  let place = start;
+/** Matches a needle as far as it agrees with the text, and skips line breaks of the text. */
+function matchWrapped({ text: needle }: Needle, text: string, start: number): { at: number; matched: number } {
+  let at = start;
   let matched = 0;
-  const breaksMax = Math.ceil(wanted.length / lineLengthMin);
+  const breaksMax = Math.ceil(needle.length / lineLengthMin);
   let breaks = 0;
-  while (place < text.length && matched < wanted.length) {
-    if (text[place] === wanted[matched]) {
-      place += 1;
+  while (at < text.length && matched < needle.length) {
+    if (text[at] === needle[matched]) {
+      at += 1;
       matched += 1;
     } else {
-      const length = breaks < breaksMax ? breakLength(text, place) : 0;
+      const length = breaks < breaksMax ? breakLength(text, at) : 0;
       if (length === 0) break;
       breaks += 1;
-      place += length;
+      at += length;
     }
   }
-  return { place, matched };
+  return { at, matched };
 }
 
-/** Of a line break, as it is or escaped for JSON; half a break at the end of a text is one too. */
-function breakLength(text: string, place: number): number {
-  const [, found = ""] = /^((?:\r|\\r)?(?:\n|\\n)|(?:\r|\\r?)$|\\r\\$)/.exec(text.slice(place, place + 4)) ?? [];
+/** Length of a line break, plain or escaped for JSON. Half a break at the end of the text counts, too. */
+function breakLength(text: string, at: number): number {
+  const [, found = ""] = /^((?:\r|\\r)?(?:\n|\\n)|(?:\r|\\r?)$|\\r\\$)/.exec(text.slice(at, at + 4)) ?? [];
   return found.length;
 }

@@ -1,51 +1,51 @@
-import { createNeedleFinder, type Find, type Needle } from "./needles.ts";
+import { createNeedleFinder, type Match, type Needle } from "./needles.ts";
 import { findShapes, mayHaveShape, shapeKinds, shapeOpenFrom } from "./shapes.ts";
 import { jsonEscaped, variantsOf } from "./variants.ts";
 
-/** A value that must not be written anywhere, and the name that stands for it where it was: a variable's, say. */
+/** A secret value, and the name that replaces it in texts, such as the name of its variable. */
 export interface Secret {
   name: string;
   value: string;
 }
 
-/** Takes secrets out of whatever is about to be written. What has none in it stays as it is, byte for byte. */
+/** Removes secrets from texts. A text without secrets stays unchanged, byte for byte. */
 export interface Redactor {
   text(text: string): string;
-  /** The same for every string and every key within a value: the same value, not a copy, where nothing was found. */
+  /** Redacts every string and key within a value. Returns the same value, not a copy, if nothing was found. */
   json<T>(value: T): T;
-  /** For a text that comes in pieces: together they give what `text` gives of the whole. */
+  /** Redacts a text in chunks. The joined output equals `text` of the whole. */
   stream(): RedactedStream;
-  /** A quick look at the JSON of a value: where it says no, `json` would change nothing. */
+  /** A quick check of a value's JSON: false means that `json` would change nothing. */
   mayBeIn(json: string): boolean;
 }
 
 export interface RedactedStream {
-  /** What can be shown by now: a tail that may become a secret is kept back. */
+  /** Returns the redacted text so far. A tail that may become a secret is held back. */
   push(chunk: string): string;
-  /** What was kept back: nothing more comes. */
+  /** Ends the text and returns the rest. */
   flush(): string;
 }
 
 export interface RedactorOptions {
-  /** Those shorter than eight characters are left out: they would be found everywhere. */
+  /** Known secrets. Values shorter than eight characters are ignored, because they would match everywhere. */
   values?: readonly Secret[];
-  /** Whether to look for what has the shape of a secret as well: the keys of vendors, private keys, passwords in URLs. @default true */
+  /** Whether to detect unknown secrets by their format as well: API keys, private keys, passwords in URLs. @default true */
   shapes?: boolean;
 }
 
-/** What is shorter is part of too many words. */
 const valueLengthMin = 8;
 
-/** What one look does to a text: where it finds what, and from where on it has to wait for more. */
-interface Look {
-  finds(text: string, before: string): Find[];
+/** One way to detect secrets. */
+interface Detector {
+  /** @param before the character before the text */
+  find(text: string, before: string): Match[];
+  /** The first index from which the rest of the text may be an incomplete secret. */
   openFrom(text: string): number;
 }
 
 /**
- * What takes secrets out of texts: values that are known, in all the forms that programs make of them, and what has the
- * shape of one. Each is replaced by a mark that says what stood there, and a mark is never taken for anything else: what
- * has been redacted once stays as it is.
+ * Creates a redactor for known values, in all common encodings, and for texts with the format of a secret. Each is replaced
+ * by a mark with its name. Redacting a text twice gives the same result as redacting it once.
  *
  * @example
  * const redactor = createRedactor({ values: [{ name: "SHOP_KEY", value: "correct horse" }] });
@@ -56,15 +56,15 @@ export function createRedactor({ values = [], shapes = true }: RedactorOptions =
   const marks = [...new Set([...values.map(({ name }) => markOf(name)), ...kinds.map(markOf)])];
   const needles = needlesOf(values, marks);
   const known = knownValues(needles, marks);
-  const looks: readonly Look[] = shapes ? [known, shapesLook] : [known];
-  const inJson = createNeedleFinder(needles.map((needle) => ({ ...needle, text: jsonEscaped(needle.text) })));
+  const detectors: readonly Detector[] = shapes ? [known, shapeDetector] : [known];
+  const jsonFinder = createNeedleFinder(needles.map((needle) => ({ ...needle, text: jsonEscaped(needle.text) })));
 
-  const text = (given: string): string => looks.reduce(redactedBy, given);
+  const text = (given: string): string => detectors.reduce(redactedBy, given);
   return {
     text,
     json: (value) => mapStrings(value, text),
-    stream: () => joined(looks.map(streamOf)),
-    mayBeIn: (json) => inJson.find(json, 0) !== null || (shapes && mayHaveShape(json)),
+    stream: () => joined(detectors.map(streamOf)),
+    mayBeIn: (json) => jsonFinder.find(json, 0) !== null || (shapes && mayHaveShape(json)),
   };
 }
 
@@ -72,7 +72,7 @@ function markOf(name: string): string {
   return `[redacted: ${name.replace(/[^\w .-]/g, "_").slice(0, 64)}]`;
 }
 
-/** Nothing that a mark itself contains can be looked for. */
+/** Without values that occur in a mark. */
 function needlesOf(values: readonly Secret[], marks: readonly string[]): Needle[] {
   const needles = new Map<string, Needle>();
   for (const { name, value } of values) {
@@ -86,36 +86,36 @@ function needlesOf(values: readonly Secret[], marks: readonly string[]): Needle[
   return [...needles.values()];
 }
 
-const anyMark = "[redacted: ";
+const markStart = "[redacted: ";
 
-/** Marks are found first, and stand for themselves: a secret is looked for between them. */
-function knownValues(needles: readonly Needle[], marks: readonly string[]): Look {
+/** Detects known values between existing marks, which stay unchanged. */
+function knownValues(needles: readonly Needle[], marks: readonly string[]): Detector {
   const finder = createNeedleFinder(needles);
-  const anyOfMarks = new RegExp(marks.map((mark) => mark.replace(/[.[\]]/g, "\\$&")).join("|") || "(?!)", "g");
+  const markPattern = new RegExp(marks.map((mark) => mark.replace(/[.[\]]/g, "\\$&")).join("|") || "(?!)", "g");
 
-  const findsBetween = (text: string): Find[] => {
-    const finds: Find[] = [];
-    for (let find = finder.find(text, 0); find; find = finder.find(text, find.end)) finds.push(find);
-    return finds;
+  const findWithoutMarks = (text: string): Match[] => {
+    const matches: Match[] = [];
+    for (let match = finder.find(text, 0); match; match = finder.find(text, match.end)) matches.push(match);
+    return matches;
   };
 
   return {
-    finds(text) {
-      if (!text.includes(anyMark)) return findsBetween(text);
-      const finds: Find[] = [];
+    find(text) {
+      if (!text.includes(markStart)) return findWithoutMarks(text);
+      const matches: Match[] = [];
       let from = 0;
-      const lookUpTo = (end: number): void => {
-        for (const { start, end: until, mark } of findsBetween(text.slice(from, end))) {
-          finds.push({ start: from + start, end: from + until, mark });
+      const findUpTo = (until: number): void => {
+        for (const { start, end, mark } of findWithoutMarks(text.slice(from, until))) {
+          matches.push({ start: from + start, end: from + end, mark });
         }
       };
-      for (const { index, 0: mark } of text.matchAll(anyOfMarks)) {
-        lookUpTo(index);
+      for (const { index, 0: mark } of text.matchAll(markPattern)) {
+        findUpTo(index);
         from = index + mark.length;
-        finds.push({ start: index, end: from, mark });
+        matches.push({ start: index, end: from, mark });
       }
-      lookUpTo(text.length);
-      return finds;
+      findUpTo(text.length);
+      return matches;
     },
     openFrom(text) {
       const bracket = text.lastIndexOf("[");
@@ -126,8 +126,8 @@ function knownValues(needles: readonly Needle[], marks: readonly string[]): Look
   };
 }
 
-const shapesLook: Look = {
-  finds: (text, before) =>
+const shapeDetector: Detector = {
+  find: (text, before) =>
     before === ""
       ? findShapes(text, markOf)
       : findShapes(before + text, markOf).map(({ start, end, mark }) => ({
@@ -138,56 +138,56 @@ const shapesLook: Look = {
   openFrom: shapeOpenFrom,
 };
 
-function redactedBy(text: string, look: Look): string {
-  return replaced(text, look.finds(text, ""));
+function redactedBy(text: string, detector: Detector): string {
+  return replaced(text, detector.find(text, ""));
 }
 
-function replaced(text: string, finds: readonly Find[]): string {
-  if (finds.length === 0) return text;
+function replaced(text: string, matches: readonly Match[]): string {
+  if (matches.length === 0) return text;
   let from = 0;
-  let made = "";
-  for (const { start, end, mark } of finds) {
-    made += text.slice(from, start) + mark;
+  let result = "";
+  for (const { start, end, mark } of matches) {
+    result += text.slice(from, start) + mark;
     from = end;
   }
-  return made + text.slice(from);
+  return result + text.slice(from);
 }
 
 /**
- * One look at a text in pieces. What is open at the end of what came so far, and whatever reaches into it, is kept back;
- * what lies before is as it will be in the whole.
+ * Redacts a text in chunks with one detector. It holds back the open end of the text, and every match that reaches into it.
+ * The text before is final.
  */
-function streamOf(look: Look): RedactedStream {
-  let kept = "";
-  /** The character before what is kept: a shape begins only where none of a word stands there. */
+function streamOf(detector: Detector): RedactedStream {
+  let pending = "";
+  /** The character before `pending`: a shape begins only at the start of a word. */
   let before = "";
-  const show = (cut: number, finds: readonly Find[]): string => {
-    const shown = replaced(
-      kept.slice(0, cut),
-      finds.filter(({ end }) => end <= cut),
+  const take = (cut: number, matches: readonly Match[]): string => {
+    const redacted = replaced(
+      pending.slice(0, cut),
+      matches.filter(({ end }) => end <= cut),
     );
-    before = cut > 0 ? kept.slice(cut - 1, cut) : before;
-    kept = kept.slice(cut);
-    return shown;
+    before = cut > 0 ? pending.slice(cut - 1, cut) : before;
+    pending = pending.slice(cut);
+    return redacted;
   };
   return {
     push(chunk) {
       if (chunk === "") return "";
-      kept += chunk;
-      const finds = look.finds(kept, before);
-      return show(closedUpTo(look.openFrom(kept), finds), finds);
+      pending += chunk;
+      const matches = detector.find(pending, before);
+      return take(closedUpTo(detector.openFrom(pending), matches), matches);
     },
-    flush: () => (kept === "" ? "" : show(kept.length, look.finds(kept, before))),
+    flush: () => (pending === "" ? "" : take(pending.length, detector.find(pending, before))),
   };
 }
 
-/** What is found across the border is still open as a whole. */
-function closedUpTo(openFrom: number, finds: readonly Find[]): number {
-  const across = finds.find(({ start, end }) => start < openFrom && openFrom < end);
+/** A match across the border is still open as a whole. */
+function closedUpTo(openFrom: number, matches: readonly Match[]): number {
+  const across = matches.find(({ start, end }) => start < openFrom && openFrom < end);
   return across?.start ?? openFrom;
 }
 
-/** One after another: what the first lets go is looked at by the next. */
+/** Chains streams: each one reads the output of the one before. */
 function joined(streams: readonly RedactedStream[]): RedactedStream {
   return {
     push: (chunk) => streams.reduce((text, stream) => stream.push(text), chunk),
@@ -195,7 +195,7 @@ function joined(streams: readonly RedactedStream[]): RedactedStream {
   };
 }
 
-/** Goes through plain objects and arrays; what else there may be is left alone. */
+/** Maps all strings of plain objects and arrays. Other values stay unchanged. */
 function mapStrings<T>(value: T, map: (text: string) => string): T {
   if (typeof value === "string") return map(value) as T;
   if (Array.isArray(value)) return mapItems(value, map) as T;
@@ -211,7 +211,7 @@ function mapFields(fields: object, map: (text: string) => string): object {
   const entries = Object.entries(fields);
   const mapped = entries.map(([key, value]) => [map(key), mapStrings(value, map)] as const);
   if (mapped.every(([key, value], i) => key === entries[i]?.[0] && Object.is(value, entries[i]?.[1]))) return fields;
-  // Two keys may be one secret in two forms: both fields stay. `fromEntries` takes `__proto__` for a name like others.
+  // Two keys may become equal, so the second one gets a number. `fromEntries` treats `__proto__` as a plain key.
   const names = new Set<string>();
   return Object.fromEntries(mapped.map(([key, value]) => [unusedName(key, names), value]));
 }

@@ -1,26 +1,26 @@
-import type { Find } from "./needles.ts";
+import type { Match } from "./needles.ts";
 
 /**
- * What secrets look like that nobody has told us of. Each shape begins with words of its own and goes on with one run of
- * a few characters, both bounded; a run that does not fit is not tried again from within, because a shape begins only
- * where no letter or digit stands before it. So a text is gone over once, whatever is in it.
+ * Formats of unknown secrets. Each shape has its own prefix and one run of characters, both with a maximum length. A shape
+ * begins only after a character that is not a letter or digit, so a failed run is not tried again from its middle. Matching
+ * is therefore linear for every text.
  */
 interface Shape {
   kind: string;
-  /** Two groups: what is kept, and what is not shown. */
+  /** Two groups: the part that stays, and the secret. */
   source: string;
-  /** Whether what was found is no mere word. @default anything is */
+  /** Excludes plain words. @default every match is a secret */
   isSecret?: (value: string) => boolean;
 }
 
-/** No shape is longer, and none needs more than the window before its run to be known. */
+/** Maximum lengths of a run, a whole shape, and a prefix. */
 const runMax = 8_192;
 const lengthMax = 3 * runMax;
 const prefixMax = 48;
 
 const notInWord = "(?<![A-Za-z0-9])";
 
-/** A key of which nothing but its own characters is known. */
+/** A shape without a part that stays. */
 function key(source: string, kind = "API key"): Shape {
   return { kind, source: `${notInWord}()(${source})` };
 }
@@ -30,11 +30,11 @@ const token = (min: number): string => `[A-Za-z0-9._~+/=-]{${min},${runMax}}`;
 
 const shapes: readonly Shape[] = [
   key(`sk-(?:ant|proj|svcacct|admin|or)-${run(16)}`),
-  // In prose `sk-` begins names too: a key has a digit, and a long part without a dash.
+  // Some names in prose begin with `sk-`, too. A key has a digit and a long part without a dash.
   key(`sk-(?=[A-Za-z_-]{0,64}\\d)(?=(?:[A-Za-z0-9]{0,32}[_-]){0,8}[A-Za-z0-9]{16})${run(20)}`),
   key("AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
   key("A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-  // Seeds of NATS.
+  // NATS seeds.
   key("S[UAOCN][A-Z2-7]{56}(?![A-Za-z0-9])", "private key"),
   key(`gh[pousr]_[A-Za-z0-9]{30,${runMax}}`, "access token"),
   key(`github_pat_[A-Za-z0-9_]{40,${runMax}}`, "access token"),
@@ -42,7 +42,7 @@ const shapes: readonly Shape[] = [
   key(`[rs]k_(?:live|test)_[A-Za-z0-9]{16,${runMax}}`),
   key(`(?:gsk_|hf_|xai-|npm_)[A-Za-z0-9]{30,${runMax}}`),
   key(`glpat-${run(20)}`, "access token"),
-  // Its parts are gone over to their ends before it is known: none of them may begin within another.
+  // All parts are read before it matches, so none of them may begin within another one.
   { kind: "JWT", source: `(?<![A-Za-z0-9_-])()(eyJ${run(8)}\\.eyJ${run(8)}\\.${run(8)})` },
   {
     kind: "private key",
@@ -73,20 +73,20 @@ const shapes: readonly Shape[] = [
 
 const combined = new RegExp(shapes.map(({ source }) => source).join("|"), "g");
 
-/** Words that stand where a password would, in every manual. */
+/** Placeholders of passwords in documentation. */
 const placeholder = /^(?:[${%*[].*|x+|pass(?:word|wd)?|passphrase|secret|token|user(?:name)?|changeme|example)$/i;
 
 function isPlaceholder(value: string): boolean {
   return placeholder.test(value);
 }
 
-/** A word, however long, has no digit in it and no capital within. */
+/** A plain word has no digit and no inner capital letter. */
 function looksRandom(value: string): boolean {
   return /\d|[a-z][A-Z]/.test(value);
 }
 
-/** Several, each with few beginnings of some length: these the engine skips along, where it would crawl along one. */
-const quickLooks: readonly RegExp[] = [
+/** Several patterns with few prefixes each: the engine searches these much faster than one large pattern. */
+const quickPatterns: readonly RegExp[] = [
   /(?:sk-|eyJ|xox|hf_|AIz|AKI|ASI)[A-Za-z0-9_-]{8}/,
   /S[UAOCN][A-Z2-7]{16}/,
   /(?:gh[pousr]_|gsk_|xai-|npm_)[A-Za-z0-9_-]{8}/,
@@ -97,53 +97,53 @@ const quickLooks: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{8}/,
 ];
 
-/** A quick look: where it says no, no shape is there. Holds for the JSON of a text as well as for the text. */
+/** A quick check: false means that there is no shape, in the text or in its JSON. */
 export function mayHaveShape(text: string): boolean {
-  return quickLooks.some((look) => look.test(text));
+  return quickPatterns.some((pattern) => pattern.test(text));
 }
 
 /**
- * What looks like a secret in a text, from left to right, with the words that it was known by: those stay, and a mark
- * that names its kind comes after them. What turned out to be none stays as it is, but nothing is looked for in it.
+ * All shapes in a text, from left to right. The replacement keeps the identifying part and has a mark for the secret. A match
+ * that is a plain word is replaced by itself, so that nothing is searched within it.
  */
-export function findShapes(text: string, markOf: (kind: string) => string): Find[] {
+export function findShapes(text: string, markOf: (kind: string) => string): Match[] {
   if (!mayHaveShape(text)) return [];
-  const finds: Find[] = [];
+  const matches: Match[] = [];
   for (const match of text.matchAll(combined)) {
-    const place = shapes.findIndex((_, i) => match[2 * i + 2] !== undefined);
-    const { kind, isSecret } = shapes[place] ?? {};
-    const [kept = "", value = ""] = match.slice(2 * place + 1, 2 * place + 3);
+    const index = shapes.findIndex((_, i) => match[2 * i + 2] !== undefined);
+    const { kind, isSecret } = shapes[index] ?? {};
+    const [prefix = "", value = ""] = match.slice(2 * index + 1, 2 * index + 3);
     const shown = kind === undefined || isSecret?.(value) === false ? value : markOf(kind);
-    finds.push({ start: match.index, end: match.index + match[0].length, mark: kept + shown });
+    matches.push({ start: match.index, end: match.index + match[0].length, mark: prefix + shown });
   }
-  return finds;
+  return matches;
 }
 
-/** How each shape begins: where one of these is, and nothing after it tells otherwise, the rest has to be waited for. */
-const beginning =
+/** The start of every shape. After one of these, the rest of the text may be an incomplete secret. */
+const shapeStart =
   /sk-|AIza|A(?:KIA|SIA)|gh[pousr]_|github_pat_|xox|[rs]k_|gsk_|hf_|xai-|npm_|glpat-|eyJ|:\/\/|[Aa]uthorization|AUTHORIZATION|[Aa]pi-[Kk]ey|API-KEY|[Bb]earer|BEARER/;
-const beginningOfBeginning = /[A-Za-z_:/-]{1,16}$/;
+const incompleteStart = /[A-Za-z_:/-]{1,16}$/;
 const insidePrivateKey = /-----BEGIN [A-Za-z0-9+/=\s\\:,-]*$/;
 
-/** The first place from which a text may hold the beginning of a shape that goes on after its end. */
+/** The first index from which the rest of a text may be an incomplete shape. */
 export function shapeOpenFrom(text: string): number {
-  const places = [text.search(beginningOfBeginning)];
+  const candidates = [text.search(incompleteStart)];
   const lineFrom = Math.max(0, text.length - lengthMax);
   const runFrom = Math.max(lineFrom, Math.max(startOfWord(text, lineFrom) - prefixMax, 0));
-  const begun = text.slice(runFrom).search(beginning);
-  if (begun !== -1) places.push(runFrom + begun);
+  const begun = text.slice(runFrom).search(shapeStart);
+  if (begun !== -1) candidates.push(runFrom + begun);
   const key = text.lastIndexOf("-----BEGIN ");
-  if (key >= lineFrom && insidePrivateKey.test(text.slice(key))) places.push(key);
-  return Math.min(...places.map((place) => (place === -1 ? text.length : place)));
+  if (key >= lineFrom && insidePrivateKey.test(text.slice(key))) candidates.push(key);
+  return Math.min(...candidates.map((index) => (index === -1 ? text.length : index)));
 }
 
 const space = 0x20;
 
-/** Where the last run of characters that are no white space begins. */
+/** Start of the last run of characters without white space. */
 function startOfWord(text: string, from: number): number {
-  let place = text.length;
-  while (place > from && text.charCodeAt(place - 1) > space) place -= 1;
-  return place;
+  let at = text.length;
+  while (at > from && text.charCodeAt(at - 1) > space) at -= 1;
+  return at;
 }
 
 export const shapeKinds: readonly string[] = [...new Set(shapes.map(({ kind }) => kind))];

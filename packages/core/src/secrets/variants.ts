@@ -1,16 +1,15 @@
-/** One way in which a secret may stand in a text. */
+/** One encoded form of a secret. */
 export interface Variant {
   text: string;
-  /** Whoever wrote it may have broken it into lines, as `base64` does after 76 characters. */
+  /** Whether it may be broken into lines, as `base64` does after 76 characters. */
   wraps: boolean;
 }
 
 const encoder = new TextEncoder();
 
 /**
- * A secret as it stands in texts: as it is, and as what programs make of it on its way into one. Base64 comes in three
- * alignments, because what stands before the secret moves it: of each only the part that nothing around it changes, so
- * that `user:secret` and a whole header are found as well, with or without padding.
+ * All common encodings of a secret. Base64 has three alignments, depending on the length of the text before the secret. Only
+ * the digits that depend on the secret alone are searched, so that `user:secret` is found too, with or without padding.
  */
 export function variantsOf(value: string): Variant[] {
   const bytes = encoder.encode(value);
@@ -25,12 +24,12 @@ export function variantsOf(value: string): Variant[] {
   ];
 }
 
-/** As the inside of a JSON string. */
+/** The text as the content of a JSON string. */
 export function jsonEscaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** JSON within JSON is common: a tool's output, quoted in an error. */
+/** Escaped once and twice: a tool's output that is quoted in an error is JSON within JSON. */
 function escapedForms(value: string): string[] {
   const once = jsonEscaped(value);
   const ascii = once.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -40,7 +39,7 @@ function escapedForms(value: string): string[] {
 
 const htmlEscapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Who encodes for a URL agrees on letters and digits; the rest differs from library to library. */
+/** Characters that URL encoders leave unescaped. Libraries differ in all but letters and digits. */
 const unescapedForms = [/[\w.~-]/, /[\w.~!'()*-]/, /[\w.~/-]/, /[\w.*-]/];
 
 function percentForms(value: string, bytes: Uint8Array): string[] {
@@ -72,15 +71,15 @@ function hexOf(byte: number): string {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** The base64 digits that hold bits of these bytes alone, where so many bytes (modulo 3) stand before them. */
+/** The base64 digits that depend on these bytes only, with this number of bytes (modulo 3) before them. */
 function base64Core(bytes: Uint8Array, before: number): string {
   const bitsBefore = before * 8;
   const bitsEnd = bitsBefore + bytes.length * 8;
   let digits = "";
   for (let bit = Math.ceil(bitsBefore / 6) * 6; bit + 6 <= bitsEnd; bit += 6) {
-    const place = bit - bitsBefore;
-    const pair = ((bytes[place >> 3] ?? 0) << 8) | (bytes[(place >> 3) + 1] ?? 0);
-    digits += base64Digits[(pair >> (10 - (place & 7))) & 63];
+    const offset = bit - bitsBefore;
+    const pair = ((bytes[offset >> 3] ?? 0) << 8) | (bytes[(offset >> 3) + 1] ?? 0);
+    digits += base64Digits[(pair >> (10 - (offset & 7))) & 63];
   }
   return digits;
 }

@@ -1,10 +1,10 @@
 import { uuidv7 } from "uuidv7";
 import type { Clock, Ids } from "../ports/clock.ts";
 
-/** Longest delay that setTimeout keeps: a longer one fires at once. */
+/** The longest delay of setTimeout. A longer one would fire at once. */
 const timeoutMsMax = 2 ** 31 - 1;
 
-/** The machine's own clock. Callbacks come at their time or after it, never before, however long the delay. */
+/** The machine's clock. Callbacks never come early, and delays have no upper limit. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -25,7 +25,7 @@ export function systemClock(): Clock {
   };
 }
 
-/** UUIDv7s: they sort by the time they were made, also within one millisecond. */
+/** UUIDv7 ids. They sort by creation time, even within one millisecond. */
 export function systemIds(): Ids {
   return { next: () => uuidv7() };
 }

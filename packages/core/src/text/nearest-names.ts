@@ -1,5 +1,5 @@
 /**
- * The names most like a misspelt one, best first; those that are too different are left out.
+ * The names most similar to a misspelt one, best first. Very different names are left out.
  *
  * @example
  * nearestNames("raedme.md", ["readme.md", "main.ts"]); // ["readme.md"]
@@ -8,21 +8,21 @@ export function nearestNames(wanted: string, names: readonly string[], countMax 
   const target = wanted.toLowerCase();
   const distanceMax = Math.max(2, Math.floor(target.length / 2));
   return names
-    .map((name) => ({ name, distance: distanceOf(target, name.toLowerCase()) }))
+    .map((name) => ({ name, distance: editDistance(target, name.toLowerCase()) }))
     .filter(({ distance }) => distance <= distanceMax)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, countMax)
     .map(({ name }) => name);
 }
 
-/** What was probably meant by a name that fits nothing. */
+/** A question that suggests the most similar name; null if none is similar. */
 export function didYouMean(name: string, known: readonly string[]): string | null {
   const [nearest] = nearestNames(name, known, 1);
   return nearest === undefined ? null : `did you mean ${nearest}?`;
 }
 
-/** Levenshtein: how many characters must be added, removed or replaced. */
-function distanceOf(from: string, to: string): number {
+/** The Levenshtein distance. */
+function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 1; i <= from.length; i++) {
     const row = [i];

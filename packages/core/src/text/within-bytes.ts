@@ -1,8 +1,8 @@
 const encoder = new TextEncoder();
-// A byte order mark is part of the text.
+// Keeps a byte order mark as part of the text.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The beginning of a text that is too long, within a number of bytes, `notice` at its end included. */
+/** Cuts the end of a text over the limit and appends `notice`, which counts towards the limit. */
 export function startWithinBytes(text: string, bytesMax: number, notice: string): string {
   const bytes = encoder.encode(text);
   if (bytes.byteLength <= bytesMax) return text;
@@ -11,7 +11,7 @@ export function startWithinBytes(text: string, bytesMax: number, notice: string)
   return decoder.decode(bytes.subarray(0, end)) + notice;
 }
 
-/** The end of a text that is too long, within a number of bytes, `notice` at its beginning included. */
+/** Cuts the start of a text over the limit and prepends `notice`, which counts towards the limit. */
 export function endWithinBytes(text: string, bytesMax: number, notice: string): string {
   const bytes = encoder.encode(text);
   if (bytes.byteLength <= bytesMax) return text;
@@ -20,7 +20,7 @@ export function endWithinBytes(text: string, bytesMax: number, notice: string): 
   return notice + decoder.decode(bytes.subarray(start));
 }
 
-/** Whether a byte is any but the first of its character. */
+/** Whether a byte continues a character. */
 function isWithinCharacter(byte = 0): boolean {
   return (byte & 0xc0) === 0x80;
 }

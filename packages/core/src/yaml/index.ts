@@ -1,3 +1,2 @@
-/** Settings files in YAML: strict schemas, problems with their line. */
-export { keysAt, parseStrictYaml, type StrictYaml, type YamlForm } from "./strict-yaml.ts";
-export { lineOf } from "./yaml-lines.ts";
+/** Settings files in YAML: strict schemas, and errors with their line. */
+export { keysAt, lineOf, parseStrictYaml, type StrictYaml, type YamlForm } from "./strict-yaml.ts";

@@ -1,35 +1,34 @@
-import { type Document, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { z } from "zod";
 import { type ErrorCode, TroupeError } from "../errors.ts";
 import { didYouMean } from "../text/nearest-names.ts";
-import { lineOf } from "./yaml-lines.ts";
 
-/** What a file of settings is, and how its owner is helped where it is wrong. */
+/** The format of a settings file, and the help in its errors. */
 export interface YamlForm<S extends z.ZodType> {
-  /** Of strict objects: every mistake is told, none is passed over. */
+  /** Made of strict objects, so that unknown keys are errors. */
   schema: S;
   code: ErrorCode;
-  /** With its article, as in "policy.yaml is not a policy". */
+  /** Noun with its article, as in "policy.yaml is not a policy". */
   what: string;
-  /** The one step that mends a value that does not fit its key. */
+  /** The step that corrects an invalid value. */
   fixFor(path: readonly PropertyKey[], value: unknown): string;
-  /** What to do about a key that nobody knows, where more helps than the names of those there are. */
+  /** The step that corrects an unknown key. Null suggests a similar key, or lists the known ones. */
   fixForKey?(path: readonly PropertyKey[]): string | null;
-  /** A value that does not fit, for its owner to recognise; null for one that nobody is to see. @default null */
+  /** Renders an invalid value for the message; null hides it. @default null */
   show?(value: unknown, path: readonly PropertyKey[]): string | null;
-  /** A key, for its owner to recognise. @default as it is */
+  /** Renders a key for the message. @default unchanged */
   showKey?(key: string): string;
 }
 
 export interface StrictYaml<T> {
   value: T;
-  /** The line of a key, or of the nearest one around it. */
+  /** The line of a key, or of its nearest parent. */
   lineOf(path: readonly PropertyKey[]): number;
 }
 
 /**
- * A file of settings that holds to the letter: what is no key of its form, or fits none, is an error with its line and
- * what mends it. A file of nothing but comments says nothing.
+ * Parses a settings file strictly: an unknown key or invalid value is an error with its line and a fix. A file with only
+ * comments is an empty object.
  *
  * @example
  * const form = { schema: z.strictObject({ risk: z.string() }), code: "INVALID_POLICY", what: "a policy", fixFor: () => "" };
@@ -42,9 +41,9 @@ export function parseStrictYaml<S extends z.ZodType>(
 ): StrictYaml<z.output<S>> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    const problems = faults.map(({ message, pos }) => ({ line: lines.linePos(pos[0]).line, message, fix: null }));
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0) {
+    const problems = errors.map(({ message, pos }) => ({ line: lines.linePos(pos[0]).line, message, fix: null }));
     throw invalid(file, form, problems);
   }
   const parsed = form.schema.safeParse(valueIn(document, file, form) ?? {});
@@ -60,7 +59,7 @@ interface Problem {
 
 type Form = YamlForm<z.ZodType>;
 
-/** Aliases that would grow into a bomb are refused here, by the library. */
+/** The library throws here for aliases that would expand without bounds. */
 function valueIn(document: Document, file: string, form: Form): unknown {
   try {
     return document.toJS();
@@ -79,11 +78,11 @@ function problemsIn(error: z.ZodError, document: Document, lines: LineCounter, f
       });
     }
     const value = document.getIn(issue.path);
-    // Of a key that cannot be one, its own words: what stands behind it does not matter.
+    // An invalid key has its own message, and its value does not matter.
     const isKey = issue.code === "invalid_key";
     const shown = isKey ? null : (form.show?.(value, issue.path) ?? null);
-    const words = (isKey && issue.issues[0]?.message) || issue.message;
-    const message = [nameOf(issue.path, form), words].filter((part) => part !== "").join(": ");
+    const text = (isKey && issue.issues[0]?.message) || issue.message;
+    const message = [nameOf(issue.path, form), text].filter((part) => part !== "").join(": ");
     return [
       {
         line: lineOf(document, issue.path, lines),
@@ -105,7 +104,7 @@ function unknownKey(path: readonly PropertyKey[], line: number, form: Form): Pro
   return { line, message: `${nameOf(path, form)}: there is no such key`, fix };
 }
 
-/** The keys that may stand at a place of a file. */
+/** The known keys at a path. */
 export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const bare = unwrapped(schema);
   const [key, ...rest] = path;
@@ -116,7 +115,7 @@ export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): s
   return inner ? keysAt(inner, rest) : [];
 }
 
-/** Without what makes a schema optional, or prepares its input. */
+/** Removes wrappers such as optional, default and preprocess. */
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodPipe) return unwrapped(schema.out);
   const inner = "innerType" in schema._zod.def ? schema._zod.def.innerType : null;
@@ -138,4 +137,24 @@ const problemsShown = 3;
 /** The last segment of a path, on POSIX and on Windows. */
 function baseNameOf(file: string): string {
   return file.split(/[\\/]/).at(-1) ?? file;
+}
+
+/** The line of a key or list item, or of its nearest existing parent. */
+export function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number {
+  for (let length = path.length; length > 0; length--) {
+    const parent = document.getIn(path.slice(0, length - 1), true);
+    const node = childOf(parent, path[length - 1]);
+    if (node?.range) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
+
+/** Returns the key of a pair, because its value may begin on a later line. */
+function childOf(parent: unknown, key: PropertyKey | undefined): Node | null {
+  if (isMap(parent)) {
+    const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+    return isNode(pair?.key) ? pair.key : null;
+  }
+  const item = isSeq(parent) && typeof key === "number" ? parent.items[key] : null;
+  return isNode(item) ? item : null;
 }

@@ -1,6 +1,6 @@
 import type { RunResponse } from "../../protocol/response.ts";
 
-/** What an answer says under the headings that sub-agents are asked for. Prose only: facts come from the runtime. */
+/** The sections of an answer that sub-agents are asked to write. Prose only: facts come from the runtime. */
 export interface Sections {
   summary: string;
   findings: string[];
@@ -10,8 +10,8 @@ export interface Sections {
 
 const itemsMax = 100;
 const itemCharactersMax = 2_000;
-/** How a model says that there is nothing to list. */
-const nothingToSay = /^(none|no|nothing|n\/a|-|–|—)\.?$/i;
+/** List items that mean an empty list. */
+const emptyItem = /^(none|no|nothing|n\/a|-|–|—)\.?$/i;
 
 /**
  * Reads the sections of an answer in Markdown.
@@ -29,7 +29,7 @@ export function sectionsOf(text: string): Sections {
   };
 }
 
-/** The lines under each heading that we know; those under a deeper one belong to the same section. */
+/** The lines under each known heading. Lines under a deeper heading belong to the same section. */
 function bodiesOf(text: string): Record<keyof Sections, string[]> {
   const bodies: Record<keyof Sections, string[]> = { summary: [], findings: [], warnings: [], suggestions: [] };
   let current: { level: number; body: string[] } | null = null;
@@ -45,32 +45,32 @@ function bodiesOf(text: string): Record<keyof Sections, string[]> {
   return bodies;
 }
 
-/** The items of a list, with the lines that belong to them; a paragraph is one item. */
+/** The items of a list, each with its continuation lines. A paragraph is one item. */
 function itemsOf(lines: readonly string[]): string[] {
   const items: string[] = [];
   let isOpen = false;
   for (const line of lines) {
     const bullet = /^\s{0,3}(?:[-*+]|\d+[.)])\s+(.*)$/.exec(line)?.[1];
-    const words = (bullet ?? line).trim();
-    if (words === "") isOpen = false;
-    else if (bullet !== undefined || !isOpen || items.length === 0) items.push(words);
-    else items[items.length - 1] += ` ${words}`;
-    if (words !== "") isOpen = true;
+    const content = (bullet ?? line).trim();
+    if (content === "") isOpen = false;
+    else if (bullet !== undefined || !isOpen || items.length === 0) items.push(content);
+    else items[items.length - 1] += ` ${content}`;
+    if (content !== "") isOpen = true;
   }
   return items
-    .filter((item) => !nothingToSay.test(item))
+    .filter((item) => !emptyItem.test(item))
     .slice(0, itemsMax)
     .map((item) => item.slice(0, itemCharactersMax));
 }
 
-/** The JSON value that an answer is, or has in its one fence; undefined where there is none. */
+/** The JSON value of an answer: its whole text, or its first fenced block. Undefined if neither is JSON. */
 export function parseJsonAnswer(text: string): RunResponse["data"] | undefined {
   const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
   for (const candidate of [text, ...(fenced === undefined ? [] : [fenced])]) {
     try {
       return JSON.parse(candidate);
     } catch {
-      // Not this one.
+      // Try the next candidate.
     }
   }
   return undefined;

@@ -13,7 +13,7 @@ import {
   timerFired,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
 
 const shell = (command: string) => aToolCall("shell", { command });
 const question = (call: number) => approvalRequested(1, call);
@@ -21,7 +21,7 @@ const idOf = (call: number): string => question(call).approval.id;
 const parked = { kind: "run.parked", reason: "approval" } as const;
 
 /** Two shell calls that a person has to allow, and a read that nobody minds. */
-function waiting(changes: SpecChanges = {}): Drive {
+function waiting(changes: SpecChanges = {}): MachineDriver {
   const d = drive(changes);
   d.feed(reply(1, "", [shell("a"), shell("b"), ...reads(1)]), openedAt + 1_000);
   d.feed(question(0), openedAt + 2_000);
@@ -30,7 +30,7 @@ function waiting(changes: SpecChanges = {}): Drive {
   return d;
 }
 
-function results(d: Drive): [string, boolean][] {
+function results(d: MachineDriver): [string, boolean][] {
   return d
     .effect("callModel")
     .messages.flatMap((message) =>
@@ -38,7 +38,7 @@ function results(d: Drive): [string, boolean][] {
     );
 }
 
-function approvedOf(d: Drive, call: number): boolean | undefined {
+function approvedOf(d: MachineDriver, call: number): boolean | undefined {
   const tool = d.pending().find((effect) => effect.kind === "callTool" && effect.call === call);
   return tool?.kind === "callTool" ? tool.approved : undefined;
 }
@@ -85,7 +85,7 @@ describe("a call that is asked about", () => {
     d.feed(answered(idOf(1), false, { reason }));
     d.feed(toolFinished(1, 2, "x"));
     expect(results(d)[0]).toEqual([JSON.stringify({ error: { type: "permission", message } }), true]);
-    expect(d.context().tally.toolsUsed).toEqual(["read"]);
+    expect(d.context().usage.toolsUsed).toEqual(["read"]);
   });
 });
 
@@ -93,13 +93,13 @@ describe("how far a yes reaches", () => {
   test("once: this call, and no other", () => {
     const d = waiting();
     expect(d.on(answered(idOf(0), true, { scope: "once" })).started).toEqual(["tool/1/0"]);
-    expect(d.context().allowed).toEqual([]);
+    expect(d.context().allowedTools).toEqual([]);
   });
 
   test("rule: this call; the rule itself is its machine's to keep", () => {
     const d = waiting();
     expect(d.on(answered(idOf(0), true, { scope: "rule" })).started).toEqual(["tool/1/0"]);
-    expect(d.context().allowed).toEqual([]);
+    expect(d.context().allowedTools).toEqual([]);
   });
 
   test("run: this tool for the rest of the run, also where it waits already", () => {
@@ -172,13 +172,13 @@ describe("time", () => {
     expect(d.pendingKeys()).not.toContain("timer/deadline");
     d.feed(answered(idOf(1), false), openedAt + 2_000_000);
     expect(d.effect("startTimer")).toMatchObject({ delayMs: 298_000, since: openedAt + 2_000_000 });
-    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 2_000_000 });
+    expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 2_000_000 });
   });
 
   test("of a tool that runs meanwhile counts for nothing either", () => {
     const d = waiting();
     d.feed(toolFinished(1, 2, "x"), openedAt + 900_000);
-    expect(d.context().clock).toEqual({ activeMs: 2_000, since: null });
+    expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: null });
   });
 
   test("a child that is asked afterwards gets all that was left when the question came", () => {
@@ -195,7 +195,7 @@ test("a pause that ends while it waits does not start the clock", () => {
   const d = waiting();
   d.feed(commanded({ kind: "run.paused" }), openedAt + 3_000);
   d.feed(commanded({ kind: "run.resumed" }), openedAt + 4_000);
-  expect(d.context().clock).toEqual({ activeMs: 2_000, since: null });
+  expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: null });
 });
 
 test("parked and taken up by another host, it waits on, and works on once it is answered", () => {

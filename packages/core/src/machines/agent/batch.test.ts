@@ -11,11 +11,11 @@ import {
   type SpecChanges,
   timerFired,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 
 type Args = Parameters<typeof aBatch>;
 
-function asking(tasks: Args[0], batch: Args[1] = {}, changes: SpecChanges = {}): Drive {
+function asking(tasks: Args[0], batch: Args[1] = {}, changes: SpecChanges = {}): MachineDriver {
   const d = drive(changes);
   d.feed(reply(1, "", [aBatch(tasks, batch)]));
   d.look();
@@ -28,7 +28,7 @@ const permanent = { error: anError({ type: "params", recoverable: false, message
 const network = { error: anError() };
 
 /** What the model reads of the call. */
-function answer(d: Drive) {
+function answer(d: MachineDriver) {
   const last = d.effect("callModel").messages.at(-1);
   if (last?.role !== "tool") throw new Error("no result");
   return { ...JSON.parse(last.text), isError: last.isError };
@@ -92,7 +92,7 @@ describe("a batch", () => {
   test("leaves nothing behind", () => {
     const d = asking(abc);
     for (const item of [0, 1, 2]) d.feed(settled(item));
-    expect(d.context()).toMatchObject({ batches: {}, children: {}, ready: [] });
+    expect(d.context()).toMatchObject({ batches: {}, children: {}, readyTasks: [] });
     expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
   });
 });
@@ -133,7 +133,7 @@ describe("a task that waits for others", () => {
         { status: "rejected", summary: "not run: the task b that it waits for failed" },
       ],
     });
-    expect(d.context().tally.charged.spawns).toBe(1);
+    expect(d.context().usage.charged.spawns).toBe(1);
   });
 
   test("waits for the last attempt of one that is tried again", () => {

@@ -17,7 +17,7 @@ import {
   toolFinished,
   verified,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, type FactBody } from "../machine-driver.test-helper.ts";
+import { drive, type FactBody, type MachineDriver } from "../machine-driver.test-helper.ts";
 
 const read = aToolCall("read");
 const network = { error: anError({ type: "network" }) };
@@ -25,7 +25,7 @@ const network = { error: anError({ type: "network" }) };
 const question = approvalRequested(wholeRunStep, 0, null);
 
 /** [where, how to get there, what must be stopped] */
-const places: [string, () => Drive, string[]][] = [
+const places: [string, () => MachineDriver, string[]][] = [
   ["assessing the intent", () => drive({ definition: { intent: "model" } }), ["intent"]],
   ["asking for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high")), ["approval"]],
   ["waiting for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high"), question), []],
@@ -52,7 +52,7 @@ const places: [string, () => Drive, string[]][] = [
   ],
 ];
 
-function at(d: Drive, ...facts: FactBody[]): Drive {
+function at(d: MachineDriver, ...facts: FactBody[]): MachineDriver {
   for (const fact of facts) d.feed(fact);
   return d;
 }

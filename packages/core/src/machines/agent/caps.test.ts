@@ -10,19 +10,19 @@ import {
   timerFired,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
-import { lastTurnNotice } from "./rules.ts";
+import { drive, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
+import { lastTurnNotice } from "./turn.ts";
 
 const read = aToolCall("read");
 const price = { inputPerMillion: 1, outputPerMillion: 1 };
 
 /** One whole turn: a call asked for, made and answered. */
-function turn(d: Drive, step: number, text: string, changes: ReplyChanges = {}): void {
+function turn(d: MachineDriver, step: number, text: string, changes: ReplyChanges = {}): void {
   d.feed(reply(step, text, [read], changes));
   if (d.state() === "execute.act.working") d.feed(toolFinished(step, 0, "x"));
 }
 
-function isTold(d: Drive): boolean {
+function isTold(d: MachineDriver): boolean {
   const { messages, lastTurn } = d.effect("callModel");
   const told = messages.filter((message) => message.text === lastTurnNotice).length;
   expect(told).toBe(lastTurn ? 1 : 0);
@@ -203,8 +203,8 @@ describe("a cap in USD needs a price", () => {
 
 describe("the deadline", () => {
   test.each([
-    ["while the model thinks", (_: Drive) => {}, ["model/1"]],
-    ["while tools run", (d: Drive) => d.feed(reply(1, "reading", reads(2))), ["tool/1/0", "tool/1/1"]],
+    ["while the model thinks", (_: MachineDriver) => {}, ["model/1"]],
+    ["while tools run", (d: MachineDriver) => d.feed(reply(1, "reading", reads(2))), ["tool/1/0", "tool/1/1"]],
   ])("%s: timeout, and nothing runs on", (_, prepare, stopped) => {
     const d = drive();
     prepare(d);

@@ -12,34 +12,34 @@ import {
   timerFired,
 } from "../fixtures.test-helper.ts";
 import { drive, openedAt } from "../machine-driver.test-helper.ts";
-import { activeMs, startClock, started, stopped, takenUp } from "./clock.ts";
+import { activeMs, openClock, skipUnheldTime, startClock, stopClock } from "./clock.ts";
 
 describe("the clock", () => {
   test("counts while it runs", () => {
-    expect(activeMs({ clock: startClock(100), lastAt: 150 })).toBe(50);
+    expect(activeMs({ clock: openClock(100), lastAt: 150 })).toBe(50);
   });
 
   test("stands still from stop to start", () => {
-    const clock = started(stopped(startClock(100), 150), 1_000);
+    const clock = startClock(stopClock(openClock(100), 150), 1_000);
     expect(activeMs({ clock, lastAt: 1_007 })).toBe(57);
   });
 
   test("stopping twice, and starting twice, is doing it once", () => {
-    const once = stopped(startClock(100), 150);
-    expect(stopped(once, 900)).toEqual(once);
-    const again = started(once, 1_000);
-    expect(started(again, 2_000)).toEqual(again);
+    const once = stopClock(openClock(100), 150);
+    expect(stopClock(once, 900)).toEqual(once);
+    const again = startClock(once, 1_000);
+    expect(startClock(again, 2_000)).toEqual(again);
   });
 
   test("of a host that goes backwards takes nothing away", () => {
-    expect(stopped(startClock(100), 50)).toEqual({ activeMs: 0, since: null });
+    expect(stopClock(openClock(100), 50)).toEqual({ activeMs: 0, runningSince: null });
   });
 
   test("leaves out the time from the newest entry to the next claim", () => {
-    const clock = takenUp({ clock: startClock(100), lastAt: 150 }, 900);
+    const clock = skipUnheldTime({ clock: openClock(100), lastAt: 150 }, 900);
     expect(activeMs({ clock, lastAt: 910 })).toBe(60);
-    const still = stopped(startClock(100), 150);
-    expect(takenUp({ clock: still, lastAt: 150 }, 900)).toEqual(still);
+    const still = stopClock(openClock(100), 150);
+    expect(skipUnheldTime({ clock: still, lastAt: 150 }, 900)).toEqual(still);
   });
 });
 
@@ -63,7 +63,7 @@ describe("a child that waits for a person", () => {
     const d = delegating();
     d.feed(childWaiting(1, 0, true, 1), openedAt + 2_000);
     d.feed(childSettled(1, 0, {}, 1, 1), openedAt + 902_000);
-    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 902_000 });
+    expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 902_000 });
   });
 
   test("keeps it standing until the last of them has its answer", () => {
@@ -71,9 +71,9 @@ describe("a child that waits for a person", () => {
     d.feed(childWaiting(1, 0, true, 0), openedAt + 2_000);
     d.feed(childWaiting(1, 0, true, 1), openedAt + 3_000);
     d.feed(childWaiting(1, 0, false, 0), openedAt + 4_000);
-    expect(d.context().clock.since).toBeNull();
+    expect(d.context().clock.runningSince).toBeNull();
     d.feed(childWaiting(1, 0, false, 1), openedAt + 5_000);
-    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 5_000 });
+    expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 5_000 });
   });
 
   test("leaves a sibling that is asked afterwards all its time", () => {
@@ -98,7 +98,7 @@ describe("a child that waits for a person", () => {
     d.feed(timerFired("retry/1/0/0/1"));
     d.look();
     expect(d.on(fact)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
-    expect(d.context().clock.since).toBe(openedAt);
+    expect(d.context().clock.runningSince).toBe(openedAt);
   });
 
   test("while its parent is paused: both have to end", () => {
@@ -106,9 +106,9 @@ describe("a child that waits for a person", () => {
     d.feed(childWaiting(1, 0, true), openedAt + 2_000);
     d.feed(commanded({ kind: "run.paused" }), openedAt + 3_000);
     d.feed(childWaiting(1, 0, false), openedAt + 4_000);
-    expect(d.context().clock.since).toBeNull();
+    expect(d.context().clock.runningSince).toBeNull();
     d.feed(commanded({ kind: "run.resumed" }), openedAt + 5_000);
-    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 5_000 });
+    expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 5_000 });
   });
 });
 
@@ -118,7 +118,7 @@ test("a claim while the clock stands still does not start it", () => {
   d.feed(childWaiting(1, 0, true));
   d.look();
   expect(d.on(claimed(), openedAt + 99_000).started).toEqual([]);
-  expect(d.context().clock.since).toBeNull();
+  expect(d.context().clock.runningSince).toBeNull();
 });
 
 test("the deadline is armed again by whoever takes the run up, for what is left", () => {

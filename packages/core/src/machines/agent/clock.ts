@@ -1,49 +1,52 @@
 import type { AgentContext } from "./context.ts";
 
-/** The time that counts for a run: it stands still while people are waited for, and while no host holds the run. */
+/** The time that counts for a run. It stops while the run waits for a person and while no host holds the run. */
 export interface RunClock {
-  /** Counted up to `since`. */
+  /** Active time up to `runningSince`. */
   activeMs: number;
-  /** When it was started last; null while it stands still. */
-  since: number | null;
+  /** When the clock was started last; null while it is stopped. */
+  runningSince: number | null;
 }
 
-/** A child leaves its parent time to answer. */
+/** A child leaves its parent this long to answer. */
 const answerReserveMs = 1_000;
-/** The turn that begins with less than this share of the time left is told to be the last. */
+/** A turn that begins with less than this share of the time left is the last. */
 const lastTurnShare = 0.1;
 
-export function startClock(at: number): RunClock {
-  return { activeMs: 0, since: at };
+export function openClock(at: number): RunClock {
+  return { activeMs: 0, runningSince: at };
 }
 
-/** Whether the run's clock has to stand still: it or a run below it waits for a person. */
-export function isWaitingForPeople(context: Pick<AgentContext, "paused" | "awaiting" | "calls" | "children">): boolean {
-  if (context.paused || context.awaiting !== null) return true;
+/** Whether the run's clock has to be stopped: the run or a run below it waits for a person. */
+export function isWaitingForPeople(
+  context: Pick<AgentContext, "paused" | "pendingApproval" | "calls" | "children">,
+): boolean {
+  if (context.paused || context.pendingApproval !== null) return true;
   if (context.calls.some(({ phase }) => phase === "waiting")) return true;
   for (const { waiting } of context.children.values()) if (waiting) return true;
   return false;
 }
 
-export function stopped(clock: RunClock, at: number): RunClock {
-  return clock.since === null ? clock : { activeMs: clock.activeMs + Math.max(0, at - clock.since), since: null };
+export function stopClock(clock: RunClock, at: number): RunClock {
+  if (clock.runningSince === null) return clock;
+  return { activeMs: clock.activeMs + Math.max(0, at - clock.runningSince), runningSince: null };
 }
 
-export function started(clock: RunClock, at: number): RunClock {
-  return clock.since === null ? { ...clock, since: at } : clock;
+export function startClock(clock: RunClock, at: number): RunClock {
+  return clock.runningSince === null ? { ...clock, runningSince: at } : clock;
 }
 
-/** Nobody held the run from its newest entry until now. */
-export function takenUp({ clock, lastAt }: Pick<AgentContext, "clock" | "lastAt">, at: number): RunClock {
-  return clock.since === null ? clock : { ...stopped(clock, lastAt), since: at };
+/** The clock after a new claim: no host held the run between its newest entry and `at`, so that time is left out. */
+export function skipUnheldTime({ clock, lastAt }: Pick<AgentContext, "clock" | "lastAt">, at: number): RunClock {
+  return clock.runningSince === null ? clock : { ...stopClock(clock, lastAt), runningSince: at };
 }
 
-/** Counted time, as of the newest entry. */
+/** Active time, as of the newest entry. */
 export function activeMs({ clock, lastAt }: Pick<AgentContext, "clock" | "lastAt">): number {
-  return stopped(clock, lastAt).activeMs;
+  return stopClock(clock, lastAt).activeMs;
 }
 
-/** From opening to deadline: the run's own cap, or what its parent had left, whichever is less. */
+/** Active time from opening to deadline: the smaller of the run's own cap and its parent's remaining time. */
 export function timeCapMs({ pin, request }: Pick<AgentContext, "pin" | "request">): number {
   return Math.min(pin.limits.maxDurationMs, request.remainingMs ?? Number.POSITIVE_INFINITY);
 }
@@ -52,7 +55,7 @@ export function timeLeftMs(context: AgentContext): number {
   return timeCapMs(context) - activeMs(context);
 }
 
-/** What a child may take if it is offered now: all that the run has left, as of its newest entry, but the reserve. */
+/** The time that a child may take if it starts now: the run's time left, minus the reserve for its own answer. */
 export function childTimeMs(context: AgentContext): number {
   return Math.floor(timeLeftMs(context) - answerReserveMs);
 }

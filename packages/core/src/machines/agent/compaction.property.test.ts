@@ -18,9 +18,9 @@ import {
   toolFinished,
   trimmed,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
-import { backoffTimer } from "./setup.ts";
+import { backoffTimer } from "./model-retry.ts";
 import { contextLimit } from "./turn.ts";
 
 const tools: ToolSpec[] = ["read", "recall"].map((name) => {
@@ -78,7 +78,7 @@ function problemOf(messages: readonly Message[], task: string): string | null {
   return open.length > 0 ? `no result of ${open.join(", ")} at its end` : null;
 }
 
-function checkTurn(d: Drive): void {
+function checkTurn(d: MachineDriver): void {
   const { messages, lastTurn, maxOutputTokens } = d.effect("callModel");
   const { pin, contextTokens } = d.context();
   expect(problemOf(messages, "count the files")).toBeNull();
@@ -89,7 +89,7 @@ function checkTurn(d: Drive): void {
 }
 
 /** What gives way, and nothing else, can be asked for by the name that is read in its place. */
-function trim(d: Drive): void {
+function trim(d: MachineDriver): void {
   const before = d.context().messages;
   d.feed(trimmed(d.effect("trim")));
   for (const [at, { text }] of d.context().messages.entries()) {
@@ -100,7 +100,7 @@ function trim(d: Drive): void {
 }
 
 /** Lets one thing happen that the run waits for. */
-function go(d: Drive, next: Happening): void {
+function go(d: MachineDriver, next: Happening): void {
   if (next.crashes) d.feed(claimed());
   if (next.steered > 0) d.feed(commanded({ kind: "run.steered", text: "s".repeat(next.steered) }));
   switch (d.state()) {
@@ -134,7 +134,7 @@ function go(d: Drive, next: Happening): void {
 }
 
 /** Before which steps such a thing was done. */
-function stepsOf(d: Drive, kind: "context.trimmed" | "context.compacted"): number[] {
+function stepsOf(d: MachineDriver, kind: "context.trimmed" | "context.compacted"): number[] {
   return d.facts.flatMap((fact) => (fact.type === kind ? [fact.step] : []));
 }
 

@@ -17,8 +17,8 @@ import {
   toolFinished,
   trimmed,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
-import { planCompaction, planTrim, trimmed as trimmedConversation } from "./compaction.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
+import { planCompaction, planTrim, trimConversation as trimmedConversation } from "./compaction.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
 import { contextLimit } from "./turn.ts";
 
@@ -40,7 +40,7 @@ interface Turn {
 }
 
 /** One whole turn at the step that the machine is at. */
-function take(d: Drive, { says = 0, results = [400], tool = "read" }: Turn = {}): void {
+function take(d: MachineDriver, { says = 0, results = [400], tool = "read" }: Turn = {}): void {
   const { step } = d.effect("callModel");
   const calls = results.map((_, place) => ({ ...aToolCall(tool, { step, place }), id: `${step}.${place}` }));
   d.feed(reply(step, words(says), calls));
@@ -48,19 +48,19 @@ function take(d: Drive, { says = 0, results = [400], tool = "read" }: Turn = {})
 }
 
 /** Turns until room has to be made. */
-function fill(d: Drive, turn?: Turn): void {
+function fill(d: MachineDriver, turn?: Turn): void {
   for (let i = 0; i < 50 && d.state() === "execute.think"; i += 1) take(d, turn);
 }
 
 /** A run that has just been told to sum itself up. */
-function compacting(changes: SpecChanges = capped, turn: Turn = { says: 300, results: [100] }): Drive {
+function compacting(changes: SpecChanges = capped, turn: Turn = { says: 300, results: [100] }): MachineDriver {
   const d = drive(changes);
   fill(d, turn);
   expect(d.state()).toBe("execute.compacting");
   return d;
 }
 
-function tokensIn(d: Drive): number {
+function tokensIn(d: MachineDriver): number {
   const { pin, messages } = d.context();
   return emptyConversation(pin).contextTokens + tokensOf(messages);
 }
@@ -191,10 +191,10 @@ describe("where that is not enough, the history gives way to a summary:", () => 
   test("one call beside the turns, set aside as any other", () => {
     const d = compacting();
     const compact = d.effect("compact");
-    const { contextTokens, outstanding, messages } = d.context();
+    const { contextTokens, callReserve, messages } = d.context();
     expect(contextTokens / 4_000).toBeGreaterThan(0.7);
     expect(compact).toMatchObject({ maxOutputTokens: 400, textTokensMax: 600, tokensBefore: contextTokens, kept: 4 });
-    expect(outstanding).toEqual({ tokens: contextTokens + 400, costUsd: 0 });
+    expect(callReserve).toEqual({ tokens: contextTokens + 400, costUsd: 0 });
     expect(compact.transcript).toContain("User: count the files\n\nAssistant: ");
     expect(compact.transcript).toContain(`Result 1/0 of read: ${words(100)}`);
     expect(compact.transcript).not.toContain(`Result ${compact.step - 1}/0`);
@@ -212,11 +212,11 @@ describe("where that is not enough, the history gives way to a summary:", () => 
 
   test("what it used counts in the run's totals", () => {
     const d = compacting();
-    const before = d.context().tally;
+    const before = d.context().usage;
     d.feed(compacted(d.effect("compact"), { usage: { inputTokens: 700, outputTokens: 70, costUsd: 0.5 } }));
-    const { tally } = d.context();
-    expect(tally.usage.inputTokens - before.usage.inputTokens).toBe(700);
-    expect(tally.charged.tokens - before.charged.tokens).toBe(770);
+    const { usage } = d.context();
+    expect(usage.own.inputTokens - before.own.inputTokens).toBe(700);
+    expect(usage.charged.tokens - before.charged.tokens).toBe(770);
   });
 
   test.each([
@@ -224,11 +224,11 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     ["was turned away: it is free", { type: "rate_limit" as const }, 0],
   ])("a call that %s, and a cutting stands for it", (_, error, charged) => {
     const d = compacting();
-    const { outstanding, tally } = d.context();
+    const { callReserve, usage: before } = d.context();
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
     d.feed(compacted(d.effect("compact"), { text: "the end of it", error: anError(error), usage }));
-    const whole = outstanding?.tokens ?? 0;
-    expect(d.context().tally.charged.tokens - tally.charged.tokens).toBe(charged === "whole" ? whole : charged);
+    const whole = callReserve?.tokens ?? 0;
+    expect(d.context().usage.charged.tokens - before.charged.tokens).toBe(charged === "whole" ? whole : charged);
     expect(d.context().messages[1]?.text).toBe(
       "To make room, the conversation so far was cut. This is the end of what was cut:\n\nthe end of it",
     );
@@ -240,10 +240,10 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     for (let i = 0; i < 5; i += 1) take(d, { says: 300, results: [100] });
     take(d, { results: [1_000] });
     expect(d.effect("compact").maxOutputTokens).toBe(0);
-    expect(d.context().outstanding).toBeNull();
+    expect(d.context().callReserve).toBeNull();
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
     d.feed(compacted(d.effect("compact"), { text: "the end", error: anError({ type: "budget" }), usage }));
-    expect(d.context().tally.lost.tokens).toBe(0);
+    expect(d.context().usage.lost.tokens).toBe(0);
   });
 
   test("references count on after it: a result is still that of its step", () => {
@@ -380,7 +380,7 @@ describe("between two turns, like everything else,", () => {
 
   test("a host that dies in the middle of a summary: the call is charged, and made again", () => {
     const d = compacting();
-    const { outstanding, tally } = d.context();
+    const { callReserve, usage } = d.context();
     const { step } = d.effect("compact");
     d.look();
     expect(d.on(claimed())).toMatchObject({
@@ -388,8 +388,8 @@ describe("between two turns, like everything else,", () => {
       stopped: [`compact/${step}`, "timer/deadline"],
       started: ["timer/deadline", `compact/${step}`],
     });
-    const lost = d.context().tally.lost.tokens - tally.lost.tokens;
-    expect(lost).toBe(outstanding?.tokens);
+    const lost = d.context().usage.lost.tokens - usage.lost.tokens;
+    expect(lost).toBe(callReserve?.tokens);
     d.feed(compacted(d.effect("compact")));
     expect(d.state()).toBe("execute.think");
   });
@@ -397,9 +397,9 @@ describe("between two turns, like everything else,", () => {
   test("a run that is cancelled meanwhile ends, with what was set aside charged", () => {
     const d = compacting();
     const { step } = d.effect("compact");
-    const { outstanding, tally } = d.context();
+    const { callReserve, usage } = d.context();
     expect(d.on(cancelled()).stopped).toContain(`compact/${step}`);
-    expect(d.response().metrics.charged.tokens).toBe(tally.charged.tokens + (outstanding?.tokens ?? 0));
+    expect(d.response().metrics.charged.tokens).toBe(usage.charged.tokens + (callReserve?.tokens ?? 0));
   });
 
   test.each(["trim", "compact"])("what was written down is replayed to the very same conversation: %s", (kind) => {
@@ -469,7 +469,7 @@ describe("what was said in the session before", () => {
     ]).flat();
     const d = drive({ ...capped, history: talk });
     d.feed(compacted(d.effect("compact"), { text: "they talked" }));
-    const { messages, requestAt } = d.context();
+    const { messages, requestIndex } = d.context();
     expect(messages.map(({ role, text }) => `${role}: ${text.slice(0, 15)}`)).toEqual([
       "user: To make room, t",
       "user: question 7",
@@ -480,7 +480,7 @@ describe("what was said in the session before", () => {
       "assistant: abcabcabcabcabc",
       "user: count the files",
     ]);
-    expect(messages[requestAt]?.text).toBe("count the files");
+    expect(messages[requestIndex]?.text).toBe("count the files");
     fill(d, { says: 300, results: [50] });
     d.feed(compacted(d.effect("compact"), { text: "they worked" }));
     expect(
@@ -489,7 +489,7 @@ describe("what was said in the session before", () => {
         .messages.slice(0, 2)
         .map(({ text }) => text),
     ).toEqual(["count the files", expect.stringContaining("they worked")]);
-    expect(d.context().requestAt).toBe(0);
+    expect(d.context().requestIndex).toBe(0);
   });
 });
 
@@ -518,7 +518,7 @@ test("a thousand messages are looked through no more often each than a hundred",
     const many = Array.from({ length: turns }, () => messages.slice(1))
       .flat()
       .map((message) => new Proxy(message, { get: count }));
-    const context = { ...d.context(), messages: [...messages.slice(0, 1), ...many], repliedStep: turns };
+    const context = { ...d.context(), messages: [...messages.slice(0, 1), ...many], lastReplyStep: turns };
     trimmedConversation(context, planTrim(context));
     planCompaction(context);
     return reads / many.length;

@@ -4,55 +4,55 @@ import type { AgentContext } from "./context.ts";
 import { bytesPerToken, type Conversation, messageTokens, tokensOf, transcriptOf } from "./conversation.ts";
 import {
   canRecall,
-  isOwn,
-  type PlacedResult,
-  referenceTo,
-  resultsOf,
+  type IndexedResult,
+  isOfThisRun,
+  placeholderFor,
   type Summary,
   summaryMessage,
+  toolResultsOf,
 } from "./result-placeholders.ts";
 import { contextLimit, lastTurnReason, nextStep, openTurn } from "./turn.ts";
 
 /**
- * How room is made in a conversation that nears its limit, between two turns: first older results give way to
- * references, which costs nothing; then all that is older gives way to a summary. From 80 % of the limit on the next
- * turn is the last, whatever was done.
+ * Shortens a conversation that nears its limit, between two turns. Trimming comes first and costs nothing: placeholders
+ * replace older tool results. Compaction comes next: a summary replaces older messages. From 80 % of the limit on, the
+ * next turn is the last, whatever was shortened.
  *
- * I1 At most one of each before a turn: a conversation that cannot shrink goes on to its last turn.
- * I2 The request stays, and so does the newest turn; a call is never parted from its result.
- * I3 What gives way is said by the entry, not found again: another version of these rules replays it all the same.
+ * I1 Each happens at most once before a turn: a conversation that cannot shrink goes on to its last turn.
+ * I2 The request and the newest turn stay, and a call is never separated from its result.
+ * I3 The entry lists what was replaced. Replay reads it there, so a later version of these rules replays old journals.
  */
 
-/** Shares of the limit from which on room is made. */
+/** Shares of the limit from which on a conversation is trimmed, and compacted. */
 const trimShare = 0.6;
 const compactShare = 0.7;
-/** How much of the limit the newest turns, which stay as they are, may take; the newest stays in any case. */
-const keptShare = 0.25;
-/** Changing what was said throws the provider's prompt cache away from there on: only for much, and so rarely. */
-const worthShare = 0.1;
-/** A result that frees less than this stays. */
+/** The share of the limit that the newest turns, which stay unchanged, may take. The very newest always stays. */
+const recentShare = 0.25;
+/** Any change discards the provider's prompt cache from that point on, so it has to free at least this share. */
+const freedShareMin = 0.1;
+/** A result that frees fewer tokens stays. */
 const resultTokensMin = 64;
-/** What the model may say to sum up; at most this share of the limit. */
+/** Output tokens of a summary call: a fixed maximum, and a share of the limit. */
 const summaryTokensMax = 2_048;
 const summaryShare = 0.1;
-/** Our estimate is higher than what a model counts: a whole summary has to fit all the same. */
+/** Our estimate counts more tokens than a model does: a full summary has to fit by the estimate as well. */
 const estimateSurplus = 1.5;
 
 type TrimPlan = Omit<EffectOf<"trim">, "kind" | "run">;
 type CompactionPlan = Compaction & { step: number };
 
-/** Whether older results have to give way to references before the next turn, and it is worth it. */
+/** Whether older results have to be replaced before the next turn, and doing so frees enough. */
 export function mustTrim(context: AgentContext): boolean {
-  if (context.trimmedStep === nextStep(context) || !needsRoom(context, trimShare)) return false;
+  if (context.trimmedStep === nextStep(context) || !isOverShare(context, trimShare)) return false;
   const { tokensBefore, tokensAfter } = planTrim(context);
-  return tokensBefore - tokensAfter >= contextLimit(context.pin) * worthShare;
+  return tokensBefore - tokensAfter >= contextLimit(context.pin) * freedShareMin;
 }
 
-/** All results but those of the newest turns, and those that are hardly longer than what would stand for them. */
+/** Selects all results except those of the newest turns and those hardly longer than their placeholders. */
 export function planTrim(context: AgentContext): TrimPlan {
   const { contextTokens, pin } = context;
-  const from = newestFrom(context, contextLimit(pin));
-  const chosen = resultsOf(context).flatMap((result) => {
+  const from = recentStart(context, contextLimit(pin));
+  const chosen = toolResultsOf(context).flatMap((result) => {
     const tokens = result.index < from ? freedBy(result, pin) : 0;
     return tokens < resultTokensMin ? [] : [{ reference: result.reference, tokens }];
   });
@@ -64,70 +64,76 @@ export function planTrim(context: AgentContext): TrimPlan {
   };
 }
 
-/** The conversation once these results have given way. */
-export function trimmed(context: AgentContext, { results }: Pick<TrimPlan, "results">): Partial<Conversation> {
+/** The conversation with placeholders for these results. */
+export function trimConversation(
+  context: AgentContext,
+  { results }: Pick<TrimPlan, "results">,
+): Pick<Conversation, "messages" | "contextTokens"> {
   const chosen = new Set(results);
   const messages = [...context.messages];
   let { contextTokens } = context;
-  for (const result of resultsOf(context)) {
+  for (const result of toolResultsOf(context)) {
     if (!chosen.has(result.reference)) continue;
-    messages[result.index] = referenceTo(result, context.pin);
+    messages[result.index] = placeholderFor(result, context.pin);
     contextTokens -= freedBy(result, context.pin);
   }
   return { messages, contextTokens };
 }
 
-/** Whether the history has to give way to a summary before the next turn, and it is worth it. */
+/** Whether older messages have to be summarised before the next turn, and doing so helps. */
 export function mustCompact(context: AgentContext): boolean {
-  if (context.compacted?.step === nextStep(context) || !needsRoom(context, compactShare)) return false;
+  if (context.compacted?.step === nextStep(context) || !isOverShare(context, compactShare)) return false;
   const limit = contextLimit(context.pin);
-  const freed = tokensOf(partAt(context, newestFrom(context, limit)).gone) - textTokensMax(limit);
-  // What is too long all the same would be paid for in vain.
-  const isOfUse = openTurn(context, null).contextTokens - freed < limit;
-  return isOfUse && freed >= limit * worthShare;
+  const freed = tokensOf(splitAt(context, recentStart(context, limit)).replaced) - textTokensMax(limit);
+  // A conversation that is still too long afterwards would pay for the summary in vain.
+  const fitsAfterwards = openTurn(context, null).contextTokens - freed < limit;
+  return fitsAfterwards && freed >= limit * freedShareMin;
 }
 
 export function planCompaction(context: AgentContext): CompactionPlan {
   const { messages, contextTokens, pin } = context;
   const limit = contextLimit(pin);
-  const from = newestFrom(context, limit);
-  const named = canRecall(pin) ? resultsOf(context).filter(isOwn) : [];
-  const references = new Map(named.map(({ index, reference }) => [index, reference]));
+  const from = recentStart(context, limit);
+  const recallable = canRecall(pin) ? toolResultsOf(context).filter(isOfThisRun) : [];
+  const references = new Map(recallable.map(({ index, reference }) => [index, reference]));
   return {
     step: nextStep(context),
     transcript: transcriptOf(messages.slice(0, from), limit * bytesPerToken, (at) => references.get(at) ?? null),
     textTokensMax: textTokensMax(limit),
     kept: messages.length - from,
     tokensBefore: contextTokens,
-    tokensLeft: contextTokens - tokensOf(partAt(context, from).gone),
+    tokensLeft: contextTokens - tokensOf(splitAt(context, from).replaced),
   };
 }
 
-/** What the model may say to sum the conversation up. */
+/** Output tokens that a summary call may use. */
 export function compactionTokens({ pin }: Pick<AgentContext, "pin">): number {
   return summaryTokens(contextLimit(pin));
 }
 
-/** How long the conversation is once a summary stands for what gave way. */
+/** Length of the conversation with the summary in place. */
 export function tokensAfterCompaction({ tokensLeft }: Pick<Compaction, "tokensLeft">, summary: Summary): number {
   return tokensLeft + messageTokens(summaryMessage(summary));
 }
 
-/** The conversation with a summary in place of all but the request and the newest messages. */
-export function compacted(context: AgentContext, fact: Summary & { kept: number }): Partial<Conversation> {
-  const { messages, contextTokens, requestAt } = context;
+/** The conversation with a summary in place of all messages but the request and the newest ones. */
+export function compactConversation(
+  context: AgentContext,
+  fact: Summary & { kept: number },
+): Pick<Conversation, "messages" | "contextTokens" | "requestIndex"> {
+  const { messages, contextTokens, requestIndex } = context;
   const from = messages.length - fact.kept;
-  const { gone, request } = partAt(context, from);
+  const { replaced, request } = splitAt(context, from);
   const summary = summaryMessage(fact);
   return {
     messages: [...request, summary, ...messages.slice(from)],
-    contextTokens: contextTokens - tokensOf(gone) + messageTokens(summary),
-    requestAt: request.length > 0 ? 0 : requestAt - from + 1,
+    contextTokens: contextTokens - tokensOf(replaced) + messageTokens(summary),
+    requestIndex: request.length > 0 ? 0 : requestIndex - from + 1,
   };
 }
 
-/** Whether the next turn begins with that much of the limit taken. One that is the last anyway has only to fit. */
-function needsRoom(context: AgentContext, share: number): boolean {
+/** Whether the next turn begins over this share of the limit. A turn that is the last for another reason only has to fit. */
+function isOverShare(context: AgentContext, share: number): boolean {
   const limit = contextLimit(context.pin);
   const { contextTokens } = openTurn(context, null);
   if (!context.pin.makesRoom || contextTokens < limit * share) return false;
@@ -135,10 +141,10 @@ function needsRoom(context: AgentContext, share: number): boolean {
   return contextTokens >= limit || reason === null || reason === "max_context";
 }
 
-/** Where the newest turns begin: as many as fit into their share, and never between a call and its result. */
-function newestFrom({ messages, requestAt }: Conversation, limit: number): number {
+/** Index of the first recent message: as many turns as fit their share, never between a call and its result. */
+function recentStart({ messages, requestIndex }: Conversation, limit: number): number {
   let from = Math.max(
-    requestAt,
+    requestIndex,
     messages.findLastIndex(({ role }) => role === "assistant"),
   );
   let tokens = tokensOf(messages.slice(from));
@@ -146,23 +152,23 @@ function newestFrom({ messages, requestAt }: Conversation, limit: number): numbe
     const message = messages[at];
     if (!message) break;
     tokens += messageTokens(message);
-    if (tokens > limit * keptShare) break;
+    if (tokens > limit * recentShare) break;
     if (message.role !== "tool") from = at;
   }
   return from;
 }
 
-/** What gives way where the newest messages begin there, and the request, where it is among them: it stays. */
-function partAt({ messages, requestAt }: Conversation, from: number): { gone: Message[]; request: Message[] } {
+/** The messages before an index: those that a summary replaces, and the request, which stays. */
+function splitAt({ messages, requestIndex }: Conversation, from: number): { replaced: Message[]; request: Message[] } {
   const older = messages.slice(0, from);
   return {
-    gone: older.filter((_, at) => at !== requestAt),
-    request: older.filter((_, at) => at === requestAt),
+    replaced: older.filter((_, at) => at !== requestIndex),
+    request: older.filter((_, at) => at === requestIndex),
   };
 }
 
-function freedBy(result: PlacedResult, pin: AgentContext["pin"]): number {
-  return messageTokens(result.message) - messageTokens(referenceTo(result, pin));
+function freedBy(result: IndexedResult, spec: AgentContext["pin"]): number {
+  return messageTokens(result.message) - messageTokens(placeholderFor(result, spec));
 }
 
 function summaryTokens(limit: number): number {

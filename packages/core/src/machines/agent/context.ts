@@ -8,10 +8,10 @@ import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan } from "../batch/machine.ts";
 import type { TurnRetry } from "../effects.ts";
 import type { FactOf } from "../facts.ts";
-import { type RunClock, startClock } from "./clock.ts";
+import { openClock, type RunClock } from "./clock.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
-import { assessDirectly } from "./intent.ts";
-import type { RepeatedCalls } from "./loop-detection.ts";
+import type { CallCounts } from "./loop-detection.ts";
+import type { CallPosition, TaskPosition } from "./task-ids.ts";
 import { emptyUsageCounts, type UsageCounts } from "./usage.ts";
 
 export interface AgentInput {
@@ -21,7 +21,7 @@ export interface AgentInput {
   openedAt: number;
 }
 
-/** How a run will end, once that is known. */
+/** How a run will end, once the machine has decided it. */
 export interface RunOutcome {
   status: RunStatus;
   error: RunError | null;
@@ -33,57 +33,52 @@ export interface CallState {
   call: number;
   toolCall: ToolCall;
   /**
-   * `planned` until all that has to precede the turn's calls is done; `waiting` for a person's answer.
-   * A delegate call is `running` from its beginning to the last of its tasks, or to the first where results stream.
+   * `planned`: the turn's plan or summary is not written yet. `waiting`: a person has to allow the call.
+   * A delegate call is `running` until its last task settles, or until its first one does where results stream.
    */
   phase: "planned" | "queued" | "waiting" | "running" | "settled";
-  /** The question that it waits for, or that was answered with yes. */
+  /** Id of the approval that the call waits for, or that was granted. */
   approval: string | null;
   approved: boolean;
-  /** What a delegate call asks for; null for tools. */
+  /** The tasks of a delegate call; null for tools. */
   plan: BatchPlan | null;
-  /** Handles of streaming tasks that it stops. */
+  /** Handles of streaming tasks that the call cancels. */
   stops: readonly string[];
-  /** What the model will read; null until settled. */
+  /** The result that the model will read; null until settled. */
   text: string | null;
-  /** Why it was not run at all. */
+  /** Why the call was refused without being started. */
   refusal: RunError | null;
   isError: boolean;
 }
 
-/** A task of a batch that has been asked, and what is set aside for it. */
-export interface ChildState {
-  step: number;
-  call: number;
-  item: number;
+/** A task of a batch that was started, and its reserves. */
+export interface ChildState extends TaskPosition {
   attempt: number;
-  /** Taken from this run's remainder until its response says what it really used; null between two attempts. */
+  /** Taken from this run's remainder until the response says the real usage; null between two attempts. */
   reserve: Budget | null;
-  /** Set aside for its further attempts, between two of them too. */
-  retries: Partial<Budget>;
-  /** It, or a run below it, waits for a person. */
+  /** Reserved for further attempts; held between two attempts as well. */
+  retryReserve: Partial<Budget>;
+  /** The child, or a run below it, waits for a person. */
   waiting: boolean;
 }
 
 /** A delegate call, from its start to the end of its last task. */
-export interface BatchState {
-  step: number;
-  call: number;
+export interface BatchState extends CallPosition {
   plan: BatchPlan;
-  /** Tasks that have settled: their results, by place. */
+  /** Responses of settled tasks, by index. */
   results: Readonly<Record<number, RunResponse>>;
-  /** Whether the model has been given its first result already: the others come as messages. */
+  /** Whether the model already has the first result: later results arrive as messages. */
   streaming: boolean;
-  /** Tasks that the model itself has stopped: of them it has heard all that it wants. */
+  /** Tasks that the model cancelled: their results are not reported to it. */
   stopped: readonly number[];
 }
 
-/** The turn that is being made, or was made last. */
+/** The current or latest turn. */
 export interface Turn {
-  /** The cap because of which it is the last: the model is told so, and offered no tools. Null when it is not. */
+  /** The cap that makes this turn the last one: the model is told so and gets no tools. Null when more may follow. */
   last: BailoutReason | null;
   maxOutputTokens: number;
-  /** The most that its model call can use. */
+  /** The most that the turn's model call can use. */
   reserve: { tokens: number; costUsd: number };
 }
 
@@ -92,49 +87,48 @@ export interface AgentContext extends AgentInput, Conversation {
   lastAt: number;
   clock: RunClock;
   paused: boolean;
-  /** The question about the whole run, while it waits for an answer. */
-  awaiting: string | null;
+  /** Id of the open approval for the whole run. */
+  pendingApproval: string | null;
   intent: Intent;
-  /** What has come meanwhile, and is told to the model at its next turn. */
-  news: readonly string[];
-  /** Model calls begun. */
+  /** Messages that arrived since the last turn; the next turn gives them to the model. */
+  pendingMessages: readonly string[];
+  /** Number of turns begun. */
   step: number;
   turn: Turn | null;
-  /** Set while a model call is under way: what it is charged if nobody ever hears of its outcome. */
-  outstanding: { tokens: number; costUsd: number } | null;
-  /** The next turn is this one over again: its model call was turned away for the moment, or lost. */
-  repeatsTurn: boolean;
-  /** How often in a row that happened, and how long to wait. */
+  /** Set while a model call runs: the amount charged if its outcome is lost. */
+  callReserve: { tokens: number; costUsd: number } | null;
+  /** The next turn repeats the current one: its model call was rate limited or lost. */
+  repeatTurn: boolean;
+  /** Consecutive repetitions, and the wait before the next one. */
   backoff: { count: number; delayMs: number; retry: TurnRetry | null };
-  /** Requests that were made for this turn's model call, and failed. */
+  /** Failed requests of this turn's model call. */
   modelTries: number;
   calls: readonly CallState[];
-  /** The newest step of which it is written down what becomes of its calls. */
+  /** The newest step whose call plan is in the journal. */
   plannedStep: number;
   batches: Readonly<Record<string, BatchState>>;
-  /** Tasks that wait for nothing but a slot, in the order in which they became ready. */
-  ready: readonly { step: number; call: number; item: number }[];
+  /** Tasks that wait only for a slot, in the order in which they became ready. */
+  readyTasks: readonly TaskPosition[];
   children: ReadonlyMap<string, ChildState>;
-  /** Timers of retries that fired while it was paused: they are made when it is resumed. */
+  /** Retry timers that fired while the run was paused; the retries start on resume. */
   retriesDue: readonly FactOf<"timer.fired">[];
-  /** Children asked for so far, retries not counted. */
-  childrenAsked: number;
+  /** Children requested so far, without retries. */
+  childrenRequested: number;
   summary: { step: number; text: string } | null;
-  /** The newest step before which older results gave way to references; 0 before any did. */
+  /** The newest step before which old results were replaced by placeholders; 0 if none. */
   trimmedStep: number;
-  /** The newest step before which the history gave way to a summary, and that summary; its text is null for a cutting. */
+  /** The newest step before which the history was summarised, and the summary; `text` is null if it was cut instead. */
   compacted: { step: number; text: string | null } | null;
   /** Tools that a person has allowed for the rest of this run. */
-  allowed: readonly string[];
-  repeats: RepeatedCalls;
+  allowedTools: readonly string[];
+  callCounts: CallCounts;
   emptyReplies: number;
-  tally: UsageCounts;
+  usage: UsageCounts;
   outcome: RunOutcome | null;
   verifyRound: number;
   response: RunResponse | null;
 }
 
-/** Nothing is waited for. */
 export const noBackoff: AgentContext["backoff"] = { count: 0, delayMs: 0, retry: null };
 
 export function openContext(input: AgentInput): AgentContext {
@@ -142,42 +136,51 @@ export function openContext(input: AgentInput): AgentContext {
     ...input,
     ...openConversation(input.request, input.pin),
     lastAt: input.openedAt,
-    clock: startClock(input.openedAt),
+    clock: openClock(input.openedAt),
     paused: false,
-    awaiting: null,
-    intent: assessDirectly(input.request, input.pin),
-    news: [],
+    pendingApproval: null,
+    intent: directIntent(input),
+    pendingMessages: [],
     step: 0,
     turn: null,
-    outstanding: null,
-    repeatsTurn: false,
+    callReserve: null,
+    repeatTurn: false,
     backoff: noBackoff,
     modelTries: 0,
     calls: [],
     plannedStep: 0,
     batches: {},
-    ready: [],
+    readyTasks: [],
     children: new Map(),
     retriesDue: [],
-    childrenAsked: 0,
+    childrenRequested: 0,
     summary: null,
     trimmedStep: 0,
     compacted: null,
-    allowed: [],
-    repeats: {},
+    allowedTools: [],
+    callCounts: {},
     emptyReplies: 0,
-    tally: emptyUsageCounts,
+    usage: emptyUsageCounts,
     outcome: null,
     verifyRound: 0,
     response: null,
   };
 }
 
-/** Where a task of a batch stands in the run. */
-export function placeOf({ step, call, item }: { step: number; call: number; item: number }): string {
-  return `${step}/${call}/${item}`;
-}
-
-export function batchKey({ step, call }: { step: number; call: number }): string {
-  return `${step}/${call}`;
+/** The intent of a run from its request alone: without a model call, and the same in every replay. */
+function directIntent({ request, pin }: AgentInput): Intent {
+  return {
+    context: {
+      request: request.task,
+      tools: pin.grant.tools,
+      params: {},
+      status: "planning",
+      result: null,
+      notes: [],
+    },
+    expectedFormat: request.parent ? "summary and details for the parent agent" : "an answer for the user",
+    successCriteria: request.successCriteria ?? "the task is done as it was asked",
+    // Each tool call is assessed by its own risk later.
+    risk: "low",
+  };
 }

@@ -1,22 +1,25 @@
 import type { RunSpec } from "../../protocol/entry.ts";
 import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
-import { asHistory, withoutHint } from "./result-placeholders.ts";
+import { asHistory, stripHint } from "./result-placeholders.ts";
 
-/** What a model reads, and how long that is by our estimate. */
+/** The messages that a model reads, and their estimated length. */
 export interface Conversation {
   messages: readonly Message[];
-  /** Tokens of all messages and of what comes with every call, kept as a sum: adding up anew would be quadratic. */
+  /** Tokens of all messages and of the parts sent with every call. Kept as a sum: adding up anew would be quadratic. */
   contextTokens: number;
-  /** Where the message with the request stands: before it is what was said in earlier turns of the session. */
-  requestAt: number;
-  /** The step of the newest reply among them; 0 before the first. */
-  repliedStep: number;
+  /** Index of the message with the request. Messages before it come from earlier turns of the session. */
+  requestIndex: number;
+  /** The step of the newest reply; 0 before the first. */
+  lastReplyStep: number;
 }
 
-/** Nearly every text has more bytes to a token: an estimate that is to be a reserve errs upwards. */
+/** The part of a conversation that grows with every message. */
+type MessageList = Pick<Conversation, "messages" | "contextTokens">;
+
+/** Nearly every text has more bytes per token: an estimate used as a reserve has to err upwards. */
 export const bytesPerToken = 3;
-/** What every message costs besides its words, and every call besides its messages. */
+/** Tokens of every message besides its text, and of every call besides its messages. */
 const messageOverheadTokens = 8;
 const callOverheadTokens = 64;
 
@@ -26,21 +29,18 @@ export function estimateTokens(text: string): number {
   return Math.ceil(utf8.encode(text).byteLength / bytesPerToken);
 }
 
-/**
- * A conversation that begins with what was said in the session before, and then the one message that a run gets:
- * everything else that it has to know is in that.
- */
+/** The conversation of a new run: the session's history, then one message with everything that the run has to know. */
 export function openConversation(request: RunRequest, pin: RunSpec): Conversation {
   const history = asHistory(pin.history, pin);
   const opening: Message = { role: "user", text: openingText(request) };
   const empty = emptyConversation(pin);
-  return { ...empty, ...withMessages(empty, [...history, opening]), requestAt: history.length };
+  return { ...empty, ...withMessages(empty, [...history, opening]), requestIndex: history.length };
 }
 
-/** What comes with every call, before a word is said. */
-export function emptyConversation(pin: RunSpec): Conversation {
-  const contextTokens = callOverheadTokens + estimateTokens(pin.prompt) + estimateTokens(JSON.stringify(pin.tools));
-  return { messages: [], contextTokens, requestAt: 0, repliedStep: 0 };
+/** A conversation without messages: the tokens of the system prompt and the tools, which come with every call. */
+export function emptyConversation({ prompt, tools }: RunSpec): Conversation {
+  const contextTokens = callOverheadTokens + estimateTokens(prompt) + estimateTokens(JSON.stringify(tools));
+  return { messages: [], contextTokens, requestIndex: 0, lastReplyStep: 0 };
 }
 
 function openingText(request: RunRequest): string {
@@ -50,58 +50,57 @@ function openingText(request: RunRequest): string {
   return parts.join("\n\n");
 }
 
-/** What grows with every message. */
-type Said = Pick<Conversation, "messages" | "contextTokens">;
-
-/** The conversation, longer by these messages. */
-export function withMessages(conversation: Said, added: readonly Message[]): Said {
+export function withMessages(conversation: MessageList, added: readonly Message[]): MessageList {
   return {
     messages: [...conversation.messages, ...added],
     contextTokens: conversation.contextTokens + tokensOf(added),
   };
 }
 
-export function withMessage(conversation: Said, message: Message): Said {
+export function withMessage(conversation: MessageList, message: Message): MessageList {
   return withMessages(conversation, [message]);
 }
 
-/** The conversation, longer by the model's reply to a step. What it thought goes back to it with what it said. */
-export function withReply(conversation: Said, step: number, reply: ModelReply): Said & { repliedStep: number } {
+/** Adds the model's reply to a step. Its thinking goes back to the model with its text. */
+export function withReply(
+  conversation: MessageList,
+  step: number,
+  reply: ModelReply,
+): MessageList & { lastReplyStep: number } {
   const { text, calls, thinking } = reply;
   const message: Message = { role: "assistant", text, calls, ...(thinking ? { thinking } : {}) };
-  return { ...correctedBy(reply, withMessage(conversation, message)), repliedStep: step };
+  return { ...correctedBy(reply, withMessage(conversation, message)), lastReplyStep: step };
 }
 
 /**
- * A conversation that ends with a reply, of which the provider has counted what was read and said: where that is more
- * than our estimate, it holds. Never less: what is set aside has to be enough. Thoughts that are not kept are not read
- * again.
+ * Corrects the estimate by the provider's own count for the reply that ends the conversation. The higher of the two
+ * holds, so that a reserve is never too small. Thinking that is not stored is not read again.
  */
-function correctedBy({ usage, thinking }: ModelReply, conversation: Said): Said {
+function correctedBy({ usage, thinking }: ModelReply, conversation: MessageList): MessageList {
   const { inputTokens, outputTokens, reasoningTokens = 0 } = usage;
-  const keptTokens = thinking ? outputTokens : outputTokens - reasoningTokens;
-  return { ...conversation, contextTokens: Math.max(conversation.contextTokens, inputTokens + keptTokens) };
+  const storedTokens = thinking ? outputTokens : outputTokens - reasoningTokens;
+  return { ...conversation, contextTokens: Math.max(conversation.contextTokens, inputTokens + storedTokens) };
 }
 
 export function messageTokens(message: Message): number {
-  const said = messageOverheadTokens + estimateTokens(message.text);
-  if (message.role !== "assistant") return said;
+  const textTokens = messageOverheadTokens + estimateTokens(message.text);
+  if (message.role !== "assistant") return textTokens;
   const { calls, thinking = [] } = message;
   const parts = [calls, thinking].map((part) => (part.length > 0 ? estimateTokens(JSON.stringify(part)) : 0));
-  return parts.reduce((sum, tokens) => sum + tokens, said);
+  return parts.reduce((sum, tokens) => sum + tokens, textTokens);
 }
 
 export function tokensOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + messageTokens(message), 0);
 }
 
-/** What cutting between the two halves of a character leaves behind. */
-const halfCharacter = /^[\uDC00-\uDFFF]/;
+/** The second half of a surrogate pair, left over by a cut. */
+const loneLowSurrogate = /^[\uDC00-\uDFFF]/;
 
 /**
- * The whole conversation as a text, for whoever was not part of it; the newest part of it where it is too long.
+ * A conversation as plain text, for a reader that did not take part in it. A text over the limit loses its beginning.
  *
- * @param referenceOf by what the result at a place among the messages can be asked for again
+ * @param referenceOf returns the reference by which the result at an index can be recalled
  */
 export function transcriptOf(
   messages: readonly Message[],
@@ -110,7 +109,7 @@ export function transcriptOf(
 ): string {
   const text = messages.map((message, index) => lineOf(message, referenceOf(index))).join("\n\n");
   if (text.length <= charactersMax) return text;
-  return `[the beginning is left out]\n${text.slice(-charactersMax).replace(halfCharacter, "")}`;
+  return `[the beginning is left out]\n${text.slice(-charactersMax).replace(loneLowSurrogate, "")}`;
 }
 
 function lineOf(message: Message, reference: string | null): string {
@@ -123,7 +122,7 @@ function lineOf(message: Message, reference: string | null): string {
     }
     case "tool": {
       const result = `${message.isError ? "Failure" : "Result"}${reference ? ` ${reference}` : ""} of ${message.name}`;
-      return `${result}: ${withoutHint(message.text)}`;
+      return `${result}: ${stripHint(message.text)}`;
     }
   }
 }

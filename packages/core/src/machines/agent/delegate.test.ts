@@ -14,16 +14,16 @@ import {
   session,
   timerFired,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
 
-function delegating(count: number, changes: SpecChanges = {}): Drive {
+function delegating(count: number, changes: SpecChanges = {}): MachineDriver {
   const d = drive(changes);
   d.look();
   d.feed(reply(1, "", delegations(count)));
   return d;
 }
 
-function results(d: Drive): { text: string; isError: boolean }[] {
+function results(d: MachineDriver): { text: string; isError: boolean }[] {
   return d
     .effect("callModel")
     .messages.flatMap((message) => (message.role === "tool" ? [{ text: message.text, isError: message.isError }] : []));
@@ -95,7 +95,7 @@ describe("a delegation", () => {
       summary: "found",
       files_created: ["a"],
     });
-    expect(d.context().tally).toMatchObject({ toolsUsed: ["delegate"], filesCreated: ["a"] });
+    expect(d.context().usage).toMatchObject({ toolsUsed: ["delegate"], filesCreated: ["a"] });
   });
 
   test("leaves no actor behind once it has settled", () => {
@@ -216,9 +216,9 @@ describe("a recoverable failure is tried again", () => {
     const d = delegating(1, { retry: { maxAttempts: 5 } });
     d.feed(childSettled(1, 0, network));
     d.feed(timerFired("retry/1/0/0/1"));
-    const { tally } = d.context();
+    const { usage } = d.context();
     expect(d.on(fact)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
-    expect(d.context().tally).toEqual(tally);
+    expect(d.context().usage).toEqual(usage);
   });
 
   test("a late timer does not reach a later turn", () => {

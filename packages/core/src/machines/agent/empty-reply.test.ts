@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { aToolCall, childSettled, delegateTo, reply, toolFinished } from "../fixtures.test-helper.ts";
 import { drive } from "../machine-driver.test-helper.ts";
-import { emptyReplyNotice } from "./rules.ts";
+import { emptyReplyNotice } from "./setup/model.ts";
 
 const read = aToolCall("read");
 const streaming = aToolCall("delegate", {

@@ -10,12 +10,12 @@ import {
   reply,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 
 type Outcome = Parameters<typeof toolFinished>[3];
 
 /** A run that makes these calls, one in each of its turns, and answers. */
-function after(...calls: [ToolCall, Outcome][]): Drive {
+function after(...calls: [ToolCall, Outcome][]): MachineDriver {
   const d = drive();
   for (const [i, [call, outcome]] of calls.entries()) {
     d.feed(reply(i + 1, "", [call]));

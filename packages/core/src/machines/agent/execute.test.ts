@@ -11,11 +11,11 @@ import {
   type SpecChanges,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 
 const read = aToolCall("read", { path: "a.txt" });
 
-function acting(calls: number, changes: SpecChanges = {}): Drive {
+function acting(calls: number, changes: SpecChanges = {}): MachineDriver {
   const d = drive(changes);
   d.look();
   d.feed(reply(1, "reading", reads(calls)));
@@ -23,7 +23,7 @@ function acting(calls: number, changes: SpecChanges = {}): Drive {
 }
 
 /** What the model is shown after its last reply, as [text, isError]. */
-function results(d: Drive): [string, boolean][] {
+function results(d: MachineDriver): [string, boolean][] {
   return d
     .effect("callModel")
     .messages.flatMap((message) =>

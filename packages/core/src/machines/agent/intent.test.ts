@@ -199,7 +199,7 @@ describe("while the intent is assessed", () => {
 describe("an assessment that nobody heard the end of", () => {
   test("is made again by the next host, and charged", () => {
     const d = drive({ definition: { intent: "model" }, limits: { maxOutputTokens: 100 } });
-    const { outstanding } = d.context();
+    const { callReserve } = d.context();
     d.look();
     expect(d.on(claimed())).toEqual({
       state: "intent.assessing",
@@ -207,15 +207,15 @@ describe("an assessment that nobody heard the end of", () => {
       stopped: ["intent", "timer/deadline"],
     });
     d.feed({ ...intentAssessed("low"), usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 } });
-    expect(d.context().tally).toMatchObject({ lost: outstanding, charged: { tokens: outstanding?.tokens } });
+    expect(d.context().usage).toMatchObject({ lost: callReserve, charged: { tokens: callReserve?.tokens } });
   });
 
   test("what it used counts as the run's own", () => {
     const d = assessing();
     const usage = { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0.5 };
     d.feed({ ...intentAssessed("low"), usage });
-    expect(d.context().tally).toMatchObject({
-      usage: { inputTokens: 30, outputTokens: 3, costUsd: 0.5 },
+    expect(d.context().usage).toMatchObject({
+      own: { inputTokens: 30, outputTokens: 3, costUsd: 0.5 },
       charged: { tokens: 33, costUsd: 0.5 },
       lost: { tokens: 0 },
     });

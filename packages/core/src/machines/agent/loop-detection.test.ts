@@ -11,7 +11,7 @@ import {
   reply,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 
 const spec = (name: string, effect: ToolSpec["effect"]): ToolSpec =>
   ToolSpec.parse({ name, description: name, risk: "low", effect, inputSchema: {} });
@@ -21,7 +21,7 @@ const read = aToolCall("read", { path: "a.txt" });
 const write = aToolCall("write", { path: "a.txt", content: "x" });
 
 /** One turn with these calls, all of them answered; tells which were run. */
-function turn(d: Drive, ...calls: ToolCall[]): string[] {
+function turn(d: MachineDriver, ...calls: ToolCall[]): string[] {
   const { step } = d.context();
   d.feed(reply(step, `words ${step}`, calls));
   const ran = d.context().calls.filter(({ phase }) => phase === "running");

@@ -3,60 +3,54 @@ import type { RunSpec } from "../../protocol/entry.ts";
 import { canonicalJson, hashText } from "../../protocol/hash.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 
-/** How often each call (tool and canonical arguments) was asked for: in all, and since anything was last changed. */
-export type RepeatedCalls = Readonly<Record<string, { total: number; count: number }>>;
+/** How often each call (tool and canonical arguments) was made: in total, and since the last progress. */
+export type CallCounts = Readonly<Record<string, { total: number; count: number }>>;
 
-/** From this many identical calls on, each is an error; from the second number on, the run ends. */
-export const repeatsRefused = 3;
-export const repeatsFatal = 5;
+/** From this many identical calls on, each one is refused. */
+export const identicalCallsRefused = 3;
+/** From this many identical calls on, the run ends. */
+export const identicalCallsFatal = 5;
 
 const plainKeyCharactersMax = 200;
 
-type Repeatable = Pick<ToolCall, "name" | "args" | "problem">;
+type CountedCall = Pick<ToolCall, "name" | "args" | "problem">;
 
-/** Calls that could not be made are alike only where they have the same problem: their arguments are not kept. */
-export function repeatKey({ name, args, problem }: Repeatable): string {
+/** The key of identical calls. Invalid calls are identical if they have the same problem: their arguments are dropped. */
+export function callKey({ name, args, problem }: CountedCall): string {
   const text = `${isDelegate(name) ? "delegate" : name} ${problem ?? canonicalJson(args)}`;
   return text.length <= plainKeyCharactersMax ? text : hashText(text);
 }
 
-export function countCalls(repeats: RepeatedCalls, calls: readonly ToolCall[]): RepeatedCalls {
-  const counted: Record<string, RepeatedCalls[string]> = { ...repeats };
+export function countCalls(counts: CallCounts, calls: readonly ToolCall[]): CallCounts {
+  const counted: Record<string, CallCounts[string]> = { ...counts };
   for (const call of calls) {
-    const key = repeatKey(call);
+    const key = callKey(call);
     const { total, count } = counted[key] ?? { total: 0, count: 0 };
     counted[key] = { total: total + 1, count: count + 1 };
   }
   return counted;
 }
 
-/** The how-manieth of its kind each call of a reply is, once the whole reply is counted. */
-export function countsOf(repeats: RepeatedCalls, calls: readonly ToolCall[]): number[] {
-  const keys = calls.map(repeatKey);
+/** The ordinal of each call of a reply among its identical calls. The reply itself is already counted. */
+export function countsOf(counts: CallCounts, calls: readonly ToolCall[]): number[] {
+  const keys = calls.map(callKey);
   return keys.map((key, i) => {
     const later = keys.slice(i + 1).filter((other) => other === key).length;
-    return (repeats[key]?.count ?? 0) - later;
+    return (counts[key]?.count ?? 0) - later;
   });
 }
 
-/**
- * A call that may have changed something, and was not made before, is progress: asking the same question again, to
- * see what has changed, is no loop then.
- */
-export function afterSuccess(repeats: RepeatedCalls, call: Repeatable, pin: RunSpec): RepeatedCalls {
-  const spec = pin.tools.find(({ name }) => name === call.name);
-  const key = repeatKey(call);
-  if (spec?.effect === "read" || (repeats[key]?.total ?? 0) > 1) return repeats;
-  return countAnew(repeats, key);
+/** Resets the counts after a new call that may have changed something: asking the same question again is no loop then. */
+export function resetAfterProgress(counts: CallCounts, call: CountedCall, { tools }: RunSpec): CallCounts {
+  const spec = tools.find(({ name }) => name === call.name);
+  const key = callKey(call);
+  if (spec?.effect === "read" || (counts[key]?.total ?? 0) > 1) return counts;
+  return resetCounts(counts, key);
 }
 
-/** Whatever was said to the model since may be a reason to ask again. */
-export function afterNews(repeats: RepeatedCalls): RepeatedCalls {
-  return countAnew(repeats, null);
-}
-
-function countAnew(repeats: RepeatedCalls, except: string | null): RepeatedCalls {
+/** Starts all counts anew, for example after a message to the model: it may be a reason to repeat a call. */
+export function resetCounts(counts: CallCounts, except: string | null = null): CallCounts {
   return Object.fromEntries(
-    Object.entries(repeats).map(([key, state]) => [key, key === except ? state : { ...state, count: 0 }]),
+    Object.entries(counts).map(([key, state]) => [key, key === except ? state : { ...state, count: 0 }]),
   );
 }

@@ -1,109 +1,99 @@
-import { planOf } from "./calls.ts";
-import { compactionTokens, planCompaction, planTrim } from "./compaction.ts";
-import { type AgentContext, openContext } from "./context.ts";
-import {
-  onCancel,
-  onCap,
-  onDeadline,
-  onDenial,
-  onEmptyReply,
-  onLastTurn,
-  onLoop,
-  onModelFailure,
-  onRefusal,
-  onRejection,
-  onVerification,
-} from "./outcomes.ts";
-import { completedOutcome } from "./rules.ts";
-import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
-import { sideCallOutput } from "./turn.ts";
+import { openContext } from "./context.ts";
+import { executeState } from "./execute-state.ts";
+import { onCancel, onDeadline, onDenial, onRejection, onVerification } from "./outcomes.ts";
+import { graceTimer, responseOf } from "./setup/ending.ts";
+import { assessOutputTokens, reservedOutput } from "./setup/model.ts";
+import { agentSetup } from "./setup.ts";
 
-/** How long a run that has to end waits for its children's responses, before it ends without them. */
+/** How long an ending run waits for its children's responses. */
 const graceMs = 5_000;
 
 /**
- * Every agent, main and sub: intent → execute (think → act → check) → respond → settled.
+ * The state machine of every agent, main or sub: intent → execute (think → act → check) → respond → settled.
  *
  * Invariants:
- * - It receives nothing but its journal's entries, in order (and hints, which change no outcome).
- * - Every effect's outcome is an entry; entering a state starts effects, leaving it stops them.
- * - Facts about what does not run any more change nothing.
- * - Every way out leads through `respond`, and `settled` is never left.
- * - Everything that is under way is set aside from the budget, until its outcome says what it really used.
+ * - It receives its journal's entries in order, and hints, which change no outcome.
+ * - Entering a state starts its effects and leaving it stops them. The outcome of every effect is an entry.
+ * - Late facts, about effects that no longer run, change nothing.
+ * - Every run ends through `respond`, and `settled` is final.
+ * - Running work is reserved from the budget until its outcome says the real usage.
  *
  * @example
- * const callModel = fromCallback(({ input }) => askSomeModel(input)); // it sends nothing: its outcome is journaled
+ * const callModel = fromCallback(({ input }) => askSomeModel(input)); // its outcome arrives as a journal entry
  * const actor = createActor(agentMachine.provide({ actors: { callModel, startTimer, settle } }), {
  *   input: { request, pin, openedAt: 0 },
  * });
- * actor.start(); // in execute.think: callModel was started with { step: 1, messages, … }
+ * actor.start(); // in execute.think: callModel starts with { step: 1, messages, … }
  * actor.send({ type: "model.replied", step: 1, reply, durationMs: 5, at: 10 });
- * actor.getSnapshot().context.response?.status; // "completed": settle was started, run.settled is awaited
+ * actor.getSnapshot().context.response?.status; // "completed": settle starts, run.settled is expected next
  */
 export const agentMachine = agentSetup.createMachine({
   id: "agent",
   context: ({ input }) => openContext(input),
   initial: "intent",
-  entry: "armDeadline",
+  entry: "startDeadline",
   on: {
-    "run.claimed": { actions: ["takeUp", "noteTime", "armDeadline"] },
-    "run.parked": { actions: ["noteTime", "releaseUnbegun"] },
+    "run.claimed": { actions: ["skipUnheldTime", "recordTime", "startDeadline"] },
+    "run.parked": { actions: ["recordTime", "releaseCallReserve"] },
     "inbox.received": [
-      { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
-      { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },
-      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "retryTasks", "grantSlots"] },
-      { guard: "isAnswer", actions: ["noteTime", "applyAnswer", "syncClock", "startTools"] },
+      { guard: "isSteer", actions: ["recordTime", "queueSteerMessage"] },
+      { guard: "isPause", actions: ["recordTime", "pause", "syncClock"] },
+      { guard: "isResume", actions: ["recordTime", "resume", "syncClock", "startTools", "retryTasks", "grantSlots"] },
+      { guard: "isCallAnswer", actions: ["recordTime", "applyCallAnswer", "syncClock", "startTools"] },
     ],
-    "child.claimed": { guard: "isOfOpenTask", actions: "passToBatch" },
-    "child.waiting": { guard: "isOfOpenTask", actions: ["noteTime", "noteChildWaiting", "syncClock"] },
-    "child.settled": { guard: "isAwaitedChild", actions: ["noteTime", "countAttempt", "syncClock", "passToBatch"] },
-    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "retryTasks"] },
-    "batch.ready": { actions: ["keepReady", "grantSlots"] },
-    "batch.item": { actions: ["keepItem", "grantSlots"] },
-    "batch.declined": { actions: ["takeBack", "grantSlots"] },
+    "child.claimed": { guard: "isForOpenTask", actions: "forwardToBatch" },
+    "child.waiting": { guard: "isForOpenTask", actions: ["recordTime", "recordChildWaiting", "syncClock"] },
+    "child.settled": {
+      guard: "isAwaitedChild",
+      actions: ["recordTime", "countAttempt", "syncClock", "forwardToBatch"],
+    },
+    "timer.fired": { guard: "isForOpenTask", actions: ["recordTime", "retryTasks"] },
+    "batch.ready": { actions: ["queueReadyTasks", "grantSlots"] },
+    "batch.item": { actions: ["storeTaskResult", "grantSlots"] },
+    "batch.declined": { actions: ["releaseSlot", "grantSlots"] },
     "xstate.done.actor.*": { actions: "closeBatch" },
-    /** The journal is the truth: whoever settled the run (a host that found it poisoned). */
-    "run.settled": { target: ".settled", actions: "keepSettlement" },
+    /** Another host may settle the run, for example as a poison run. The journal decides. */
+    "run.settled": { target: ".settled", actions: "storeSettlement" },
   },
   states: {
     intent: {
-      description: "Understands the request before any tool is touched.",
+      description: "Assesses the request before any tool runs.",
       initial: "receiving",
       on: {
         "inbox.received": {
           guard: "isCancel",
           target: "respond",
-          actions: ["noteTime", { type: "decide", params: onCancel }],
+          actions: ["recordTime", { type: "setOutcome", params: onCancel }],
         },
         "timer.fired": {
           guard: "isDeadline",
           target: "respond",
-          actions: ["noteTime", { type: "decide", params: onDeadline }],
+          actions: ["recordTime", { type: "setOutcome", params: onDeadline }],
         },
       },
       states: {
         receiving: {
           always: [
-            { guard: "isRejected", target: "#agent.respond", actions: { type: "decide", params: onRejection } },
+            { guard: "isRejected", target: "#agent.respond", actions: { type: "setOutcome", params: onRejection } },
             { guard: "isDirect", target: "assessed" },
             { guard: "isNotPaused", target: "assessing" },
           ],
         },
         assessing: {
-          entry: "setAsideForAssessing",
+          entry: "reserveForAssessment",
           invoke: {
             src: "assessIntent",
             input: ({ context }) => ({
               kind: "assessIntent" as const,
               run: context.request.run,
-              maxOutputTokens: outputSetAside(context, assessOutputTokens),
+              maxOutputTokens: reservedOutput(context, assessOutputTokens),
             }),
           },
           on: {
-            "intent.assessed": { target: "assessed", actions: ["noteTime", "keepIntent"] },
+            "intent.assessed": { target: "assessed", actions: ["recordTime", "storeIntent"] },
             "run.claimed": {
               target: "receiving",
-              actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
+              actions: ["skipUnheldTime", "recordTime", "startDeadline", "chargeLostCall"],
             },
           },
         },
@@ -113,27 +103,27 @@ export const agentMachine = agentSetup.createMachine({
       },
     },
     awaitingApproval: {
-      description: "A person decides; silence is never consent.",
+      description: "Waits for a person's decision. Silence is not consent.",
       initial: "asking",
       on: {
-        // Not as actions of leaving: those come first, and the clock starts at the time of the answer.
+        // Not as exit actions: those run first, but the clock has to start at the time of the answer.
         "inbox.received": [
-          { guard: "isApproved", target: "execute", actions: ["noteTime", "stopAwaiting", "syncClock"] },
+          { guard: "isApproved", target: "execute", actions: ["recordTime", "clearApproval", "syncClock"] },
           {
             guard: "isDenied",
             target: "respond",
-            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onDenial }],
+            actions: ["recordTime", "clearApproval", "syncClock", { type: "setOutcome", params: onDenial }],
           },
           {
             guard: "isCancel",
             target: "respond",
-            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onCancel }],
+            actions: ["recordTime", "clearApproval", "syncClock", { type: "setOutcome", params: onCancel }],
           },
         ],
         "timer.fired": {
           guard: "isDeadline",
           target: "respond",
-          actions: ["noteTime", { type: "decide", params: onDeadline }],
+          actions: ["recordTime", { type: "setOutcome", params: onDeadline }],
         },
       },
       states: {
@@ -147,232 +137,15 @@ export const agentMachine = agentSetup.createMachine({
             }),
           },
           on: {
-            "approval.requested": { target: "waiting", actions: ["noteTime", "awaitAnswer", "syncClock"] },
+            "approval.requested": { target: "waiting", actions: ["recordTime", "awaitApproval", "syncClock"] },
           },
         },
-        waiting: { description: "Nothing is started; time stands still." },
+        waiting: { description: "Starts nothing; the clock is stopped." },
       },
     },
-    execute: {
-      description: "Works: think → act → check, until it has an answer or meets a cap.",
-      initial: "gate",
-      on: {
-        "inbox.received": {
-          guard: "isCancel",
-          target: "stopping",
-          actions: ["noteTime", { type: "decide", params: onCancel }],
-        },
-        "timer.fired": {
-          guard: "isDeadline",
-          target: "stopping",
-          actions: ["noteTime", { type: "decide", params: onDeadline }],
-        },
-      },
-      states: {
-        gate: {
-          description: "May another turn begin?",
-          always: [
-            { guard: "isPaused", target: "paused" },
-            { guard: "mustTrim", target: "trimming" },
-            { guard: "mustCompact", target: "compacting" },
-            { guard: "mustHearAll", target: "listening" },
-            { guard: "hasReachedCap", target: "#agent.stopping", actions: { type: "decide", params: onCap } },
-            { target: "think", actions: "beginTurn" },
-          ],
-        },
-        paused: {
-          description: "A person has stopped it for a while: nothing new begins.",
-          always: { guard: "isNotPaused", target: "gate" },
-        },
-        trimming: {
-          description: "The conversation nears its limit: older results give way to references.",
-          invoke: {
-            src: "trim",
-            input: ({ context }) => ({ kind: "trim" as const, run: context.request.run, ...planTrim(context) }),
-          },
-          on: { "context.trimmed": { guard: "isNextStep", target: "gate", actions: ["noteTime", "keepTrim"] } },
-        },
-        compacting: {
-          description: "That was not enough: the history gives way to a summary.",
-          entry: "setAsideForCompaction",
-          invoke: {
-            src: "compact",
-            input: ({ context }) => ({
-              kind: "compact" as const,
-              run: context.request.run,
-              ...planCompaction(context),
-              maxOutputTokens: outputSetAside(context, compactionTokens(context)),
-            }),
-          },
-          on: {
-            "context.compacted": { guard: "isNextStep", target: "gate", actions: ["noteTime", "keepCompaction"] },
-            "run.claimed": { target: "gate", actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"] },
-          },
-        },
-        think: {
-          description: "The model is asked for its next words or tool calls.",
-          invoke: {
-            src: "callModel",
-            input: ({ context }) => ({
-              kind: "callModel" as const,
-              run: context.request.run,
-              step: context.step,
-              messages: context.messages,
-              lastTurn: context.turn?.last !== null,
-              maxOutputTokens: context.turn?.maxOutputTokens ?? 1,
-              triesBefore: context.modelTries,
-            }),
-          },
-          on: {
-            "run.claimed": {
-              target: "gate",
-              actions: ["takeUp", "noteTime", "armDeadline", "chargeLost", "repeatTurn"],
-            },
-            "model.replied": [
-              {
-                guard: "isRefusal",
-                target: "#agent.stopping",
-                actions: ["noteTime", "keepReply", { type: "decide", params: onRefusal }],
-              },
-              {
-                guard: "isLoop",
-                target: "#agent.stopping",
-                actions: ["noteTime", "keepReply", { type: "decide", params: onLoop }],
-              },
-              { guard: "wantsTools", target: "act", actions: ["noteTime", "keepReply", "beginCalls"] },
-              {
-                guard: "wantsMoreThanAllowed",
-                target: "#agent.stopping",
-                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
-              },
-              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
-              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
-              {
-                guard: "isEmptyLastTurn",
-                target: "#agent.stopping",
-                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
-              },
-              {
-                guard: "isEmptyAgain",
-                target: "#agent.stopping",
-                actions: ["noteTime", "keepReply", { type: "decide", params: onEmptyReply }],
-              },
-              { guard: "isEmpty", target: "gate", actions: ["noteTime", "keepReply", "nudge"] },
-              {
-                guard: "isThisStep",
-                target: "#agent.respond",
-                actions: ["noteTime", "keepReply", { type: "decide", params: { verdict: completedOutcome } }],
-              },
-            ],
-            "model.failed": [
-              { guard: "isTurnedAway", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
-              { guard: "mayAskAgain", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
-              {
-                guard: "isThisStep",
-                target: "#agent.stopping",
-                actions: ["noteTime", "keepFailure", { type: "decide", params: onModelFailure }],
-              },
-            ],
-          },
-        },
-        backingOff: {
-          description: "The provider asked to wait, or its answer was lost: the same turn is made again afterwards.",
-          invoke: {
-            src: "startTimer",
-            input: ({ context }) => ({
-              kind: "startTimer" as const,
-              run: context.request.run,
-              timer: backoffTimer(context),
-              delayMs: context.backoff.delayMs,
-              since: context.lastAt,
-              ...(context.backoff.retry && { retry: context.backoff.retry }),
-            }),
-          },
-          on: { "timer.fired": { guard: "isBackoffOver", target: "gate", actions: "noteTime" } },
-        },
-        act: {
-          description: "Tools and children run side by side, up to their caps; each settles on its own.",
-          initial: "deciding",
-          states: {
-            deciding: { always: [{ guard: "needsPlan", target: "planning" }, { target: "working" }] },
-            planning: {
-              description: "What becomes of the turn's calls is written down before any of them starts.",
-              invoke: {
-                src: "planCalls",
-                input: ({ context }) => ({
-                  kind: "planCalls" as const,
-                  run: context.request.run,
-                  ...(planOf(context) ?? { step: context.step, children: [], refused: [] }),
-                }),
-              },
-              on: {
-                "calls.planned": { target: "planned", actions: ["noteTime", "notePlan"] },
-              },
-            },
-            planned: {
-              description: "A pause holds back the summary that its children are to have.",
-              always: [
-                { guard: "mayOpenCalls", target: "working" },
-                { guard: "isNotPaused", target: "summarising" },
-              ],
-            },
-            summarising: {
-              description: "The conversation is put in few words, once for all children that are to know of it.",
-              entry: "setAsideForSummary",
-              invoke: {
-                src: "summarise",
-                input: ({ context }) => ({
-                  kind: "summarise" as const,
-                  run: context.request.run,
-                  step: context.step,
-                  messages: context.messages,
-                  maxOutputTokens: outputSetAside(context, summaryOutputTokens),
-                }),
-              },
-              on: {
-                "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
-                "run.claimed": {
-                  target: "planned",
-                  actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
-                },
-              },
-            },
-            working: {
-              description: "Every call settles, whatever the others do.",
-              entry: ["stopTasks", "openBatches", "startTools"],
-              always: { guard: "allCallsSettled", target: "#agent.execute.check" },
-              on: {
-                "tool.started": { guard: "isThisStep", actions: "noteTime" },
-                "tool.finished": { guard: "isRunningTool", actions: ["noteTime", "keepOutcome", "startTools"] },
-                "approval.requested": {
-                  guard: "isRunningTool",
-                  actions: ["noteTime", "holdCall", "syncClock", "startTools"],
-                },
-              },
-            },
-          },
-        },
-        check: {
-          description: "The results are put before the model.",
-          entry: "keepResults",
-          always: "gate",
-        },
-        listening: {
-          description: "Has said what there was to say, and waits for the next of its tasks to end.",
-          always: [
-            {
-              guard: "hasAnswered",
-              target: "#agent.respond",
-              actions: { type: "decide", params: { verdict: completedOutcome } },
-            },
-            { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
-            { guard: "hasHeardEnough", target: "gate" },
-          ],
-        },
-      },
-    },
+    execute: executeState,
     stopping: {
-      description: "Will end: tools are stopped, children told to, and their responses awaited for a moment.",
+      description: "Stops tools and children, and waits a moment for the children's responses.",
       initial: "telling",
       entry: ["openBatches", "stopTools", "stopBatches"],
       states: {
@@ -383,7 +156,7 @@ export const agentMachine = agentSetup.createMachine({
             input: ({ context }) => ({
               kind: "startTimer" as const,
               run: context.request.run,
-              timer: "grace",
+              timer: graceTimer,
               delayMs: graceMs,
               since: context.lastAt,
             }),
@@ -393,22 +166,22 @@ export const agentMachine = agentSetup.createMachine({
             "timer.fired": {
               guard: "isGraceOver",
               target: "#agent.respond",
-              actions: ["noteTime", "abandonBatches"],
+              actions: ["recordTime", "abandonBatches"],
             },
           },
         },
       },
     },
     respond: {
-      description: "Composes the one response, has it verified, and hands it over.",
+      description: "Composes the response, verifies it, and settles the run.",
       initial: "composing",
       states: {
         composing: {
-          entry: "compose",
+          entry: "composeResponse",
           always: [{ guard: "hasVerifiers", target: "verifying" }, { target: "settling" }],
         },
         verifying: {
-          entry: "beginVerifying",
+          entry: "beginVerification",
           invoke: {
             src: "verify",
             input: ({ context }) => ({
@@ -421,23 +194,23 @@ export const agentMachine = agentSetup.createMachine({
           },
           on: {
             "verify.finished": [
-              { guard: "isVerified", target: "settling", actions: ["noteTime", "compose"] },
-              { guard: "mayTryAgain", target: "#agent.execute", actions: ["noteTime", "keepFailures"] },
+              { guard: "isVerified", target: "settling", actions: ["recordTime", "composeResponse"] },
+              { guard: "canTryAgain", target: "#agent.execute", actions: ["recordTime", "appendVerificationFailures"] },
               {
-                guard: "isThisRound",
+                guard: "isCurrentRound",
                 target: "settling",
-                actions: ["noteTime", { type: "decide", params: onVerification }, "compose"],
+                actions: ["recordTime", { type: "setOutcome", params: onVerification }, "composeResponse"],
               },
             ],
             "inbox.received": {
               guard: "isCancel",
               target: "settling",
-              actions: ["noteTime", { type: "decide", params: onCancel }, "compose"],
+              actions: ["recordTime", { type: "setOutcome", params: onCancel }, "composeResponse"],
             },
             "timer.fired": {
               guard: "isDeadline",
               target: "settling",
-              actions: ["noteTime", { type: "decide", params: onDeadline }, "compose"],
+              actions: ["recordTime", { type: "setOutcome", params: onDeadline }, "composeResponse"],
             },
           },
         },
@@ -450,7 +223,7 @@ export const agentMachine = agentSetup.createMachine({
               response: responseOf(context),
             }),
           },
-          on: { "run.settled": { target: "#agent.settled", actions: "keepSettlement" } },
+          on: { "run.settled": { target: "#agent.settled", actions: "storeSettlement" } },
         },
       },
     },
@@ -458,8 +231,3 @@ export const agentMachine = agentSetup.createMachine({
   },
   output: ({ context }) => responseOf(context),
 });
-
-/** What the call beside the turns that is set aside for may say; 0 where there was no room for it. */
-function outputSetAside(context: AgentContext, outputTokensWanted: number): number {
-  return context.outstanding === null ? 0 : sideCallOutput({ ...context, outstanding: null }, outputTokensWanted);
-}

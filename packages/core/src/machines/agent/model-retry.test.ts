@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { aToolCall, claimed, modelFailed, reply, timerFired, toolFinished } from "../fixtures.test-helper.ts";
 import { drive, openedAt } from "../machine-driver.test-helper.ts";
-import { lastTurnNotice } from "./rules.ts";
+import { lastTurnNotice } from "./turn.ts";
 
 const limited = (retryAfterMs: number | null = null) => modelFailed(1, { type: "rate_limit", retryAfterMs });
 
@@ -72,7 +72,7 @@ describe("a rate limit", () => {
     const d = drive({ budget: { tokens: 100_000 }, limits: { maxIterations: 1 } });
     d.feed(limited());
     d.feed(timerFired("rate/1/1"));
-    expect(d.context()).toMatchObject({ step: 1, tally: { charged: { tokens: 0 }, lost: { tokens: 0 } } });
+    expect(d.context()).toMatchObject({ step: 1, usage: { charged: { tokens: 0 }, lost: { tokens: 0 } } });
     expect(d.effect("callModel").messages.filter(({ text }) => text === lastTurnNotice)).toHaveLength(1);
   });
 
@@ -115,7 +115,7 @@ describe("a call that was lost", () => {
     const [first, reserve] = [d.effect("callModel"), d.context().turn?.reserve.tokens ?? 0];
     d.look();
     expect(d.on(lost())).toEqual({ state: "execute.backingOff", started: ["timer/rate/1/1"], stopped: [] });
-    expect(d.context().tally.lost.tokens).toBe(reserve);
+    expect(d.context().usage.lost.tokens).toBe(reserve);
     expect(d.on(timerFired("rate/1/1"))).toEqual({ state: "execute.think", started: ["model/1"], stopped: [] });
     expect(d.effect("callModel")).toEqual({ ...first, triesBefore: 1 });
     d.feed(reply(1, "42"));
@@ -176,7 +176,7 @@ describe("a call that was lost", () => {
     const d = drive();
     d.feed(lost({ begun: false }));
     expect(d.state()).toBe("execute.backingOff");
-    expect(d.context().tally.lost.tokens).toBe(0);
+    expect(d.context().usage.lost.tokens).toBe(0);
   });
 
   test("is not made again where there is no room for it: the run ends with what it has", () => {

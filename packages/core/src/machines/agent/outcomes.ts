@@ -1,28 +1,73 @@
+import type { BailoutReason } from "../../protocol/response.ts";
+import { permanentError, type RunError } from "../../protocol/run-error.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
 import type { AgentEvent } from "./events.ts";
-import { repeatsFatal } from "./loop-detection.ts";
-import {
-  bailedOutOutcome,
-  cancelledOutcome,
-  failedOutcome,
-  permanentError,
-  rejectedOutcome,
-  rejectionOf,
-} from "./rules.ts";
+import { identicalCallsFatal } from "./loop-detection.ts";
 import { reachedCap } from "./turn.ts";
 
-/** What a machine knows when it decides how its run will end. */
-interface Moment {
+export const completedOutcome: RunOutcome = { status: "completed", error: null, bailoutReason: null };
+
+export function failedOutcome(error: RunError): RunOutcome {
+  return { status: "failed", error, bailoutReason: null };
+}
+
+export function rejectedOutcome(error: RunError): RunOutcome {
+  return { status: "rejected", error, bailoutReason: null };
+}
+
+function cancelledOutcome(reason: string): RunOutcome {
+  return { status: "cancelled", error: permanentError("cancelled", reason), bailoutReason: null };
+}
+
+function bailedOutOutcome(reason: BailoutReason): RunOutcome {
+  const message = `stopped at its limit (${reason}); what was achieved so far is in the details`;
+  return {
+    status: reason === "timeout" ? "timeout" : "bailed_out",
+    error: permanentError(reason === "timeout" ? "timeout" : "budget", message),
+    bailoutReason: reason,
+  };
+}
+
+/** Why a request must not run at all; null if it may. The receiver checks this, whatever the sender has checked. */
+export function rejectionOf({ request, pin }: Pick<AgentContext, "request" | "pin">): RunError | null {
+  if (request.depth > pin.limits.maxDepth) {
+    return permanentError("depth", `depth ${request.depth} is over the limit of ${pin.limits.maxDepth}`);
+  }
+  if (request.chain.includes(request.agent)) {
+    return permanentError("permission", `${[...request.chain, request.agent].join(" → ")} is a cycle`);
+  }
+  if (request.agent !== pin.definition.id) {
+    return permanentError("params", `the request is for ${request.agent}, the definition is of ${pin.definition.id}`);
+  }
+  if (pin.definition.disabled) return permanentError("permission", `the agent ${request.agent} is switched off`);
+  const capUsd = pin.limits.maxCostUsd ?? pin.budget.costUsd;
+  if (capUsd !== null && pin.price === null) {
+    return permanentError("budget", `the price of ${pin.model} is unknown, so a cap of ${capUsd} USD cannot be kept`);
+  }
+  return null;
+}
+
+// One function per transition that ends a run: the parameters of the action `setOutcome`.
+
+interface Args {
   context: AgentContext;
   event: AgentEvent;
 }
 
-export function onRejection({ context }: Moment): { verdict: RunOutcome } {
-  return { verdict: rejectedOutcome(rejectionOf(context) ?? permanentError("params", "rejected")) };
+interface Params {
+  outcome: RunOutcome;
 }
 
-export function onCancel({ event }: Moment): { verdict: RunOutcome } {
-  return { verdict: cancelledOutcome(cancelReason(event) || "cancelled") };
+export function onCompletion(): Params {
+  return { outcome: completedOutcome };
+}
+
+export function onRejection({ context }: Args): Params {
+  return { outcome: rejectedOutcome(rejectionOf(context) ?? permanentError("params", "rejected")) };
+}
+
+export function onCancel({ event }: Args): Params {
+  return { outcome: cancelledOutcome(cancelReason(event) || "cancelled") };
 }
 
 function cancelReason(event: AgentEvent): string | null {
@@ -31,50 +76,49 @@ function cancelReason(event: AgentEvent): string | null {
   return item.kind === "session.cancelled" || item.kind === "run.cancelled" ? item.reason : null;
 }
 
-export function onDeadline(): { verdict: RunOutcome } {
-  return { verdict: bailedOutOutcome("timeout") };
+export function onDeadline(): Params {
+  return { outcome: bailedOutOutcome("timeout") };
 }
 
-export function onDenial({ event }: Moment): { verdict: RunOutcome } {
+export function onDenial({ event }: Args): Params {
   if (event.type !== "inbox.received" || event.item.kind !== "approval.answered") {
-    return { verdict: rejectedOutcome(permanentError("permission", "denied")) };
+    return { outcome: rejectedOutcome(permanentError("permission", "denied")) };
   }
   const { by, reason } = event.item;
-  return { verdict: rejectedOutcome(permanentError("permission", `denied by ${by}${reason ? `: ${reason}` : ""}`)) };
+  return { outcome: rejectedOutcome(permanentError("permission", `denied by ${by}${reason ? `: ${reason}` : ""}`)) };
 }
 
-export function onLastTurn({ context }: Moment): { verdict: RunOutcome } {
-  return { verdict: bailedOutOutcome(context.turn?.last ?? "max_iterations") };
+export function onLastTurn({ context }: Args): Params {
+  return { outcome: bailedOutOutcome(context.turn?.last ?? "max_iterations") };
 }
 
-export function onCap({ context }: Moment): { verdict: RunOutcome } {
-  return { verdict: bailedOutOutcome(reachedCap(context) ?? "max_tokens") };
+export function onCap({ context }: Args): Params {
+  return { outcome: bailedOutOutcome(reachedCap(context) ?? "max_tokens") };
 }
 
-export function onLoop(): { verdict: RunOutcome } {
-  const message = `ended: the same call was asked for ${repeatsFatal} times and nothing had changed; what was achieved so far is in the details`;
-  return { verdict: { ...bailedOutOutcome("repeated_calls"), error: permanentError("budget", message) } };
+export function onLoop(): Params {
+  const message = `ended: the same call was asked for ${identicalCallsFatal} times and nothing had changed; what was achieved so far is in the details`;
+  return { outcome: { ...bailedOutOutcome("repeated_calls"), error: permanentError("budget", message) } };
 }
 
-export function onModelFailure({ context, event }: Moment): { verdict: RunOutcome } {
-  if (event.type !== "model.failed") return { verdict: failedOutcome(permanentError("model", "the model failed")) };
+export function onModelFailure({ context, event }: Args): Params {
+  if (event.type !== "model.failed") return { outcome: failedOutcome(permanentError("model", "the model failed")) };
   const { error } = event;
   const { modelTries } = context;
-  if (modelTries < 2) return { verdict: failedOutcome(error) };
-  return {
-    verdict: failedOutcome({ ...error, message: `${error.message} (asked ${modelTries} times)`, tries: modelTries }),
-  };
+  if (modelTries < 2) return { outcome: failedOutcome(error) };
+  const message = `${error.message} (asked ${modelTries} times)`;
+  return { outcome: failedOutcome({ ...error, message, tries: modelTries }) };
 }
 
-export function onRefusal(): { verdict: RunOutcome } {
-  return { verdict: failedOutcome(permanentError("model", "the model refused to answer")) };
+export function onRefusal(): Params {
+  return { outcome: failedOutcome(permanentError("model", "the model refused to answer")) };
 }
 
-export function onEmptyReply(): { verdict: RunOutcome } {
-  return { verdict: failedOutcome(permanentError("model", "the model answered nothing, twice in a row")) };
+export function onEmptyReply(): Params {
+  return { outcome: failedOutcome(permanentError("model", "the model answered nothing, twice in a row")) };
 }
 
-export function onVerification({ event }: Moment): { verdict: RunOutcome } {
+export function onVerification({ event }: Args): Params {
   const failures = event.type === "verify.finished" ? event.failures : [];
-  return { verdict: failedOutcome(permanentError("verification", failures.join("; "))) };
+  return { outcome: failedOutcome(permanentError("verification", failures.join("; "))) };
 }

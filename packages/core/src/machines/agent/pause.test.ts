@@ -17,7 +17,7 @@ import {
   toolFinished,
   verified,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, type FactBody, openedAt } from "../machine-driver.test-helper.ts";
+import { drive, type FactBody, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
 
 const pause = commanded({ kind: "run.paused" });
 const resume = commanded({ kind: "run.resumed" });
@@ -32,7 +32,7 @@ const summarised = {
 } as const;
 
 /** [what is at work, how to get there, how it ends, what that must not start but a resume does] */
-const places: [string, () => Drive, FactBody[], string[]][] = [
+const places: [string, () => MachineDriver, FactBody[], string[]][] = [
   ["the model thinks", () => drive(), [reply(1, "", [aToolCall("read")])], ["tool/1/0"]],
   [
     "the model gives its answer to listen on",
@@ -91,13 +91,13 @@ const places: [string, () => Drive, FactBody[], string[]][] = [
   ],
 ];
 
-function at(changes: SpecChanges, ...facts: FactBody[]): Drive {
+function at(changes: SpecChanges, ...facts: FactBody[]): MachineDriver {
   const d = drive(changes);
   for (const fact of facts) d.feed(fact);
   return d;
 }
 
-function streaming(): Drive {
+function streaming(): MachineDriver {
   return at({}, reply(1, "", [aBatch([{}, {}], { mode: "parallel_streaming" })]), childSettled(1, 0, {}, 1, 0));
 }
 
@@ -160,7 +160,7 @@ describe("time", () => {
   });
 });
 
-test.each<[string, () => Drive, string]>([
+test.each<[string, () => MachineDriver, string]>([
   ["an assessment", () => drive({ definition: { intent: "model" } }), "intent"],
   ["a model call", () => drive(), "model/1"],
   ["a summary", () => at({}, reply(1, "", [aBatch([{ context: "summary" }])])), "summary/1"],

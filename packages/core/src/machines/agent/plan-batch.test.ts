@@ -12,17 +12,17 @@ import {
   timerFired,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
 
 type Args = { [key: string]: ToolCall["args"] };
 
-function asking(args: Args, changes: SpecChanges = {}, request: Parameters<typeof drive>[1] = {}): Drive {
+function asking(args: Args, changes: SpecChanges = {}, request: Parameters<typeof drive>[1] = {}): MachineDriver {
   const d = drive(changes, request);
   d.feed(reply(1, "I ask for help", [aToolCall("delegate", { agent: "helper", task: "help", ...args })]));
   return d;
 }
 
-function errorOf(d: Drive) {
+function errorOf(d: MachineDriver) {
   const last = d.effect("callModel").messages.at(-1);
   return last?.role === "tool" ? JSON.parse(last.text).error : null;
 }
@@ -96,7 +96,7 @@ describe("refused, and nothing of it is started", () => {
   ])("%s", (_, args, type, message, changes) => {
     const d = asking(args, changes);
     expect(errorOf(d)).toEqual({ type, message: expect.stringContaining(message) });
-    expect(d.context()).toMatchObject({ batches: {}, childrenAsked: 0, tally: { charged: { spawns: 0 } } });
+    expect(d.context()).toMatchObject({ batches: {}, childrenRequested: 0, usage: { charged: { spawns: 0 } } });
     expect(d.facts.find((fact) => fact.type === "calls.planned")).toMatchObject({
       children: [],
       refused: [{ call: 0, tool: "delegate", error: { type } }],
@@ -205,7 +205,7 @@ describe("what comes along of the conversation", () => {
   });
 
   describe("summary", () => {
-    function summarising(): Drive {
+    function summarising(): MachineDriver {
       const d = drive();
       d.look();
       d.feed(
@@ -231,22 +231,22 @@ describe("what comes along of the conversation", () => {
     test("is charged to the run that asks", () => {
       const d = summarising();
       d.feed(summarised(1, "in short"));
-      expect(d.context().tally).toMatchObject({ usage: { inputTokens: 150, outputTokens: 15, costUsd: 0.26 } });
+      expect(d.context().usage).toMatchObject({ own: { inputTokens: 150, outputTokens: 15, costUsd: 0.26 } });
     });
 
     test("whose host went is made again, and charged as lost", () => {
       const d = summarising();
-      const reserve = d.context().outstanding?.tokens;
+      const reserve = d.context().callReserve?.tokens;
       d.look();
       expect(d.on(claimed()).started).toEqual(expect.arrayContaining(["summary/1"]));
-      expect(d.context().tally.lost.tokens).toBe(reserve);
+      expect(d.context().usage.lost.tokens).toBe(reserve);
     });
 
     test("with no budget to spare is none for a model", () => {
       const d = drive({ budget: { tokens: 3_000 } });
       d.feed(reply(1, "", [aBatch([{ context: "summary" }])], { usage: { inputTokens: 2_000 } }));
       expect(d.effect("summarise").maxOutputTokens).toBe(0);
-      expect(d.context().outstanding).toBeNull();
+      expect(d.context().callReserve).toBeNull();
     });
 
     test("of another step counts for nothing", () => {
@@ -372,7 +372,7 @@ describe("how it is tried again", () => {
     const d = asking({}, { budget: { spawns: 1 } });
     d.feed(childSettled(1, 0, { error: anError() }));
     expect(d.on(timerFired("retry/1/0/0/1")).state).toBe("execute.think");
-    expect(d.context().tally.charged.spawns).toBe(1);
+    expect(d.context().usage.charged.spawns).toBe(1);
   });
 });
 

@@ -3,26 +3,25 @@ import { type DelegateTask, readDelegateCall } from "../../delegation/arguments.
 import { edgesOf, findGraphProblem } from "../../delegation/graph.ts";
 import { layersForChild } from "../../permissions/grant.ts";
 import type { ContextMode, WorkspaceMode } from "../../protocol/agent.ts";
+import { protocolVersion } from "../../protocol/codec.ts";
 import type { DelegationTarget } from "../../protocol/entry.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { tighten } from "../../protocol/limits.ts";
 import type { RunRequest } from "../../protocol/request.ts";
-import type { RunError } from "../../protocol/run-error.ts";
+import { permanentError, type RunError } from "../../protocol/run-error.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
-import { protocolVersion } from "../../protocol/version.ts";
 import type { BatchPlan, PlannedTask } from "../batch/machine.ts";
 import { childTimeMs } from "./clock.ts";
 import type { AgentContext } from "./context.ts";
-import { permanentError } from "./rules.ts";
 import { remainder } from "./turn.ts";
 
 export const noTimeLeft = "no time is left for another agent: answer now";
 export const noBudgetLeft = "the budget has nothing left for another agent: do it yourself, or answer now";
 
-export type Planned = { plan: BatchPlan } | { cancel: readonly string[] } | { error: RunError };
+export type PlannedCall = { plan: BatchPlan } | { cancel: readonly string[] } | { error: RunError };
 
-/** Checks a delegate call against everything that is known before it starts, and makes the children's requests. */
-export function planBatch(context: AgentContext, call: number, toolCall: ToolCall): Planned {
+/** Checks a delegate call before it starts, and makes the children's requests. */
+export function planBatch(context: AgentContext, call: number, toolCall: ToolCall): PlannedCall {
   const read = readDelegateCall(toolCall.args);
   if ("error" in read) return refuse("params", `delegate: ${read.error}`);
   if (read.call.kind === "cancel") return { cancel: read.call.handles };
@@ -40,13 +39,13 @@ export function planBatch(context: AgentContext, call: number, toolCall: ToolCal
   };
 }
 
-/** The first reason why none of these tasks may start; nothing is half-done. */
+/** The first reason why the tasks may not start; null if they may. One bad task refuses the whole call. */
 function problemOf(context: AgentContext, tasks: readonly DelegateTask[]): RunError | null {
   const graph = findGraphProblem(tasks);
   if (graph) return delegateRefusal("params", `delegate: ${graph}`);
   const { maxDepth, maxChildren } = context.pin.limits;
   const depth = context.request.depth + 1;
-  // Before the targets: at the deepest level there are none, and that would be said instead.
+  // Before the targets: the deepest level has none, so their check would give the wrong reason.
   if (depth > maxDepth) {
     return delegateRefusal("depth", `depth ${depth} is over the limit of ${maxDepth}: do it yourself`);
   }
@@ -54,24 +53,24 @@ function problemOf(context: AgentContext, tasks: readonly DelegateTask[]): RunEr
     const problem = targetProblem(context, task);
     if (problem) return problem;
   }
-  const mayAsk = maxChildren - context.childrenAsked;
-  if (tasks.length > mayAsk) {
+  const childrenLeft = maxChildren - context.childrenRequested;
+  if (tasks.length > childrenLeft) {
     return delegateRefusal(
       "budget",
-      `${asked(tasks)} over the limit of ${maxChildren} for one run: ${mayAsk} are left`,
+      `${requestedAgents(tasks)} over the limit of ${maxChildren} for one run: ${childrenLeft} are left`,
     );
   }
   const { spawns } = remainder(context);
   if (spawns !== null && tasks.length > spawns) {
     return delegateRefusal(
       "budget",
-      `${asked(tasks)} over the budget of the whole tree: ${spawns} may still be started`,
+      `${requestedAgents(tasks)} over the budget of the whole tree: ${spawns} may still be started`,
     );
   }
   return childTimeMs(context) <= 0 ? delegateRefusal("budget", noTimeLeft) : null;
 }
 
-function asked(tasks: readonly DelegateTask[]): string {
+function requestedAgents(tasks: readonly DelegateTask[]): string {
   return tasks.length === 1 ? "one more agent is" : `${tasks.length} more agents are`;
 }
 
@@ -90,7 +89,7 @@ function targetProblem(context: AgentContext, task: DelegateTask): RunError | nu
   }
   const target = targetOf(context, agent);
   const alternative = targetOf(context, retry.alternative ?? null);
-  if (target && alternative && !mayStandIn(alternative, task, target)) {
+  if (target && alternative && !canReplace(alternative, task, target)) {
     const message = `retry.alternative: ${alternative.id} gets its task and nothing else: use context task_only`;
     return delegateRefusal("params", message);
   }
@@ -105,28 +104,31 @@ function targetOf({ pin }: AgentContext, agent: string | null): DelegationTarget
   return pin.targets.find(({ id }) => id === agent) ?? null;
 }
 
-/** Who is asked in another's stead is given what that one was: an expert of one domain must not be given more. */
-function mayStandIn(alternative: DelegationTarget, task: DelegateTask, target: DelegationTarget): boolean {
+/**
+ * Whether the alternative may run the task. It gets the same context as the agent that it replaces, and an expert of one
+ * domain must get none.
+ */
+function canReplace(alternative: DelegationTarget, task: DelegateTask, target: DelegationTarget): boolean {
   return alternative.domain === null || contextModeOf(task, target) === "task_only";
 }
 
-/** Who is asked when all attempts have failed: the call's word, else the agent's own, as far as it can be reached. */
+/** The agent for a last attempt: the call's choice, else the definition's. Null if this run cannot reach it. */
 function alternativeOf(context: AgentContext, task: DelegateTask, target: DelegationTarget): DelegationTarget | null {
   const alternative = targetOf(context, task.retry.alternative ?? target.retry.alternative);
   if (!alternative || chainBelow(context).includes(alternative.id)) return null;
-  return mayStandIn(alternative, task, target) ? alternative : null;
+  return canReplace(alternative, task, target) ? alternative : null;
 }
 
-interface TaskPlace {
+interface TaskToPlan {
   task: DelegateTask;
   call: number;
   item: number;
   after: number[];
 }
 
-function planTask(context: AgentContext, { task, call, item, after }: TaskPlace): PlannedTask {
+function planTask(context: AgentContext, { task, call, item, after }: TaskToPlan): PlannedTask {
   const target = targetOf(context, task.agent);
-  if (!target) throw new Error(`no target ${task.agent}`); // checked before
+  if (!target) throw new Error(`no target ${task.agent}`); // checked by targetProblem
   const { step, request, pin } = context;
   const alternative = alternativeOf(context, task, target);
   return {
@@ -156,7 +158,7 @@ function planTask(context: AgentContext, { task, call, item, after }: TaskPlace)
       limits: limitsFor(context, task),
       model: pin.model,
       temperature: pin.temperature,
-      parentPrompt: [target, alternative].some((one) => one?.promptFrom === "parent") ? ownPrompt(context) : null,
+      parentPrompt: [target, alternative].some((agent) => agent?.promptFrom === "parent") ? ownPrompt(context) : null,
       workspace: workspaceFor(context, target),
       remainingMs: null,
     },
@@ -165,49 +167,48 @@ function planTask(context: AgentContext, { task, call, item, after }: TaskPlace)
 }
 
 /**
- * Where a child works. All below an isolated run is isolated as well, whatever its file says: the folder is on no disk that
- * has a name. What such a child is given of its parent's files is put in when it is asked.
+ * The workspace of a child. Every run below an isolated run is isolated too, whatever its definition says: the folder has
+ * no locality that another host could share. Files from the parent are copied in when the child starts.
  */
 function workspaceFor({ request }: AgentContext, target: DelegationTarget): RunRequest["workspace"] {
   const { id, path, place, project } = request.workspace;
   const session = { id, path, ...(project === undefined ? {} : { project }) };
   const mode = childModeOf(request, target);
   if (mode === "isolated") return { ...session, mode };
-  const there = { ...session, ...(place === undefined ? {} : { place }) };
-  return mode === "worktree" ? { ...there, mode } : there;
+  const onDisk = { ...session, ...(place === undefined ? {} : { place }) };
+  return mode === "worktree" ? { ...onDisk, mode } : onDisk;
 }
 
-/** How a child of this agent works. */
 function childModeOf({ workspace }: RunRequest, { workspace: mode = "shared" }: DelegationTarget): WorkspaceMode {
   return workspace.mode === "isolated" ? "isolated" : mode;
 }
 
-/** Whether a child of this agent works in its parent's own folder, so that what it does to files is done there. */
+/** Whether a child of this agent works in its parent's folder, so that its file changes happen there. */
 export function sharesFolder(context: Pick<AgentContext, "request" | "pin">, agent: string): boolean {
   const target = context.pin.targets.find(({ id }) => id === agent);
   return target === undefined || childModeOf(context.request, target) === "shared";
 }
 
-/** An expert of one domain gets its one message and nothing else. */
+/** An expert of one domain gets only its task. */
 function contextModeOf({ contextMode }: DelegateTask, target: DelegationTarget): ContextMode {
   return target.domain === null ? (contextMode ?? target.contextMode) : "task_only";
 }
 
-/** The depth comes from above; all else can only be tighter than the child's own. */
+/** The depth limit comes from the parent. All other limits can only tighten the child's own. */
 function limitsFor({ pin }: AgentContext, { limits }: DelegateTask): RunRequest["limits"] {
   return { ...limits, maxDepth: tighten(pin.limits, limits).maxDepth };
 }
 
-/** The words that make this run what it is, handed on to agents that work with their parent's. */
+/** The prompt of this run, for children that work with their parent's prompt. */
 function ownPrompt({ pin, request }: AgentContext): string {
   return pin.definition.promptFrom === "parent" && request.parentPrompt ? request.parentPrompt : pin.definition.prompt;
 }
 
-/** What a child's share can be at most, as far as its definition and the call say. */
+/** The most that a child can use, by its definition and the call. */
 export function budgetCapOf(context: AgentContext, task: PlannedTask): DelegationTarget["budget"] {
   const target = targetOf(context, task.request.agent);
   const none = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
-  // Whoever is asked in its stead may need more: its own definition tightens what it gets.
+  // An alternative may need more. Its own definition tightens its budget when it starts.
   if (!target || task.retry.alternative !== null) return none;
   if (target.budget.spawns !== 0) return target.budget;
   const { maxTokens, maxCostUsd, maxToolCalls } = task.request.limits;
@@ -219,7 +220,7 @@ export function budgetCapOf(context: AgentContext, task: PlannedTask): Delegatio
   });
 }
 
-/** Whether a child is to be given what was said so far, in few words. */
+/** Whether a child needs a summary of the conversation. */
 export function wantsSummary({ tasks }: BatchPlan): boolean {
   return tasks.some(({ request }) => request.contextMode === "summary");
 }
@@ -234,6 +235,6 @@ function delegateRefusal(type: RunError["type"], message: string): RunError {
   return { ...permanentError(type, message), tool: "delegate" };
 }
 
-function refuse(type: RunError["type"], message: string): Planned {
+function refuse(type: RunError["type"], message: string): PlannedCall {
   return { error: delegateRefusal(type, message) };
 }

@@ -8,7 +8,7 @@ import type { Budget } from "../../protocol/budget.ts";
 import { type Effect, effectKey } from "../effects.ts";
 import type { RunFact } from "../facts.ts";
 import { aResponse, commanded, settledWith } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../random-schedule.test-helper.ts";
 
 interface Picture {
@@ -17,7 +17,7 @@ interface Picture {
   pending: Effect[];
 }
 
-function pictureOf(d: Drive): Picture {
+function pictureOf(d: MachineDriver): Picture {
   const pending = d.pending().sort((a, b) => (effectKey(a) < effectKey(b) ? -1 : 1));
   return { state: d.state(), context: d.context(), pending };
 }
@@ -50,7 +50,7 @@ function releasedBy(fact: RunFact, wanted: readonly string[]): string[] {
 }
 
 /** What was started and is over, as a schedule goes on; the deadline is armed as often as the clock starts. */
-function watch(d: Drive) {
+function watch(d: MachineDriver) {
   const mayStart = new Map(d.look().started.map((key) => [key, false]));
   const over = new Set<string>();
   return {
@@ -83,7 +83,8 @@ test("an effect is started once, unless its outcome was lost, put off or asked a
   );
 });
 
-const count = (d: Drive, kind: Effect["kind"]): number => d.pending().filter((effect) => effect.kind === kind).length;
+const count = (d: MachineDriver, kind: Effect["kind"]): number =>
+  d.pending().filter((effect) => effect.kind === kind).length;
 
 test("never more at once than the caps allow, never more turns, calls or children", () => {
   fc.assert(
@@ -92,14 +93,14 @@ test("never more at once than the caps allow, never more turns, calls or childre
       for (const next of choices) {
         if (d.isDone()) break;
         act(d, next);
-        const { pin, step, tally, children, childrenAsked } = d.context();
+        const { pin, step, usage, children, childrenRequested } = d.context();
         expect(count(d, "callTool")).toBeLessThanOrEqual(pin.limits.maxParallelTools);
         expect(count(d, "runChild")).toBeLessThanOrEqual(pin.limits.maxConcurrent);
         expect(Object.keys(children).length).toBeLessThanOrEqual(pin.limits.maxConcurrent);
         expect(count(d, "callModel")).toBeLessThanOrEqual(1);
         expect(step).toBeLessThanOrEqual(pin.limits.maxIterations);
-        expect(tally.toolCalls).toBeLessThanOrEqual(pin.limits.maxToolCalls);
-        expect(childrenAsked).toBeLessThanOrEqual(pin.limits.maxChildren);
+        expect(usage.toolCalls).toBeLessThanOrEqual(pin.limits.maxToolCalls);
+        expect(childrenRequested).toBeLessThanOrEqual(pin.limits.maxChildren);
         if (d.state() !== "execute.act.working")
           expect(d.children().filter((id) => id.startsWith("tool/"))).toEqual([]);
         if (!/^(execute|stopping)/.test(d.state()))
@@ -117,9 +118,9 @@ test("what is used and what is set aside are never more than the budget of the t
       for (const next of choices) {
         if (d.isDone()) break;
         act(d, next);
-        const { pin, tally, outstanding, children } = d.context();
+        const { pin, usage, callReserve, children } = d.context();
         const held: Partial<Budget>[] = Object.values(children).map(({ reserve }) => reserve ?? {});
-        const all: Partial<Budget>[] = [tally.charged, outstanding ?? {}, ...held];
+        const all: Partial<Budget>[] = [usage.charged, callReserve ?? {}, ...held];
         for (const kind of ["tokens", "costUsd", "toolCalls", "spawns"] as const) {
           const sum = all.reduce((total, part) => total + (part[kind] ?? 0), 0);
           expect(sum).toBeLessThanOrEqual((pin.budget[kind] ?? Number.POSITIVE_INFINITY) + 1e-9);
@@ -152,7 +153,7 @@ test("while a run is paused nothing new is started, and time stands still", () =
           .filter(({ kind }) => kind === "runChild")
           .map(effectKey);
         expect(children.filter((key) => !before.has(key))).toEqual([]);
-        expect(d.context().clock.since).toBeNull();
+        expect(d.context().clock.runningSince).toBeNull();
       }
     }),
     { numRuns: 300 },
@@ -160,7 +161,7 @@ test("while a run is paused nothing new is started, and time stands still", () =
 });
 
 /** Answers whatever is wanted, and whatever people are asked, until the run ends. */
-function finish(d: Drive, how: number): void {
+function finish(d: MachineDriver, how: number): void {
   for (let i = 0; i < 400 && !d.isDone(); i += 1) {
     const fits = ({ kind, ...effect }: Effect): boolean =>
       kind !== "cancelChild" && !("timer" in effect && /deadline|grace/.test(effect.timer));

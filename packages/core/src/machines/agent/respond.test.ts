@@ -18,7 +18,7 @@ import {
   toolFinished,
   verified,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -26,7 +26,7 @@ afterEach(() => {
 
 const checked = { definition: { verifiers: [{ name: "exists", params: { path: "a.txt" } }] } };
 
-function verifying(changes: SpecChanges = {}): Drive {
+function verifying(changes: SpecChanges = {}): MachineDriver {
   const d = drive({ ...checked, ...changes });
   d.look();
   d.feed(reply(1, "done"));
@@ -164,7 +164,7 @@ describe("settling is the last word", () => {
     expect([d.pending(), d.children()]).toEqual([[], []]);
   });
 
-  function acting(): Drive {
+  function acting(): MachineDriver {
     const d = drive();
     d.feed(reply(1, "", [delegateTo("helper"), aToolCall("read")]));
     return d;

@@ -3,18 +3,18 @@ import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 import { chargedSoFar } from "./children.ts";
 import { activeMs } from "./clock.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
-import { testsOf } from "./evidence.ts";
+import { testTotals } from "./evidence.ts";
 import { addTotals } from "./usage.ts";
 
 const summaryCharsMax = 500;
-/** What cutting between the two halves of a character leaves behind. */
-const halfCharacter = /[\uD800-\uDBFF]$/;
+/** The first half of a surrogate pair, left over by a cut. */
+const loneHighSurrogate = /[\uD800-\uDBFF]$/;
 
-/** The run's one response: status from the machine, evidence from the tally, only the prose from the model. */
-export function composeResponse(context: AgentContext, verdict: RunOutcome): RunResponse {
-  const { request, tally } = context;
+/** The run's one response: status from the machine, evidence from the runtime, only the prose from the model. */
+export function composeResponse(context: AgentContext, outcome: RunOutcome): RunResponse {
+  const { request, usage } = context;
   const text = lastText(context);
-  const details = text || verdict.error?.message || "";
+  const details = text || outcome.error?.message || "";
   const own = ownTotals(context);
   const sections = sectionsOf(text);
   const durationMs = Math.max(0, context.lastAt - context.openedAt);
@@ -23,26 +23,26 @@ export function composeResponse(context: AgentContext, verdict: RunOutcome): Run
     sessionId: request.session,
     agent: request.agent,
     request: request.task,
-    status: verdict.status,
-    success: verdict.status === "completed",
-    summary: summarise(
-      verdict.status === "completed" ? sections.summary || details : (verdict.error?.message ?? details),
+    status: outcome.status,
+    success: outcome.status === "completed",
+    summary: firstParagraph(
+      outcome.status === "completed" ? sections.summary || details : (outcome.error?.message ?? details),
     ),
     details,
     data: outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null,
     findings: sections.findings,
     confidence: null,
     domain: context.pin.definition.domain,
-    filesCreated: tally.filesCreated,
-    filesModified: tally.filesModified,
-    filesDeleted: tally.filesDeleted,
-    artifacts: tally.artifacts,
-    ...testsOf(tally.testSuites),
-    warnings: [...new Set([...tally.warnings, ...sections.warnings])],
+    filesCreated: usage.filesCreated,
+    filesModified: usage.filesModified,
+    filesDeleted: usage.filesDeleted,
+    artifacts: usage.artifacts,
+    ...testTotals(usage.testSuites),
+    warnings: [...new Set([...usage.warnings, ...sections.warnings])],
     suggestions: sections.suggestions,
-    toolsUsed: tally.toolsUsed,
-    error: verdict.error,
-    bailoutReason: verdict.bailoutReason,
+    toolsUsed: usage.toolsUsed,
+    error: outcome.error,
+    bailoutReason: outcome.bailoutReason,
     metrics: {
       iterations: own.iterations,
       toolCalls: own.toolCalls,
@@ -52,34 +52,31 @@ export function composeResponse(context: AgentContext, verdict: RunOutcome): Run
       costUsd: own.costUsd,
       contextSize: context.contextTokens,
       durationMs,
-      subtree: addTotals(own, tally.children),
+      subtree: addTotals(own, usage.children),
       charged: chargedSoFar(context),
       waitedMs: Math.max(0, durationMs - activeMs(context)),
     },
   };
 }
 
-/** What the answer has to fit: what its parent asks for, else what its own definition does. */
+/** The schema that the answer has to fit: the parent's, else the definition's own. */
 export function outputSchemaOf({ request, pin }: Pick<AgentContext, "request" | "pin">) {
   return request.outputSchema ?? pin.definition.outputSchema;
 }
 
-/**
- * The newest words of the model: with a cap hit in mid-turn, that is what was achieved so far. Where those gave way to a
- * summary, that.
- */
-function lastText({ messages, requestAt, compacted }: AgentContext): string {
-  const own = messages.slice(requestAt);
-  const said = own.findLast((message) => message.role === "assistant" && message.text !== "")?.text;
-  return said ?? compacted?.text ?? "";
+/** The model's newest text, which may be partial work if a cap ended the run; if it was compacted, the summary of it. */
+function lastText({ messages, requestIndex, compacted }: AgentContext): string {
+  const own = messages.slice(requestIndex);
+  const text = own.findLast((message) => message.role === "assistant" && message.text !== "")?.text;
+  return text ?? compacted?.text ?? "";
 }
 
-function ownTotals({ step, tally }: AgentContext): Totals {
-  const { inputTokens, outputTokens, costUsd } = tally.usage;
+function ownTotals({ step, usage }: AgentContext): Totals {
+  const { inputTokens, outputTokens, costUsd } = usage.own;
   return {
     runs: 1,
     iterations: step,
-    toolCalls: tally.toolCalls,
+    toolCalls: usage.toolCalls,
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
@@ -87,11 +84,11 @@ function ownTotals({ step, tally }: AgentContext): Totals {
   };
 }
 
-/** The first paragraph, cut at a word where it is too long. */
-function summarise(text: string): string {
+/** The first paragraph, cut at a word boundary if it is too long. */
+function firstParagraph(text: string): string {
   const paragraph = text.trim().split(/\n\s*\n/, 1)[0] ?? "";
   if (paragraph.length <= summaryCharsMax) return paragraph;
-  const cut = paragraph.slice(0, summaryCharsMax - 1).replace(halfCharacter, "");
+  const cut = paragraph.slice(0, summaryCharsMax - 1).replace(loneHighSurrogate, "");
   const lastSpace = cut.lastIndexOf(" ");
   return `${lastSpace > summaryCharsMax / 2 ? cut.slice(0, lastSpace) : cut}…`;
 }

@@ -7,17 +7,20 @@ import { recallToolName, withoutRecallHints } from "./truncation.ts";
 type ToolMessage = Extract<Message, { role: "tool" }>;
 type Tools = Pick<RunSpec, "tools">;
 
-/** A result, where it stands among the messages. */
-export interface PlacedResult {
+/** A tool result and its index among the messages. */
+export interface IndexedResult {
   index: number;
   message: ToolMessage;
-  /** `step/call`; for a result of an earlier turn of the session, which nobody can ask for, `0/index`. */
+  /** `step/call`; `0/index` for a result of an earlier turn of the session, which cannot be recalled. */
   reference: string;
 }
 
-/** All results of a conversation, oldest first. The steps of its replies have no gap, so that they can be counted. */
-export function resultsOf({ messages, repliedStep }: Pick<Conversation, "messages" | "repliedStep">): PlacedResult[] {
-  let step = repliedStep - messages.filter(({ role }) => role === "assistant").length;
+/** All results of a conversation, oldest first. The steps of its replies have no gaps, so they can be counted. */
+export function toolResultsOf({
+  messages,
+  lastReplyStep,
+}: Pick<Conversation, "messages" | "lastReplyStep">): IndexedResult[] {
+  let step = lastReplyStep - messages.filter(({ role }) => role === "assistant").length;
   let call = 0;
   return messages.flatMap((message, index) => {
     if (message.role === "assistant") {
@@ -31,8 +34,8 @@ export function resultsOf({ messages, repliedStep }: Pick<Conversation, "message
   });
 }
 
-/** Whether it is a result of the run itself, which can be asked for again. */
-export function isOwn({ reference }: Pick<PlacedResult, "reference">): boolean {
+/** Whether the result belongs to this run, so that it can be recalled. */
+export function isOfThisRun({ reference }: Pick<IndexedResult, "reference">): boolean {
   return !reference.startsWith("0/");
 }
 
@@ -40,13 +43,13 @@ export function canRecall({ tools }: Tools): boolean {
   return tools.some(({ name }) => name === recallToolName);
 }
 
-/** What the model reads in place of a result: what it was, how long, and how to read it again. */
-export function referenceTo(result: PlacedResult, pin: Tools): ToolMessage {
+/** The short message that replaces a result: its length, and how to read it again. */
+export function placeholderFor(result: IndexedResult, spec: Tools): ToolMessage {
   const { message, reference } = result;
   const hint =
-    isOwn(result) && canRecall(pin)
+    isOfThisRun(result) && canRecall(spec)
       ? `To read it again, call ${recallToolName} with {"result":"${reference}"}.`
-      : hintWithoutRecall(message.name, pin);
+      : hintWithoutRecall(message.name, spec);
   return { ...message, text: `[taken out to make room: ${message.text.length} characters]\n${hint}` };
 }
 
@@ -56,14 +59,14 @@ function hintWithoutRecall(tool: string, { tools }: Tools): string {
   return `It cannot be read again: calling ${tool} again would do its work again.`;
 }
 
-const taken = /^(\[taken out to make room: \d+ characters\])\n.*$/;
+const placeholder = /^(\[taken out to make room: \d+ characters\])\n.*$/;
 
-/** A result without the words on how to read it again, or the rest of it: they concern nobody but the run that it is of. */
-export function withoutHint(text: string): string {
-  return taken.exec(text)?.[1] ?? withoutRecallHints(text);
+/** A result without its hints on reading more: only the run that made it can use them. */
+export function stripHint(text: string): string {
+  return placeholder.exec(text)?.[1] ?? withoutRecallHints(text);
 }
 
-/** What is said in place of all that gave way. */
+/** The text that replaces compacted messages, and the error if it is a cut-off transcript instead of a summary. */
 export type Summary = Pick<FactOf<"context.compacted">, "text" | "error">;
 
 const summaryHead = "To make room, the conversation so far";
@@ -75,12 +78,12 @@ export function summaryMessage({ text, error }: Summary): Message {
 
 const historyNote = "\n\n(What it says of references is of an earlier turn: they cannot be recalled any more.)";
 
-/** Messages of an earlier turn as another run reads them, in which their references mean nothing, or something else. */
-export function asHistory(messages: readonly Message[], pin: Tools): Message[] {
+/** Messages of an earlier turn for a new run, without references: in the new run they could name other results. */
+export function asHistory(messages: readonly Message[], spec: Tools): Message[] {
   return messages.map((message) => {
     if (message.role === "tool") {
-      const head = taken.exec(message.text)?.[1];
-      const text = head ? `${head}\n${hintWithoutRecall(message.name, pin)}` : withoutRecallHints(message.text);
+      const head = placeholder.exec(message.text)?.[1];
+      const text = head ? `${head}\n${hintWithoutRecall(message.name, spec)}` : withoutRecallHints(message.text);
       return text === message.text ? message : { ...message, text };
     }
     const isSummary = message.role === "user" && message.text.startsWith(summaryHead);

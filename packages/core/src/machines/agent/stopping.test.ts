@@ -14,10 +14,10 @@ import {
   type SpecChanges,
   timerFired,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive, type FactBody } from "../machine-driver.test-helper.ts";
+import { drive, type FactBody, type MachineDriver } from "../machine-driver.test-helper.ts";
 
 /** One child runs, one waits for its retry, one queues. */
-function withChildren(changes: SpecChanges = {}): Drive {
+function withChildren(changes: SpecChanges = {}): MachineDriver {
   const d = drive({ limits: { maxConcurrent: 2 }, ...changes });
   d.feed(reply(1, "asking", delegations(3)));
   d.feed(childSettled(1, 1, { error: anError() }));
@@ -62,7 +62,7 @@ describe.each<[string, FactBody, string]>([
   ["the failure of its model", modelFailed(2), "failed"],
 ])("by %s", (_, fact, status) => {
   /** The first result is in, the model thinks about it, one child runs on. */
-  function streaming(): Drive {
+  function streaming(): MachineDriver {
     const d = drive();
     const tasks = delegations(2).map(({ args }) => args);
     d.feed(reply(1, "", [aToolCall("delegate", { tasks, mode: "parallel_streaming" })]));
@@ -95,14 +95,14 @@ describe("between the plan of its children and their start", () => {
     d.look();
     expect(d.on(cancelled("enough"))).toMatchObject({ state: "stopping.waiting", stopped: ["summary/1"] });
     expect(d.settleDropped()).toEqual(["child/1/0/0/1", "child/1/0/1/1"]);
-    expect([d.state(), d.context().tally.charged.spawns]).toEqual(["respond.settling", 0]);
+    expect([d.state(), d.context().usage.charged.spawns]).toEqual(["respond.settling", 0]);
   });
 });
 
 describe("when the grace is over", () => {
   test("it ends without them: said as a warning, and their whole share is charged", () => {
     const d = withChildren({ budget: { tokens: 40_000 }, limits: { maxConcurrent: 2 } });
-    const { children, tally } = d.context();
+    const { children, usage } = d.context();
     const share = children.get("1/0/0")?.reserve?.tokens ?? 0;
     expect(share).toBeGreaterThan(0);
     d.feed(cancelled());
@@ -111,7 +111,7 @@ describe("when the grace is over", () => {
     expect(d.response().warnings).toEqual([
       "1 of its children had not ended when it did: their whole share is charged",
     ]);
-    expect(d.response().metrics.charged.tokens).toBe(tally.charged.tokens + share);
+    expect(d.response().metrics.charged.tokens).toBe(usage.charged.tokens + share);
   });
 
   test("what comes afterwards changes nothing", () => {

@@ -10,15 +10,15 @@ import {
   type SpecChanges,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
-import { lastTurnNotice } from "./rules.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
+import { lastTurnNotice } from "./turn.ts";
 
 const three = [{ name: "a" }, { name: "b" }, { name: "c" }];
 const settled = (item: number, changes: Parameters<typeof childSettled>[2] = {}) =>
   childSettled(1, 0, changes, 1, item);
 const cancelling = (...handles: string[]) => aToolCall("delegate", { cancel: handles });
 
-function streaming(changes: SpecChanges = {}, tasks = three): Drive {
+function streaming(changes: SpecChanges = {}, tasks = three): MachineDriver {
   const d = drive(changes);
   d.feed(reply(1, "", [aBatch(tasks, { mode: "parallel_streaming" })]));
   d.look();
@@ -26,18 +26,18 @@ function streaming(changes: SpecChanges = {}, tasks = three): Drive {
 }
 
 /** The first result is in, and the model thinks about it. */
-function withFirst(changes: SpecChanges = {}): Drive {
+function withFirst(changes: SpecChanges = {}): MachineDriver {
   const d = streaming(changes);
   d.feed(settled(1, { summary: "b is in" }));
   d.look();
   return d;
 }
 
-function lastMessage(d: Drive) {
+function lastMessage(d: MachineDriver) {
   return d.effect("callModel").messages.at(-1);
 }
 
-function results(d: Drive): string[] {
+function results(d: MachineDriver): string[] {
   return d.effect("callModel").messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
 }
 
@@ -180,12 +180,12 @@ describe("cancel", () => {
   test("a task that queues is dropped, and takes no slot from anybody", () => {
     const d = streaming({ limits: { maxConcurrent: 1 } });
     d.feed(settled(0));
-    expect(d.context().ready).toMatchObject([{ item: 2 }]);
+    expect(d.context().readyTasks).toMatchObject([{ item: 2 }]);
     d.feed(reply(2, "enough", [cancelling("1.0.2")]));
-    expect(d.context().ready).toEqual([]);
+    expect(d.context().readyTasks).toEqual([]);
     expect(d.settleDropped()).toEqual(["child/1/0/2/1"]);
     d.feed(settled(1));
-    expect(d.context()).toMatchObject({ children: {}, batches: {}, tally: { charged: { spawns: 2 } } });
+    expect(d.context()).toMatchObject({ children: {}, batches: {}, usage: { charged: { spawns: 2 } } });
   });
 
   test.each([

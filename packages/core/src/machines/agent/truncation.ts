@@ -1,16 +1,18 @@
-/** The tool that gives a result of the same run back by its reference. */
+/** The tool that returns a stored result of the same run by its reference. */
 export const recallToolName = "recall";
 
+/** The middle part that was left out of a long output. */
 export interface Truncation {
-  /** Characters of the whole that are left out: from the first of them to the one after the last. */
+  /** First character that is left out, and the first one after the gap. */
   from: number;
   to: number;
+  /** Characters of the whole output. */
   length: number;
-  /** How what is left out can be read. */
+  /** How the model can read the missing part. */
   rest: { reference: string } | { why: string };
 }
 
-/** What a model reads in place of the middle of an output that is too long. */
+/** The text that a model reads in place of the missing middle of a long output. */
 export function truncationNotice({ from, to, length, rest }: Truncation): string {
   const hint =
     "reference" in rest
@@ -24,7 +26,7 @@ const recallHint = new RegExp(
   "g",
 );
 
-/** The same text for whoever cannot recall the result: the reference is of another run. */
+/** Removes recall hints: the references mean nothing to another run. */
 export function withoutRecallHints(text: string): string {
   return text.replace(recallHint, "$1]");
 }

@@ -10,16 +10,24 @@ import {
   type SpecChanges,
   toolFinished,
 } from "../fixtures.test-helper.ts";
-import { type Drive, drive } from "../machine-driver.test-helper.ts";
-import { lastTurnNotice } from "./rules.ts";
-import { callCost, lastTurnReason, leftForChildren, planTurn, reachedCap, remainder, sideCallOutput } from "./turn.ts";
+import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
+import {
+  callCost,
+  lastTurnNotice,
+  lastTurnReason,
+  leftForChildren,
+  planTurn,
+  reachedCap,
+  remainder,
+  sideCallOutput,
+} from "./turn.ts";
 
 const price = { inputPerMillion: 3, outputPerMillion: 15 };
 
 /** A run that is about to begin its first turn, its conversation being of this length. */
 function about(contextTokens: number, changes: SpecChanges = {}) {
   const context = drive(changes).context();
-  return { ...context, step: 0, turn: null, outstanding: null, contextTokens };
+  return { ...context, step: 0, turn: null, callReserve: null, contextTokens };
 }
 
 describe("a turn", () => {
@@ -83,11 +91,11 @@ describe("the last turn", () => {
   });
 
   test("knows what it will be told before it is made", () => {
-    const news = ["x".repeat(30_000)];
+    const pendingMessages = ["x".repeat(30_000)];
     const context = about(1_000, { budget: { tokens: 9_000 } });
-    expect([reachedCap(context), reachedCap({ ...context, news })]).toEqual([null, "max_tokens"]);
+    expect([reachedCap(context), reachedCap({ ...context, pendingMessages })]).toEqual([null, "max_tokens"]);
     const roomy = about(1_000, { budget: { tokens: 16_000 } });
-    expect([lastTurnReason(roomy), lastTurnReason({ ...roomy, news })]).toEqual([null, "max_tokens"]);
+    expect([lastTurnReason(roomy), lastTurnReason({ ...roomy, pendingMessages })]).toEqual([null, "max_tokens"]);
   });
 });
 
@@ -95,9 +103,9 @@ describe("what is left", () => {
   test("counts what runs and what its children may use as used", () => {
     const context = about(1_000, { budget: { tokens: 10_000, costUsd: 1, toolCalls: 9, spawns: 9 }, price });
     const reserve = { tokens: 2_000, costUsd: 0.25, toolCalls: 3, spawns: 1 };
-    const child = { step: 1, call: 0, item: 0, attempt: 1, reserve, retries: { spawns: 1 }, waiting: false };
-    const outstanding = { tokens: 500, costUsd: 0.25 };
-    expect(remainder({ ...context, outstanding, children: new Map([["1/0/0", child]]) })).toEqual({
+    const child = { step: 1, call: 0, item: 0, attempt: 1, reserve, retryReserve: { spawns: 1 }, waiting: false };
+    const callReserve = { tokens: 500, costUsd: 0.25 };
+    expect(remainder({ ...context, callReserve, children: new Map([["1/0/0", child]]) })).toEqual({
       tokens: 7_500,
       costUsd: 0.5,
       toolCalls: 6,
@@ -171,7 +179,7 @@ describe("children's shares", () => {
     const second = d.effect("runChild").request.budget.tokens ?? 0;
     expect(second).toBe(left - 1_000);
     d.feed(childSettled(1, 0, { charged: { tokens: 500 } }, 1, 1));
-    expect(remainder({ ...d.context(), outstanding: null }).tokens).toBe(50_000 - 110 - 1_500);
+    expect(remainder({ ...d.context(), callReserve: null }).tokens).toBe(50_000 - 110 - 1_500);
   });
 
   test("are no more than the agent's own definition allows", () => {
@@ -203,14 +211,14 @@ describe("children's shares", () => {
   });
 });
 
-function allSetAside(d: Drive) {
-  const { tokens, costUsd } = d.context().outstanding ?? { tokens: 0, costUsd: 0 };
+function allSetAside(d: MachineDriver) {
+  const { tokens, costUsd } = d.context().callReserve ?? { tokens: 0, costUsd: 0 };
   const outputTokens = d.effect("compact").maxOutputTokens;
   return { inputTokens: tokens - outputTokens, outputTokens, costUsd };
 }
 
 /** Turns until it ends: each uses all that was set aside for it, and its tool says little. */
-function spend(d: Drive): void {
+function spend(d: MachineDriver): void {
   for (let i = 0; i < 60 && d.state() === "execute.think"; i += 1) {
     const { step, maxOutputTokens } = d.effect("callModel");
     const reserve = d.context().turn?.reserve ?? { tokens: 0, costUsd: 0 };

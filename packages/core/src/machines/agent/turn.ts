@@ -5,47 +5,49 @@ import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
 import { withMessages } from "./conversation.ts";
-import { lastTurnNotice } from "./rules.ts";
 
-/** A call that may say less than this is not worth making. */
+export const lastTurnNotice =
+  "This is your last turn: no more tools can be used. Answer now with what you have, and say what is missing.";
+
+/** A model call with fewer output tokens is not worth making. */
 const outputTokensMin = 16;
-/** What the last turn should have to say something with, and a turn before it. */
+/** Output tokens reserved for the last turn, and wanted for a turn before it. */
 const finalOutputTokens = 1_024;
 const workingOutputTokensMin = 256;
 /** From this share of the conversation's limit on, the next turn is the last. */
 const contextShareForLast = 0.8;
-/** What each child's result may add to the conversation. */
+/** Tokens that each child's result may add to the conversation. */
 const resultTokens = 512;
 const million = 1_000_000;
 
-/** What the run and all below it have left, with everything that is under way taken as used. */
+/** The budget that the run and all runs below it have left. Reserves of running work count as used. */
 export function remainder(context: AgentContext): Budget {
   if (isUnlimited(context.pin.budget)) return context.pin.budget;
-  const reserves: Partial<Budget>[] = context.outstanding ? [context.outstanding] : [];
-  for (const { reserve, retries } of context.children.values()) {
-    reserves.push(retries);
+  const reserves: Partial<Budget>[] = context.callReserve ? [context.callReserve] : [];
+  for (const { reserve, retryReserve } of context.children.values()) {
+    reserves.push(retryReserve);
     if (reserve) reserves.push(reserve);
   }
-  return remainderOf(context.pin.budget, context.tally.charged, reserves);
+  return remainderOf(context.pin.budget, context.usage.charged, reserves);
 }
 
-/** Tool calls that may still be made: within the run's own cap, and within what the tree has left. */
+/** Tool calls that may still be made: within the run's own cap and the tree's budget. */
 export function toolCallsLeft(context: AgentContext): number {
-  const own = context.pin.limits.maxToolCalls - context.tally.toolCalls;
+  const own = context.pin.limits.maxToolCalls - context.usage.toolCalls;
   return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
 }
 
-/** The run as a turn begins: what has come meanwhile is told to the model, and that the turn is the last where it is. */
+/** The run at the start of a turn: pending messages join the conversation, and so does the notice of a last turn. */
 export function openTurn(context: AgentContext, last: Turn["last"]): AgentContext {
-  const isTold = context.repeatsTurn && context.turn?.last !== null;
-  const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
+  const isNoticeNew = !(context.repeatTurn && context.turn?.last !== null);
+  const texts = [...context.pendingMessages, ...(last && isNoticeNew ? [lastTurnNotice] : [])];
   const added = texts.map((text) => ({ role: "user" as const, text }));
-  return added.length === 0 ? context : { ...context, ...withMessages(context, added), news: [] };
+  return added.length === 0 ? context : { ...context, ...withMessages(context, added), pendingMessages: [] };
 }
 
 /**
- * How long the conversation may grow: as its own cap says, and as its model can read with room left for an answer. No
- * more than a quarter of a small window is left for that.
+ * The longest conversation: the run's own cap, and the model's window minus space for an answer. In a small window that
+ * space is at most a quarter.
  */
 export function contextLimit({ limits, contextTokens }: RunSpec): number {
   const own = limits.maxContextTokens ?? Number.POSITIVE_INFINITY;
@@ -53,12 +55,12 @@ export function contextLimit({ limits, contextTokens }: RunSpec): number {
   return Math.min(own, contextTokens - Math.min(limits.maxOutputTokens, Math.floor(contextTokens / 4)));
 }
 
-/** The turn that is to be made next: the newest one over again, or another. */
-export function nextStep({ step, repeatsTurn }: Pick<AgentContext, "step" | "repeatsTurn">): number {
-  return repeatsTurn ? step : step + 1;
+/** The step of the next turn: the current one again, or a new one. */
+export function nextStep({ step, repeatTurn }: Pick<AgentContext, "step" | "repeatTurn">): number {
+  return repeatTurn ? step : step + 1;
 }
 
-/** The cap that keeps the run from another turn; null while there is room for one. */
+/** The cap that forbids another turn; null if one may begin. */
 export function reachedCap(run: AgentContext): BailoutReason | null {
   const context = openTurn(run, lastTurnReason(run));
   if (context.contextTokens >= contextLimit(context.pin)) return "max_context";
@@ -68,16 +70,16 @@ export function reachedCap(run: AgentContext): BailoutReason | null {
   return outputWithin(context, left) < wanted ? "max_cost" : null;
 }
 
-/** A turn with this conversation: what its model call may say, and what is set aside for it. */
+/** Plans a turn with this conversation: the output tokens and the reserve of its model call. */
 export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
   const left = modelCallsLeft(context);
-  const output = last ? outputWithin(context, left) : outputBesidesFinal(context, left);
+  const output = last ? outputWithin(context, left) : outputBeforeFinal(context, left);
   const window = (context.pin.contextTokens ?? Number.POSITIVE_INFINITY) - context.contextTokens;
   const maxOutputTokens = Math.max(1, Math.floor(Math.min(output, window)));
   return { last, maxOutputTokens, reserve: callCost(context, maxOutputTokens) };
 }
 
-/** The cap because of which the next turn has to be the last; null when another may follow. */
+/** The cap that makes the next turn the last; null if another may follow. */
 export function lastTurnReason(run: AgentContext): BailoutReason | null {
   const context = openTurn(run, null);
   const { limits } = context.pin;
@@ -86,13 +88,13 @@ export function lastTurnReason(run: AgentContext): BailoutReason | null {
   if (context.contextTokens >= contextLimit(context.pin) * contextShareForLast) return "max_context";
   if (isShortOfTime(context)) return "timeout";
   const left = modelCallsLeft(context);
-  // An agent that may say little at a time is not short of budget because of that.
+  // A low cap on output tokens alone does not mean that the budget runs out.
   const wanted = Math.min(workingOutputTokensMin, limits.maxOutputTokens);
-  if (outputBesidesFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
-  return outputBesidesFinal(context, left) < wanted ? "max_cost" : null;
+  if (outputBeforeFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
+  return outputBeforeFinal(context, left) < wanted ? "max_cost" : null;
 }
 
-/** What is left for children once the last turn of this run has been set aside. */
+/** The budget left for children, after the reserve for the last turn of this run. */
 export function leftForChildren(context: AgentContext): Budget {
   const left = remainder(context);
   const final = callCost(
@@ -104,26 +106,26 @@ export function leftForChildren(context: AgentContext): Budget {
   return { ...left, tokens: without(left.tokens, final.tokens), costUsd: without(left.costUsd, final.costUsd) };
 }
 
-/** Room for a model call beside the turns (a summary, an assessment): 0 when there is none to spare. */
+/** Output tokens for a model call outside of the turns (a summary, an assessment); 0 if the budget is too small. */
 export function sideCallOutput(context: AgentContext, outputTokensWanted: number): number {
-  const output = Math.floor(Math.min(outputTokensWanted, outputBesidesFinal(context, modelCallsLeft(context))));
+  const output = Math.floor(Math.min(outputTokensWanted, outputBeforeFinal(context, modelCallsLeft(context))));
   return output < outputTokensMin ? 0 : output;
 }
 
-/** What one model call uses at most. */
+/** The most that one model call can use. */
 export function callCost(
   { contextTokens, pin }: Pick<AgentContext, "contextTokens" | "pin">,
   outputTokens: number,
 ): { tokens: number; costUsd: number } {
-  const { input, output } = dearestOf(pin);
+  const { input, output } = maxPrice(pin);
   return {
     tokens: contextTokens + outputTokens,
     costUsd: (contextTokens * input + outputTokens * output) / million,
   };
 }
 
-/** What a million tokens cost at most: reading may be dearer where the provider keeps for later what it reads. */
-function dearestOf({ price }: AgentContext["pin"]): { input: number; output: number } {
+/** The highest price per million tokens: input that the provider writes to its cache can cost more than plain input. */
+function maxPrice({ price }: AgentContext["pin"]): { input: number; output: number } {
   if (price === null) return { input: 0, output: 0 };
   const { inputPerMillion, cacheWritePerMillion = 0, outputPerMillion } = price;
   return { input: Math.max(inputPerMillion, cacheWritePerMillion), output: outputPerMillion };
@@ -134,12 +136,12 @@ interface Left {
   costUsd: number;
 }
 
-/** What this run's own model calls may still use: within its own caps, and within what the tree has left. */
+/** What this run's own model calls may still use: within its own caps and the tree's budget. */
 function modelCallsLeft(context: AgentContext): Left {
-  const { tally, pin } = context;
+  const { usage, pin } = context;
   const tree = remainder(context);
-  const own = tally.usage.inputTokens + tally.usage.outputTokens + tally.lost.tokens;
-  const ownUsd = (tally.usage.costUsd ?? Number.POSITIVE_INFINITY) + tally.lost.costUsd;
+  const own = usage.own.inputTokens + usage.own.outputTokens + usage.lost.tokens;
+  const ownUsd = (usage.own.costUsd ?? Number.POSITIVE_INFINITY) + usage.lost.costUsd;
   const within = (cap: number | null, used: number): number => (cap === null ? Number.POSITIVE_INFINITY : cap - used);
   return {
     tokens: Math.min(within(pin.limits.maxTokens, own), within(tree.tokens, 0)),
@@ -148,21 +150,21 @@ function modelCallsLeft(context: AgentContext): Left {
 }
 
 /**
- * How much a call may say, if it is to fit into what is left.
+ * Output tokens that fit into the remaining budget.
  *
- * @param rereads how often all that it says will be read again at that expense
+ * @param rereads how often the output will be read again at the run's expense
  */
 function outputWithin(context: AgentContext, left: Left, rereads = 0): number {
   const reading = callCost(context, 0);
-  const { input, output } = dearestOf(context.pin);
+  const { input, output } = maxPrice(context.pin);
   const perToken = (output + rereads * input) / million;
   const affordable = left.costUsd - reading.costUsd;
   const byCost = affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken;
   return Math.min(context.pin.limits.maxOutputTokens, (left.tokens - reading.tokens) / (1 + rereads), byCost);
 }
 
-/** The same, with one more call held back that repeats all that was said and gives the answer. */
-function outputBesidesFinal(context: AgentContext, left: Left): number {
+/** The same, with a reserve for one final call, which reads this output again and gives the answer. */
+function outputBeforeFinal(context: AgentContext, left: Left): number {
   const final = callCost(context, finalOutputTokens);
   const rest = { tokens: left.tokens - final.tokens, costUsd: left.costUsd - final.costUsd };
   return outputWithin(context, rest, 1);

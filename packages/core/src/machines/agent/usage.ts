@@ -3,23 +3,23 @@ import type { Spent } from "../../protocol/budget.ts";
 import type { ModelReply, Usage } from "../../protocol/model.ts";
 import type { RunResponse, TestSuite, Totals } from "../../protocol/response.ts";
 import { filesOf, type ToolCall, type ToolOutcome } from "../../protocol/tool.ts";
-import { withSuites, withTestRun } from "./evidence.ts";
-import { type ChangedFiles, withFiles } from "./touched-files.ts";
+import { type ChangedFiles, union, withArtifacts, withFiles, withSuites, withTestRun } from "./evidence.ts";
 
-/** What has been used and touched so far: evidence, from the runtime alone. */
+/** Everything that a run has used and changed so far: evidence from the runtime, never from a model's text. */
 export interface UsageCounts extends ChangedFiles {
-  usage: { inputTokens: number; outputTokens: number; costUsd: number | null };
+  /** Tokens and cost of the run's own model calls. */
+  own: { inputTokens: number; outputTokens: number; costUsd: number | null };
   toolCalls: number;
   toolsUsed: string[];
   artifacts: RunResponse["artifacts"];
-  /** The newest run of each suite, by whichever run of the tree. */
+  /** The newest run of each suite anywhere in the subtree. */
   testSuites: TestSuite[];
   warnings: string[];
   /** Sums over all children, retries included. */
   children: Totals;
-  /** What the whole subtree takes from the budget: use, and reserves of calls whose outcome was lost. */
+  /** The amount that the subtree takes from the budget: usage, and reserves of calls whose outcome was lost. */
   charged: Spent;
-  /** The part of it that this run's own lost calls are charged. */
+  /** The part of `charged` for this run's own lost calls. */
   lost: { tokens: number; costUsd: number };
 }
 
@@ -34,7 +34,7 @@ const emptyTotals: Totals = {
 };
 
 export const emptyUsageCounts: UsageCounts = {
-  usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  own: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
   toolCalls: 0,
   toolsUsed: [],
   filesCreated: [],
@@ -52,92 +52,84 @@ const lostWarning =
   "a model call was lost after it had begun: it may have been paid for, and no tokens or cost of it are counted as used";
 const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
 
-export function addReply(tally: UsageCounts, { usage, stopReason }: ModelReply): UsageCounts {
-  const used = addUsage(tally, usage);
-  return stopReason === "max_tokens" ? { ...used, warnings: union(tally.warnings, [cutOffWarning]) } : used;
+export function addReply(counts: UsageCounts, { usage, stopReason }: ModelReply): UsageCounts {
+  const used = addUsage(counts, usage);
+  return stopReason === "max_tokens" ? { ...used, warnings: union(counts.warnings, [cutOffWarning]) } : used;
 }
 
-export function addUsage(tally: UsageCounts, usage: Usage): UsageCounts {
+export function addUsage(counts: UsageCounts, usage: Usage): UsageCounts {
   const tokens = usage.inputTokens + usage.outputTokens;
   return {
-    ...tally,
-    usage: {
-      inputTokens: tally.usage.inputTokens + usage.inputTokens,
-      outputTokens: tally.usage.outputTokens + usage.outputTokens,
-      costUsd: addCost(tally.usage.costUsd, usage.costUsd),
+    ...counts,
+    own: {
+      inputTokens: counts.own.inputTokens + usage.inputTokens,
+      outputTokens: counts.own.outputTokens + usage.outputTokens,
+      costUsd: addCost(counts.own.costUsd, usage.costUsd),
     },
-    charged: addSpent(tally.charged, { tokens, costUsd: usage.costUsd, toolCalls: 0, spawns: 0 }),
+    charged: addSpent(counts.charged, { tokens, costUsd: usage.costUsd, toolCalls: 0, spawns: 0 }),
   };
 }
 
-/** A call that may have been paid for, though nobody knows what came of it. */
-export function addLost(tally: UsageCounts, lost: { tokens: number; costUsd: number }): UsageCounts {
+/** Charges a call whose outcome was lost: the provider may have billed it, and its real usage is unknown. */
+export function addLost(counts: UsageCounts, lost: { tokens: number; costUsd: number }): UsageCounts {
   return {
-    ...tally,
-    warnings: union(tally.warnings, [lostWarning]),
-    charged: addSpent(tally.charged, { ...lost, toolCalls: 0, spawns: 0 }),
-    lost: { tokens: tally.lost.tokens + lost.tokens, costUsd: tally.lost.costUsd + lost.costUsd },
+    ...counts,
+    warnings: union(counts.warnings, [lostWarning]),
+    charged: addSpent(counts.charged, { ...lost, toolCalls: 0, spawns: 0 }),
+    lost: { tokens: counts.lost.tokens + lost.tokens, costUsd: counts.lost.costUsd + lost.costUsd },
   };
 }
 
-export function addToolCalls(tally: UsageCounts, count: number): UsageCounts {
+export function addToolCalls(counts: UsageCounts, count: number): UsageCounts {
   return {
-    ...tally,
-    toolCalls: tally.toolCalls + count,
-    charged: addSpent(tally.charged, { ...nothingSpent, toolCalls: count }),
+    ...counts,
+    toolCalls: counts.toolCalls + count,
+    charged: addSpent(counts.charged, { ...nothingSpent, toolCalls: count }),
   };
 }
 
-/** A run was started: what it uses besides comes with its response. */
-export function addSpawn(tally: UsageCounts): UsageCounts {
-  return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: 1 }) };
+/** Counts a started child. Its further usage arrives with its response. */
+export function addSpawn(counts: UsageCounts): UsageCounts {
+  return { ...counts, charged: addSpent(counts.charged, { ...nothingSpent, spawns: 1 }) };
 }
 
-/** A run that was counted as started was not. */
-export function withoutSpawn(tally: UsageCounts): UsageCounts {
-  return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: -1 }) };
+/** Takes back a counted child that was not started after all. */
+export function withoutSpawn(counts: UsageCounts): UsageCounts {
+  return { ...counts, charged: addSpent(counts.charged, { ...nothingSpent, spawns: -1 }) };
 }
 
-export function addOutcome(tally: UsageCounts, toolCall: ToolCall, outcome: ToolOutcome): UsageCounts {
+export function addOutcome(counts: UsageCounts, toolCall: ToolCall, outcome: ToolOutcome): UsageCounts {
   const tool = toolCall.name;
   const refused = isRefused(outcome);
   return {
-    ...tally,
-    ...withFiles(tally, filesOf(outcome)),
-    toolsUsed: refused ? tally.toolsUsed : union(tally.toolsUsed, [tool]),
-    artifacts: withArtifacts(tally.artifacts, outcome.artifacts),
-    testSuites: refused ? tally.testSuites : withTestRun(tally.testSuites, toolCall, outcome.tests),
+    ...counts,
+    ...withFiles(counts, filesOf(outcome)),
+    toolsUsed: refused ? counts.toolsUsed : union(counts.toolsUsed, [tool]),
+    artifacts: withArtifacts(counts.artifacts, outcome.artifacts),
+    testSuites: refused ? counts.testSuites : withTestRun(counts.testSuites, toolCall, outcome.tests),
     warnings: outcome.inDoubt
-      ? [...tally.warnings, `${tool} was interrupted: it may or may not have happened, and was not repeated`]
-      : tally.warnings,
+      ? [...counts.warnings, `${tool} was interrupted: it may or may not have happened, and was not repeated`]
+      : counts.warnings,
   };
 }
 
-function withArtifacts(known: UsageCounts["artifacts"], added: UsageCounts["artifacts"]): UsageCounts["artifacts"] {
-  const fresh = added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref));
-  return fresh.length === 0 ? known : [...known, ...fresh];
-}
-
-/** For what was asked, or for who asked it: nothing was done, and the tool need not even exist. */
+/** Whether the call was refused before it ran. The tool need not even exist. */
 function isRefused({ error }: ToolOutcome): boolean {
   return error?.type === "params" || error?.type === "permission";
 }
 
-/**
- * A child's evidence becomes its parent's: what its whole subtree has used, and, where both work in the same folder, files
- * that it touched.
- */
-export function addChild(tally: UsageCounts, response: RunResponse, sharesFolder: boolean): UsageCounts {
+/** Adds a child's evidence: the usage of its subtree and, if both runs share a folder, its changed files. */
+export function addChild(counts: UsageCounts, response: RunResponse, sharesFolder: boolean): UsageCounts {
   return {
-    ...tally,
-    // A child that was never asked is no work that was handed on.
-    toolsUsed: response.metrics.subtree.runs > 0 ? union(tally.toolsUsed, ["delegate"]) : tally.toolsUsed,
-    ...(sharesFolder ? withFiles(tally, response) : {}),
-    artifacts: withArtifacts(tally.artifacts, response.artifacts),
-    testSuites: withSuites(tally.testSuites, response.testSuites),
-    warnings: union(tally.warnings, response.warnings),
-    children: addTotals(tally.children, response.metrics.subtree),
-    charged: addSpent(tally.charged, response.metrics.charged),
+    ...counts,
+    // A child that was never started does not count as a use of the delegation tool.
+    toolsUsed: response.metrics.subtree.runs > 0 ? union(counts.toolsUsed, ["delegate"]) : counts.toolsUsed,
+    ...(sharesFolder ? withFiles(counts, response) : {}),
+    artifacts: withArtifacts(counts.artifacts, response.artifacts),
+    testSuites: withSuites(counts.testSuites, response.testSuites),
+    warnings: union(counts.warnings, response.warnings),
+    children: addTotals(counts.children, response.metrics.subtree),
+    charged: addSpent(counts.charged, response.metrics.charged),
   };
 }
 
@@ -151,8 +143,4 @@ export function addTotals(a: Totals, b: Totals): Totals {
     totalTokens: a.totalTokens + b.totalTokens,
     costUsd: addCost(a.costUsd, b.costUsd),
   };
-}
-
-function union(a: string[], b: readonly string[]): string[] {
-  return b.every((item) => a.includes(item)) ? a : [...new Set([...a, ...b])];
 }

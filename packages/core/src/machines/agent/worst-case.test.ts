@@ -20,17 +20,17 @@ const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 }
 describe("a call beside the turns", () => {
   test("that failed is charged whole: an assessment", () => {
     const d = drive({ definition: { intent: "model" } });
-    const { outstanding } = d.context();
+    const { callReserve } = d.context();
     d.feed(intentAssessed("low"));
-    expect(outstanding?.tokens).toBeGreaterThan(0);
-    expect(d.context().tally.lost).toEqual(outstanding);
+    expect(callReserve?.tokens).toBeGreaterThan(0);
+    expect(d.context().usage.lost).toEqual(callReserve);
   });
 
   test("that is never made is charged nothing", () => {
     const d = drive({ definition: { intent: "patterns" } });
-    expect(d.context().outstanding).toBeNull();
+    expect(d.context().callReserve).toBeNull();
     d.feed(intentAssessed("low"));
-    expect(d.context().tally.lost.tokens).toBe(0);
+    expect(d.context().usage.lost.tokens).toBe(0);
   });
 
   const summary = (error: { type: RunErrorType } | null, usage = nothing): FactBody => {
@@ -46,9 +46,9 @@ describe("a call beside the turns", () => {
   ])("is a summary that %s", (_, error, usage, charged) => {
     const d = drive();
     d.feed(reply(1, "", [aBatch([{ context: "summary" }])], { usage: nothing }));
-    const { outstanding } = d.context();
+    const { callReserve } = d.context();
     d.feed(summary(error, usage));
-    expect(d.context().tally.charged.tokens).toBe(charged === "whole" ? outstanding?.tokens : charged);
+    expect(d.context().usage.charged.tokens).toBe(charged === "whole" ? callReserve?.tokens : charged);
   });
 });
 
@@ -101,5 +101,5 @@ test("a slot that comes when its task has just left the batch is taken back, and
   expect(d.pendingKeys()).toEqual(expect.arrayContaining(["child/1/1/1/1", "child/1/1/2/1", "child/1/1/3/1"]));
   expect(d.pending().map(({ kind }) => kind)).not.toContain("runChild");
   expect(d.context().children.size).toBe(0);
-  expect(d.context().tally.charged.spawns).toBe(2);
+  expect(d.context().usage.charged.spawns).toBe(2);
 });

@@ -10,23 +10,23 @@ import {
   type DelegationOutput,
   delegationMachine,
 } from "../delegation/machine.ts";
-import { type BatchItem, nextMoves, noLongerNeeded, placesOf } from "./scheduler.ts";
+import { type BatchItem, indexesOf, noLongerNeeded, scheduleTasks } from "./scheduler.ts";
 
-/** One task of a batch, checked and ready to be asked once its turn comes. */
+/** One checked task of a batch, with the request of its first attempt. */
 export interface PlannedTask {
   name: string;
-  /** Places of the tasks that it waits for. */
+  /** Indexes of the tasks that it waits for. */
   after: readonly number[];
   request: RunRequest;
   retry: RetryPolicy;
-  /** Where the alternative works, if it is asked. @default where the agent itself does */
+  /** Workspace of the alternative agent. @default the workspace of the request */
   alternativeWorkspace?: RunRequest["workspace"] | undefined;
 }
 
-/** What a delegate call asks for: one task, or several with an order among them. */
+/** The tasks of a delegate call, their order and the policy for failures. */
 export interface BatchPlan {
   tasks: readonly PlannedTask[];
-  /** Whether the model asked for several: it reads a list of results then, even of one. */
+  /** Whether the model passed a list of tasks. It then reads a list of results, even of one task. */
   batch: boolean;
   mode: BatchMode;
   policy: BatchPolicy;
@@ -40,7 +40,7 @@ export interface BatchInput {
 }
 
 export interface BatchOutput {
-  /** In the order in which they were asked for. */
+  /** In the order of the tasks. */
   responses: readonly RunResponse[];
 }
 
@@ -53,30 +53,30 @@ type ForItem<E> = E extends unknown ? E & { item: number } : never;
 
 export type BatchEvent =
   | ForItem<DelegationEvent>
-  /** Stops some tasks, or all: what runs is told, what waits is dropped. */
+  /** Stops running tasks and drops waiting ones. */
   | { type: "stop"; items: readonly number[] | "all"; reason: string; announce: boolean }
   | { type: `xstate.done.actor.${string}`; output: DelegationOutput };
 
-/** What a batch tells the run that it belongs to. */
-export type BatchNews =
-  /** The tasks that wait for nothing but a slot now. */
+/** Events from a batch to its run. */
+export type BatchUpdate =
+  /** All tasks that wait only for a slot now. */
   | { type: "batch.ready"; step: number; call: number; items: readonly number[] }
   | { type: "batch.item"; step: number; call: number; item: number; response: RunResponse }
-  /** A slot came too late: the task is not wanted any more, and was not asked. */
+  /** A slot came too late: the task was dropped before it started. */
   | { type: "batch.declined"; step: number; call: number; item: number };
 
-/** A bare number: XState copies its table of children at every change, and that is fast only with such keys. */
+/** A bare number: XState copies its table of children at every change, which is fast only for numeric keys. */
 const itemActor = (item: number): string => `${item}`;
 
 /**
- * The tasks of one delegate call, as a graph: a task becomes ready when all it waits for has settled, is asked when its
- * run has a slot for it, and settles on its own whatever its siblings do. The batch's policy decides who is no longer
- * wanted. It ends when every task has settled.
+ * The tasks of one delegate call, as a graph. A task becomes ready when the tasks before it have settled, starts when its
+ * run grants it a slot, and settles on its own. The batch's policy decides which tasks are no longer wanted. The batch
+ * ends when every task has settled.
  *
  * @example
  * const actor = createActor(batchMachine.provide({ actors: { delegation } }), { input: { run, step: 1, call: 0, plan } });
- * actor.start(); // tells its parent { type: "batch.ready", items: [0, 1] }
- * actor.send({ type: "slot.granted", item: 0, offer }); // the first is asked
+ * actor.start(); // sends its parent { type: "batch.ready", items: [0, 1] }
+ * actor.send({ type: "slot.granted", item: 0, offer }); // starts the first task
  */
 export const batchMachine = setup({
   types: {
@@ -90,7 +90,7 @@ export const batchMachine = setup({
     allSettled: ({ context }) => context.items.every(({ phase }) => phase === "settled"),
   },
   actions: {
-    /** All in one assignment: each action that spawns copies the whole table of children. */
+    /** One assignment for all: every action that spawns copies the whole table of children. */
     spawnAll: assign(({ context, spawn }) => {
       const { run, step, call, plan } = context;
       for (const [item, { request, retry, alternativeWorkspace }] of plan.tasks.entries()) {
@@ -111,14 +111,14 @@ export const batchMachine = setup({
       enqueue.assign({ items: withPhase(context.items, item, { phase: "asked" }) });
       enqueue.sendTo(itemActor(item), { type: "slot.granted", offer });
     }),
-    pass: enqueueActions(({ context, event, enqueue }) => {
-      if (!("item" in event) || isGone(context, event.item)) return;
+    forward: enqueueActions(({ context, event, enqueue }) => {
+      if (!("item" in event) || isSettled(context, event.item)) return;
       const { item, ...inner } = event;
-      // A fact of the journal keeps its own `item`.
+      // A journal entry keeps its own `item`.
       enqueue.sendTo(itemActor(item), (inner.type === "child.settled" ? event : inner) as DelegationEvent);
     }),
     drop: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== "drop" || isGone(context, event.item)) return;
+      if (event.type !== "drop" || isSettled(context, event.item)) return;
       const { item, status, error } = event;
       enqueue.assign({ items: withPhase(context.items, item, { phase: "leaving" }) });
       enqueue.sendTo(itemActor(item), { type: "drop", status, error });
@@ -127,31 +127,31 @@ export const batchMachine = setup({
       if (event.type !== "stop") return;
       const { reason, announce } = event;
       const wanted = event.items === "all" ? context.items.map((_, item) => item) : event.items;
-      const stopped = wanted.filter((item) => !isGone(context, item) && context.items[item]?.phase !== "leaving");
+      const stopped = wanted.filter((item) => !isSettled(context, item) && context.items[item]?.phase !== "leaving");
       for (const item of stopped) enqueue.sendTo(itemActor(item), { type: "cancel", reason, announce });
       const leaving = new Set(stopped);
       const items = context.items.map((state, item) =>
         leaving.has(item) ? { ...state, phase: "leaving" as const } : state,
       );
       enqueue.assign({ items });
-      enqueue(sendParent(readyIn({ ...context, items })));
+      enqueue(sendParent(readyTasks({ ...context, items })));
     }),
-    keepItem: enqueueActions(({ context, event, enqueue }) => {
+    storeResult: enqueueActions(({ context, event, enqueue }) => {
       if (!("output" in event)) return;
       const item = Number(event.type.slice(doneActor.length));
       const { response } = event.output;
       enqueue.assign({ items: withPhase(context.items, item, { phase: "settled", response }) });
       enqueue.stopChild(itemActor(item));
     }),
-    reportItem: enqueueActions(({ context, event, enqueue }) => {
+    reportResult: enqueueActions(({ context, event, enqueue }) => {
       if (!("output" in event)) return;
       const { step, call } = context;
       const item = Number(event.type.slice(doneActor.length));
       enqueue(sendParent({ type: "batch.item", step, call, item, response: event.output.response }));
     }),
-    /** What the graph and the policy make of the last change. */
+    /** Applies the decisions that follow from the latest change. */
     advance: enqueueActions(({ context, enqueue }) => {
-      const { ready, drop, stop } = nextMoves(context.plan, context.items);
+      const { ready, drop, stop } = scheduleTasks(context.plan, context.items);
       for (const { item, error } of drop) {
         const status: RunStatus = error.type === "cancelled" ? "cancelled" : "rejected";
         enqueue.sendTo(itemActor(item), { type: "drop", status, error });
@@ -167,7 +167,7 @@ export const batchMachine = setup({
         return becomesReady.has(item) ? { ...state, phase: "ready" as const } : state;
       });
       enqueue.assign({ items });
-      enqueue(sendParent(readyIn({ ...context, items })));
+      enqueue(sendParent(readyTasks({ ...context, items })));
     }),
   },
 }).createMachine({
@@ -176,17 +176,17 @@ export const batchMachine = setup({
   initial: "working",
   states: {
     working: {
-      description: "Tasks wait for one another, for a slot, and for their children; each settles on its own.",
+      description: "Tasks wait for each other, for a slot, and for their children. Each settles on its own.",
       entry: ["spawnAll", "advance"],
       always: { guard: "allSettled", target: "settled" },
       on: {
         "slot.granted": { actions: "grant" },
         drop: { actions: "drop" },
         stop: { actions: "stop" },
-        "child.claimed": { actions: "pass" },
-        "child.settled": { actions: "pass" },
-        "timer.fired": { actions: "pass" },
-        "xstate.done.actor.*": { actions: ["keepItem", "advance", "reportItem"] },
+        "child.claimed": { actions: "forward" },
+        "child.settled": { actions: "forward" },
+        "timer.fired": { actions: "forward" },
+        "xstate.done.actor.*": { actions: ["storeResult", "advance", "reportResult"] },
       },
     },
     settled: { type: "final" },
@@ -196,12 +196,12 @@ export const batchMachine = setup({
 
 const doneActor = "xstate.done.actor.";
 
-/** Its run asks those tasks, and forgets any other that it meant to ask. */
-function readyIn({ step, call, items }: BatchContext): BatchNews {
-  return { type: "batch.ready", step, call, items: placesOf(items, ({ phase }) => phase === "ready") };
+/** Replaces the run's list of ready tasks. */
+function readyTasks({ step, call, items }: BatchContext): BatchUpdate {
+  return { type: "batch.ready", step, call, items: indexesOf(items, ({ phase }) => phase === "ready") };
 }
 
-function isGone({ items }: BatchContext, item: number): boolean {
+function isSettled({ items }: BatchContext, item: number): boolean {
   const phase = items[item]?.phase;
   return phase === undefined || phase === "settled";
 }
@@ -211,11 +211,11 @@ function withPhase(items: readonly BatchItem[], item: number, change: Partial<Ba
   return state ? items.with(item, { ...state, ...change }) : [...items];
 }
 
-/** What a task is told besides its own words: what comes of the parent's conversation, and what it waited for. */
+/** The context of a task: the given part of the parent's conversation, and the results of the tasks before it. */
 function contextOf({ plan, items }: BatchContext, item: number, { context }: ChildOffer): string | null {
-  const results = (plan.tasks[item]?.after ?? []).flatMap((place) => {
-    const response = items[place]?.response;
-    return response ? [`Result of the task ${plan.tasks[place]?.name}:\n${JSON.stringify(resultOf(response))}`] : [];
+  const results = (plan.tasks[item]?.after ?? []).flatMap((index) => {
+    const response = items[index]?.response;
+    return response ? [`Result of the task ${plan.tasks[index]?.name}:\n${JSON.stringify(resultOf(response))}`] : [];
   });
   const parts = [context, ...results].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join("\n\n");

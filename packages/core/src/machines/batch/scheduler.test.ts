@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { BatchMode, BatchPolicy } from "../../delegation/arguments.ts";
 import { anError, aRequest, aResponse } from "../fixtures.test-helper.ts";
 import type { BatchPlan } from "./machine.ts";
-import { type BatchItem, type Moves, nextMoves } from "./scheduler.ts";
+import { type BatchItem, type SchedulingDecision, scheduleTasks } from "./scheduler.ts";
 
 const retry = { maxAttempts: 1, backoffMs: 0, on: [], alternative: null };
 
@@ -31,8 +31,8 @@ function items(letters: string): BatchItem[] {
 }
 
 /** Places only: [ready, drop, stop]. */
-function movesOf(plan: BatchPlan, letters: string): [number[], number[], number[]] {
-  const { ready, drop, stop }: Moves = nextMoves(plan, items(letters));
+function decisionOf(plan: BatchPlan, letters: string): [number[], number[], number[]] {
+  const { ready, drop, stop }: SchedulingDecision = scheduleTasks(plan, items(letters));
   return [ready, drop.map(({ item }) => item), stop];
 }
 
@@ -50,7 +50,7 @@ describe("the order", () => {
     ["wherever it stands", [[1], []], "bs", [0]],
     ["one that is told to stop has not ended", [[], [0]], "lb", []],
   ])("%s", (_, after, letters, ready) => {
-    expect(movesOf(aPlan(after), letters)).toEqual([ready, [], []]);
+    expect(decisionOf(aPlan(after), letters)).toEqual([ready, [], []]);
   });
 
   test.each<[string, number[][], string, number[]]>([
@@ -64,7 +64,7 @@ describe("the order", () => {
     ["though it was named after it", [[1], []], "bb", [1]],
     ["the first comes as soon as it can", [[2], [], []], "bss", [0]],
   ])("sequential: %s", (_, after, letters, ready) => {
-    expect(movesOf(aPlan(after, { kind: "continue" }, "sequential"), letters)).toEqual([ready, [], []]);
+    expect(decisionOf(aPlan(after, { kind: "continue" }, "sequential"), letters)).toEqual([ready, [], []]);
   });
 
   test.each<[string, number[][], string, number[], number[]]>([
@@ -75,11 +75,11 @@ describe("the order", () => {
     ["as the one before it has settled", [[], [0], [1]], "ffb", [], [2]],
     ["and nobody else", [[], [0], []], "fbb", [2], [1]],
   ])("a task that waits for a failed one %s", (_, after, letters, ready, drop) => {
-    expect(movesOf(aPlan(after), letters)).toEqual([ready, drop, []]);
+    expect(decisionOf(aPlan(after), letters)).toEqual([ready, drop, []]);
   });
 
   test("a dropped task is told which task failed", () => {
-    const [dropped] = nextMoves(aPlan([[], [0]]), items("fb")).drop;
+    const [dropped] = scheduleTasks(aPlan([[], [0]]), items("fb")).drop;
     expect(dropped?.error).toMatchObject({
       type: "tool_error",
       message: "not run: the task t0 that it waits for failed",
@@ -103,7 +103,7 @@ describe("the policy", () => {
     ["quorum: out of reach with one that runs", quorum, "fafb".replace("b", "f"), [], [], []],
     ["quorum: still within reach", quorum, "ffab", [3], [], []],
   ])("%s", (_, policy, letters, ready, drop, stop) => {
-    expect(movesOf(aPlan([[], [], [], []], policy), letters)).toEqual([ready, drop, stop]);
+    expect(decisionOf(aPlan([[], [], [], []], policy), letters)).toEqual([ready, drop, stop]);
   });
 
   test.each<[BatchPolicy, string, string]>([
@@ -111,7 +111,7 @@ describe("the policy", () => {
     [{ kind: "all" }, "fb", "not run: a sibling failed, and all had to succeed"],
     [quorum, "fb", "not run: 2 successes can no longer be reached"],
   ])("says why: %j", (policy, letters, message) => {
-    const [dropped] = nextMoves(aPlan([[], []], policy), items(letters)).drop;
+    const [dropped] = scheduleTasks(aPlan([[], []], policy), items(letters)).drop;
     expect(dropped?.error).toMatchObject({ type: "cancelled", message, recoverable: false });
   });
 });
@@ -122,7 +122,7 @@ function runAll(plan: BatchPlan, isGood: (item: number) => boolean) {
   const asked: number[] = [];
   let most = 0;
   for (let round = 0; round <= 2 * all.length; round += 1) {
-    const { ready, drop, stop } = nextMoves(plan, all);
+    const { ready, drop, stop } = scheduleTasks(plan, all);
     const gone = new Set([...drop.map(({ item }) => item), ...stop]);
     asked.push(...ready);
     all = all.map((state, item) => {

@@ -1,67 +1,67 @@
 import type { RunResponse } from "../../protocol/response.ts";
-import type { RunError, RunErrorType } from "../../protocol/run-error.ts";
+import { permanentError, type RunError, type RunErrorType } from "../../protocol/run-error.ts";
 import type { BatchPlan } from "./machine.ts";
 
-/** Where a task of a batch stands. `leaving`: dropped or told to stop, its response is on the way. */
+/** State of a task. `leaving`: it was dropped or told to stop, and its response is on the way. */
 export interface BatchItem {
   phase: "blocked" | "ready" | "asked" | "leaving" | "settled";
   response: RunResponse | null;
 }
 
-export interface Moves {
-  /** Tasks whose turn has come. */
+/** Indexes of tasks that change their phase. */
+export interface SchedulingDecision {
+  /** Tasks that may start as soon as they get a slot. */
   ready: number[];
-  /** Tasks that will never be asked, and why. */
+  /** Tasks that will never start, and why. */
   drop: { item: number; error: RunError }[];
-  /** Tasks that were asked and are no longer wanted. */
+  /** Running tasks that are no longer wanted. */
   stop: number[];
 }
 
-/** What a task hears whose siblings have done enough, dropped or told to stop. */
+/** The reason given to tasks whose siblings already fulfil the policy. */
 export const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
 
-/** What follows from where the tasks stand. Pure: the law of graphs and policies. */
-export function nextMoves(plan: BatchPlan, items: readonly BatchItem[]): Moves {
-  const verdict = policyVerdict(plan, items);
-  if (verdict) {
-    const waiting = placesOf(items, ({ phase }) => phase === "blocked" || phase === "ready");
-    const drop = waiting.map((item) => ({ item, error: given(verdict.type, verdict.reason) }));
-    return { ready: [], drop, stop: verdict.stopsRunning ? placesOf(items, ({ phase }) => phase === "asked") : [] };
+/** Decides by the graph and the policy what follows from the tasks' states. Pure. */
+export function scheduleTasks(plan: BatchPlan, items: readonly BatchItem[]): SchedulingDecision {
+  const decision = decideByPolicy(plan, items);
+  if (decision) {
+    const waiting = indexesOf(items, ({ phase }) => phase === "blocked" || phase === "ready");
+    const drop = waiting.map((item) => ({ item, error: permanentError(decision.type, decision.reason) }));
+    return { ready: [], drop, stop: decision.stopsRunning ? indexesOf(items, ({ phase }) => phase === "asked") : [] };
   }
-  const blocked = placesOf(items, ({ phase }) => phase === "blocked");
+  const blocked = indexesOf(items, ({ phase }) => phase === "blocked");
   const drop = blocked.flatMap((item) => {
-    const failed = plan.tasks[item]?.after.find((place) => isFailed(items[place]));
+    const failed = plan.tasks[item]?.after.find((index) => isFailed(items[index]));
     if (failed === undefined) return [];
-    return [
-      { item, error: given("tool_error", `not run: the task ${plan.tasks[failed]?.name} that it waits for failed`) },
-    ];
+    const message = `not run: the task ${plan.tasks[failed]?.name} that it waits for failed`;
+    return [{ item, error: permanentError("tool_error", message) }];
   });
   const dropped = new Set(drop.map(({ item }) => item));
   const isFree = (item: number): boolean =>
-    !dropped.has(item) && (plan.tasks[item]?.after ?? []).every((place) => items[place]?.phase === "settled");
+    !dropped.has(item) && (plan.tasks[item]?.after ?? []).every((index) => items[index]?.phase === "settled");
   const free = blocked.filter(isFree);
-  return { ready: plan.mode === "sequential" ? nextInTurn(items, free) : free, drop, stop: [] };
+  return { ready: plan.mode === "sequential" ? nextInSequence(items, free) : free, drop, stop: [] };
 }
 
-/** One at a time, in the order of the tasks as far as what they wait for allows. */
-function nextInTurn(items: readonly BatchItem[], free: readonly number[]): number[] {
+/** The next single task of a sequential batch; none while another one runs. */
+function nextInSequence(items: readonly BatchItem[], free: readonly number[]): number[] {
   const isBusy = items.some(({ phase }) => phase === "ready" || phase === "asked" || phase === "leaving");
   return isBusy ? [] : free.slice(0, 1);
 }
 
-interface PolicyVerdict {
+interface PolicyDecision {
   type: RunErrorType;
   reason: string;
-  /** Whether what runs already is stopped too. */
+  /** Whether running tasks are stopped too. */
   stopsRunning: boolean;
 }
 
-/** Whether the policy has decided about what is still open; null while it goes on. */
-function policyVerdict({ policy, tasks }: BatchPlan, items: readonly BatchItem[]): PolicyVerdict | null {
+/** The policy's decision about all open tasks; null while they may go on. */
+function decideByPolicy({ policy, tasks }: BatchPlan, items: readonly BatchItem[]): PolicyDecision | null {
   if (policy.kind === "continue") return null;
   const succeeded = items.filter(({ response }) => response?.success).length;
   const failed = items.filter((item) => isFailed(item)).length;
-  const enough = (count: number): PolicyVerdict | null =>
+  const enough = (count: number): PolicyDecision | null =>
     succeeded >= count ? { type: "cancelled", reason: noLongerNeeded, stopsRunning: true } : null;
   switch (policy.kind) {
     case "any":
@@ -84,15 +84,11 @@ function isFailed(item: BatchItem | undefined): boolean {
   return item?.response !== null && item?.response !== undefined && !item.response.success;
 }
 
-export /** A plain loop: it is gone through for every task that settles, and there may be a thousand. */
-function placesOf(items: readonly BatchItem[], isWanted: (item: BatchItem) => boolean): number[] {
-  const places: number[] = [];
-  items.forEach((item, place) => {
-    if (isWanted(item)) places.push(place);
+/** A plain loop, because it runs for every settled task of possibly a thousand. */
+export function indexesOf(items: readonly BatchItem[], isWanted: (item: BatchItem) => boolean): number[] {
+  const indexes: number[] = [];
+  items.forEach((item, index) => {
+    if (isWanted(item)) indexes.push(index);
   });
-  return places;
-}
-
-function given(type: RunErrorType, message: string): RunError {
-  return { type, message, tool: null, recoverable: false, retryAfterMs: null };
+  return indexes;
 }

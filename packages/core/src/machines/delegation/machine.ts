@@ -1,24 +1,23 @@
 import { assign, setup } from "xstate";
-import { notStartedResponse } from "../../delegation/unasked.ts";
 import type { RetryPolicy } from "../../protocol/agent.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import type { RunRequest } from "../../protocol/request.ts";
-import type { RunResponse, RunStatus } from "../../protocol/response.ts";
-import type { RunError } from "../../protocol/run-error.ts";
-import { effectPlace } from "../effects.ts";
+import { notStartedResponse, type RunResponse, type RunStatus } from "../../protocol/response.ts";
+import { permanentError, type RunError } from "../../protocol/run-error.ts";
+import { effectActor } from "../effects.ts";
 import type { FactOf } from "../facts.ts";
 
-/** What a parent hands its delegation: the first attempt's request, and how to retry. */
+/** The request of the first attempt, and the retry policy. */
 export interface DelegationInput {
-  /** The parent's run: effects are started in its name, outcomes are appended to its journal. */
+  /** The parent's run: effects start in its name, and outcomes are appended to its journal. */
   run: string;
   step: number;
   call: number;
   item: number;
   request: RunRequest;
   retry: RetryPolicy;
-  /** Where the alternative works, if it is asked. @default where the agent itself does */
+  /** Workspace of the alternative agent. @default the workspace of the request */
   alternativeWorkspace?: RunRequest["workspace"] | undefined;
 }
 
@@ -29,50 +28,50 @@ export interface DelegationOutput {
 
 export interface DelegationContext extends DelegationInput {
   response: RunResponse | null;
-  /** Why the child is told to stop; null while it is not, or where it hears of it by itself. */
+  /** Why the child has to stop; null while it may go on. */
   stopping: string | null;
-  /** Time at which the newest response came. */
+  /** When the newest response arrived. */
   settledAt: number;
-  /** Set once it is certain that this child will never be asked. */
-  unasked: { status: RunStatus; error: RunError } | null;
+  /** Set once the child will certainly not start. */
+  notStarted: { status: RunStatus; error: RunError } | null;
 }
 
-/** What its parent has left for a child at that moment: an attempt that starts later gets less. */
+/** The resources that an attempt gets. A later attempt gets less, because its parent has less left. */
 export interface ChildOffer {
   remainingMs: number;
   budget: Budget;
-  /** What comes along of the parent's conversation, and of the tasks that this one waited for. */
+  /** The given part of the parent's conversation, and the results of the tasks before this one. */
   context: string | null;
 }
 
-/** With what its parent has left: an attempt that it could not wait for is not made. */
+/** A response, and the parent's remaining time: a retry that would exceed it is not made. */
 type SettledFact = FactOf<"child.settled"> & { remainingMs: number };
 
 export type DelegationEvent =
   | { type: "slot.granted"; offer: ChildOffer }
-  /** Nobody wants it any more: a child in the queue is dropped, one that waits for a retry keeps its last response. */
+  /** The task is no longer wanted: a queued child is dropped, and a child between two attempts keeps its last response. */
   | { type: "drop"; status: RunStatus; error: RunError }
-  /** `announce` false: the child hears of it by the same wish as its parent. */
+  /** `announce` false: the child receives the same inbox item as its parent. */
   | { type: "cancel"; reason: string; announce: boolean }
-  /** A hint that only changes what is shown: it is never in the journal. */
+  /** A hint for displays only; never in the journal. */
   | { type: "child.claimed" }
   | SettledFact
-  /** `offer` null: there is nothing left to try again with. */
+  /** `offer` null: no time or budget is left for a retry. */
   | (FactOf<"timer.fired"> & { offer: Pick<ChildOffer, "remainingMs" | "budget"> | null });
 
 /**
  * One request to one child and its one response, with retries: queued → waiting (offered, running, stopping) →
- * retrying → settled. A retry is a new run with an id of its own, the last one perhaps of another agent. It always
- * settles with a response; whatever its siblings do is no business of its.
+ * retrying → settled. A retry is a new run with its own id; the last one may be of another agent. A delegation always
+ * settles with a response and knows nothing of its siblings.
  *
  * @example
  * const actor = createActor(delegationMachine.provide({ actors: { runChild, startTimer, … } }), {
  *   input: { run, step: 1, call: 0, item: 0, request, retry: { maxAttempts: 2, backoffMs: 1_000, on: ["network"], alternative: null } },
  * });
  * actor.start(); // queued
- * actor.send({ type: "slot.granted", offer: { remainingMs: 60_000, budget, context: null } }); // waiting: runChild was started
+ * actor.send({ type: "slot.granted", offer: { remainingMs: 60_000, budget, context: null } }); // waiting: runChild starts
  * actor.send({ type: "child.settled", step: 1, call: 0, item: 0, attempt: 1, response, at: 10, remainingMs: 59_000 });
- * actor.getSnapshot().output; // { response, attempts: 1 }, where the response was no recoverable failure
+ * actor.getSnapshot().output; // { response, attempts: 1 } if the response is not a recoverable failure
  */
 export const delegationMachine = setup({
   types: {
@@ -82,39 +81,39 @@ export const delegationMachine = setup({
     events: {} as DelegationEvent,
   },
   actors: {
-    runChild: effectPlace("runChild"),
-    cancelChild: effectPlace("cancelChild"),
-    dropChild: effectPlace("dropChild"),
-    startTimer: effectPlace("startTimer"),
+    runChild: effectActor("runChild"),
+    cancelChild: effectActor("cancelChild"),
+    dropChild: effectActor("dropChild"),
+    startTimer: effectActor("startTimer"),
   },
   guards: {
-    isThisAttempt: ({ context, event }) => isThisAttempt(context, event),
+    isCurrentAttempt: ({ context, event }) => isCurrentAttempt(context, event),
     isRetryable: ({ context, event }) =>
-      isThisAttempt(context, event) &&
+      isCurrentAttempt(context, event) &&
       nextRequest(context, event.response) !== null &&
       backoffMs(context, event.response.error?.retryAfterMs ?? null) < event.remainingMs,
     isBackoff: ({ context, event }) => isBackoff(context, event),
     isBackoffInTime: ({ context, event }) => isBackoff(context, event) && event.offer !== null,
-    isToBeTold: ({ event }) => event.type === "cancel" && event.announce,
+    mustAnnounceCancel: ({ event }) => event.type === "cancel" && event.announce,
   },
   actions: {
-    keepResponse: assign(({ event }) =>
+    storeResponse: assign(({ event }) =>
       event.type === "child.settled" ? { response: event.response, settledAt: event.at } : {},
     ),
-    keepOffer: assign(({ context, event }) =>
+    applyOffer: assign(({ context, event }) =>
       event.type === "slot.granted" ? { request: { ...context.request, ...event.offer } } : {},
     ),
-    keepDrop: assign(({ event }) => {
-      if (event.type === "drop") return { unasked: { status: event.status, error: event.error } };
+    recordDrop: assign(({ event }) => {
+      if (event.type === "drop") return { notStarted: { status: event.status, error: event.error } };
       if (event.type === "cancel")
-        return { unasked: { status: "cancelled" as const, error: cancelledError(event.reason) } };
+        return { notStarted: { status: "cancelled" as const, error: permanentError("cancelled", event.reason) } };
       return {};
     }),
-    keepReason: assign(({ event }) => (event.type === "cancel" ? { stopping: event.reason } : {})),
+    recordReason: assign(({ event }) => (event.type === "cancel" ? { stopping: event.reason } : {})),
     nextAttempt: assign(({ context, event }) => {
       const next = context.response && nextRequest(context, context.response);
       if (!next || event.type !== "timer.fired" || !event.offer) return {};
-      // What came along with the first attempt comes along with each.
+      // The context of the first attempt is used for every retry.
       const { remainingMs, budget } = event.offer;
       return { request: { ...next, remainingMs, budget } };
     }),
@@ -122,18 +121,18 @@ export const delegationMachine = setup({
 }).createMachine({
   id: "delegation",
   initial: "queued",
-  context: ({ input }) => ({ ...input, response: null, stopping: null, settledAt: 0, unasked: null }),
+  context: ({ input }) => ({ ...input, response: null, stopping: null, settledAt: 0, notStarted: null }),
   states: {
     queued: {
-      description: "Waits for its turn: for the tasks before it, and for fewer siblings than the cap to run.",
+      description: "Waits for the tasks before it and for a free slot.",
       on: {
-        "slot.granted": { target: "waiting", actions: "keepOffer" },
-        drop: { target: "dropping", actions: "keepDrop" },
-        cancel: { target: "dropping", actions: "keepDrop" },
+        "slot.granted": { target: "waiting", actions: "applyOffer" },
+        drop: { target: "dropping", actions: "recordDrop" },
+        cancel: { target: "dropping", actions: "recordDrop" },
       },
     },
     waiting: {
-      description: "The request is out; the child's one response is awaited.",
+      description: "The request is sent. Waits for the child's response.",
       invoke: {
         src: "runChild",
         input: ({ context: { run, step, call, item, request } }) => ({
@@ -148,12 +147,12 @@ export const delegationMachine = setup({
       initial: "offered",
       states: {
         offered: {
-          description: "In the queue, with nobody known to have taken it.",
+          description: "In the task queue; no host is known to have taken it.",
           on: { "child.claimed": "running" },
         },
-        running: { description: "A host said that it runs the child." },
+        running: { description: "A host announced that it runs the child." },
         stopping: {
-          description: "The child has been told to stop: its response is on the way, and is not retried.",
+          description: "The child was told to stop. Its response will not be retried.",
           invoke: {
             src: "cancelChild",
             input: ({ context: { run, step, call, item, request, stopping } }) => ({
@@ -166,26 +165,30 @@ export const delegationMachine = setup({
               reason: stopping ?? "no longer wanted",
             }),
           },
-          on: { "child.settled": { guard: "isThisAttempt", target: "#delegation.settled", actions: "keepResponse" } },
+          on: {
+            "child.settled": { guard: "isCurrentAttempt", target: "#delegation.settled", actions: "storeResponse" },
+          },
         },
         ending: {
-          description: "The child hears by itself that it has to stop.",
-          on: { "child.settled": { guard: "isThisAttempt", target: "#delegation.settled", actions: "keepResponse" } },
+          description: "The child receives the cancel itself.",
+          on: {
+            "child.settled": { guard: "isCurrentAttempt", target: "#delegation.settled", actions: "storeResponse" },
+          },
         },
       },
       on: {
         "child.settled": [
-          { guard: "isRetryable", target: "retrying", actions: "keepResponse" },
-          { guard: "isThisAttempt", target: "settled", actions: "keepResponse" },
+          { guard: "isRetryable", target: "retrying", actions: "storeResponse" },
+          { guard: "isCurrentAttempt", target: "settled", actions: "storeResponse" },
         ],
         cancel: [
-          { guard: "isToBeTold", target: ".stopping", actions: "keepReason" },
-          { target: ".ending", actions: "keepReason" },
+          { guard: "mustAnnounceCancel", target: ".stopping", actions: "recordReason" },
+          { target: ".ending", actions: "recordReason" },
         ],
       },
     },
     retrying: {
-      description: "Failed in a way that may pass: waits, then asks a fresh run.",
+      description: "The attempt failed in a temporary way. Waits, then starts a new run.",
       invoke: {
         src: "startTimer",
         input: ({ context }) => ({
@@ -206,7 +209,7 @@ export const delegationMachine = setup({
       },
     },
     dropping: {
-      description: "Will never be asked: that is written down as its response.",
+      description: "The child will never start. Journals a response that says so.",
       invoke: {
         src: "dropChild",
         input: ({ context }) => ({
@@ -218,12 +221,12 @@ export const delegationMachine = setup({
           attempt: context.request.attempt,
           response: notStartedResponse(
             context.request,
-            context.unasked?.status ?? "cancelled",
-            context.unasked?.error ?? cancelledError("no longer wanted"),
+            context.notStarted?.status ?? "cancelled",
+            context.notStarted?.error ?? permanentError("cancelled", "no longer wanted"),
           ),
         }),
       },
-      on: { "child.settled": { guard: "isThisAttempt", target: "settled", actions: "keepResponse" } },
+      on: { "child.settled": { guard: "isCurrentAttempt", target: "settled", actions: "storeResponse" } },
     },
     settled: { type: "final" },
   },
@@ -233,12 +236,15 @@ export const delegationMachine = setup({
   },
 });
 
-/** The name of the timer after which a failed child is asked anew. */
+/** Name of the timer after which a failed child is retried. */
 export function backoffTimer({ step, call, item, request }: Omit<DelegationInput, "run" | "retry">): string {
   return `retry/${step}/${call}/${item}/${request.attempt}`;
 }
 
-function isThisAttempt({ step, call, item, request }: DelegationContext, event: DelegationEvent): event is SettledFact {
+function isCurrentAttempt(
+  { step, call, item, request }: DelegationContext,
+  event: DelegationEvent,
+): event is SettledFact {
   if (event.type !== "child.settled") return false;
   return event.step === step && event.call === call && event.item === item && event.attempt === request.attempt;
 }
@@ -250,28 +256,24 @@ function isBackoff(
   return event.type === "timer.fired" && event.timer === backoffTimer(context);
 }
 
-/** Errors that say nothing about whether trying again helps: that is for whoever lists them in a retry policy. */
-const judgedByPolicy: ReadonlySet<string> = new Set(["verification", "timeout", "budget"]);
+/** Errors whose `recoverable` flag does not matter: a retry policy that lists them decides. */
+const retriedByPolicy: ReadonlySet<string> = new Set(["verification", "timeout", "budget"]);
 
-/** The request of the attempt that should follow this response; null where none should. */
+/** The request of the attempt that follows this response; null if none does. */
 function nextRequest(context: DelegationContext, { error, success }: RunResponse): RunRequest | null {
   const { request, retry, run: parentRun, step, call, item } = context;
   const { alternative } = retry;
   if (success || !error || !retry.on.includes(error.type) || request.agent === alternative) return null;
   const attempt = request.attempt + 1;
   const next = { ...request, attempt, run: childRunId({ parentRun, step, call, item, attempt }) };
-  const mayPass = error.recoverable || judgedByPolicy.has(error.type);
-  if (mayPass && attempt <= retry.maxAttempts) return next;
-  // Another agent may well succeed at what this one can never do.
+  const isTemporary = error.recoverable || retriedByPolicy.has(error.type);
+  if (isTemporary && attempt <= retry.maxAttempts) return next;
+  // Another agent may succeed where this one cannot.
   const { alternativeWorkspace: workspace = request.workspace } = context;
   return alternative === null ? null : { ...next, agent: alternative, workspace };
 }
 
-/** Doubles with each attempt, and never asks sooner than the child's own error allows. */
+/** Doubles with each attempt, and is never shorter than the child's error asks for. */
 function backoffMs({ retry, request }: DelegationContext, retryAfterMs: number | null): number {
   return Math.max(retry.backoffMs * 2 ** (request.attempt - 1), retryAfterMs ?? 0);
-}
-
-function cancelledError(reason: string): RunError {
-  return { type: "cancelled", message: reason, tool: null, recoverable: false, retryAfterMs: null };
 }

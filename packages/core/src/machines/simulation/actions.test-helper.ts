@@ -3,46 +3,46 @@ import { type Effect, type EffectOf, effectKey } from "../effects.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 import type { Session } from "./session.test-helper.ts";
 
-export interface Move {
+export interface Action {
   weight: number;
   act: () => void;
 }
 
 /** Everything that could happen next, and how likely it is. */
-export function movesOf(session: Session): Move[] {
-  const moves: Move[] = session.queue.map((request, place) => ({
+export function actionsOf(session: Session): Action[] {
+  const actions: Action[] = session.queue.map((request, place) => ({
     weight: 8,
     act: () => {
       session.queue.splice(place, 1);
       session.open(request);
     },
   }));
-  for (const run of session.runs) moves.push(...movesOfRun(session, run));
-  if (session.questions.length > 0) moves.push({ weight: 4, act: () => session.answer() });
-  if (!session.troubles.none) moves.push(...troubleMoves(session));
+  for (const run of session.runs) actions.push(...actionsOfRun(session, run));
+  if (session.questions.length > 0) actions.push({ weight: 4, act: () => session.answer() });
+  if (!session.faults.none) actions.push(...faultActions(session));
   // Only where nothing else is left does a run give its children up.
-  if (moves.length === 0) for (const run of session.runs) moves.push(...graceMoves(session, run));
-  return moves;
+  if (actions.length === 0) for (const run of session.runs) actions.push(...graceActions(session, run));
+  return actions;
 }
 
-function movesOfRun(session: Session, run: SimulatedRun): Move[] {
+function actionsOfRun(session: Session, run: SimulatedRun): Action[] {
   if (run.state === "settled") return [];
-  const isCalled = session.inbox.hasNewsFor(run);
+  const isCalled = session.inbox.hasItemsFor(run);
   if (run.state === "parked" && !isCalled) return [];
   if (run.state !== "alive") return [{ weight: 6, act: () => session.claim(run) }];
-  const moves = [...run.wanted.values()].flatMap((effect) => movesOfEffect(session, run, effect));
-  if (isCalled) moves.push({ weight: 6, act: () => session.hear(run) });
-  if (run.wanted.size === 0) moves.push({ weight: 4, act: () => session.park(run) });
-  return moves;
+  const actions = [...run.wanted.values()].flatMap((effect) => actionsOfEffect(session, run, effect));
+  if (isCalled) actions.push({ weight: 6, act: () => session.receiveInbox(run) });
+  if (run.wanted.size === 0) actions.push({ weight: 4, act: () => session.park(run) });
+  return actions;
 }
 
-function movesOfEffect(session: Session, run: SimulatedRun, effect: Effect): Move[] {
-  const { timeouts } = session.troubles;
+function actionsOfEffect(session: Session, run: SimulatedRun, effect: Effect): Action[] {
+  const { timeouts } = session.faults;
   switch (effect.kind) {
     case "runChild":
-      return childMoves(session, run, effect);
+      return childActions(session, run, effect);
     case "cancelChild":
-      if (session.told.has(effect.request.run)) return [];
+      if (session.toldToStop.has(effect.request.run)) return [];
       return [{ weight: 6, act: () => session.tellToStop(effect) }];
     case "startTimer": {
       const weight = effect.timer === "deadline" ? 0.05 : effect.timer === "grace" ? 2 : 4;
@@ -58,16 +58,16 @@ function movesOfEffect(session: Session, run: SimulatedRun, effect: Effect): Mov
   }
 }
 
-function graceMoves(session: Session, run: SimulatedRun): Move[] {
+function graceActions(session: Session, run: SimulatedRun): Action[] {
   const grace = run.wanted.get("timer/grace");
   return run.state === "alive" && grace ? [{ weight: 1, act: () => session.finish(run, grace) }] : [];
 }
 
-function childMoves(session: Session, run: SimulatedRun, effect: EffectOf<"runChild">): Move[] {
+function childActions(session: Session, run: SimulatedRun, effect: EffectOf<"runChild">): Action[] {
   const { step, call, item, request } = effect;
   const child = session.known.get(request.run);
   if (!child) {
-    if (!session.troubles.failures) return [];
+    if (!session.faults.failures) return [];
     return [{ weight: 0.3, act: () => session.refuseToAsk(run, effect) }];
   }
   const { response } = child;
@@ -89,40 +89,40 @@ function childMoves(session: Session, run: SimulatedRun, effect: EffectOf<"runCh
   ];
 }
 
-function troubleMoves(session: Session): Move[] {
-  const { crashes, cancels, people, timeouts } = session.troubles;
-  const moves: Move[] = [];
-  const { dice } = session;
+function faultActions(session: Session): Action[] {
+  const { crashes, cancels, people, timeouts } = session.faults;
+  const actions: Action[] = [];
+  const { random } = session;
   const alive = session.runs.filter(({ state }) => state === "alive");
-  const any = (): SimulatedRun => dice.of(session.runs);
+  const any = (): SimulatedRun => random.of(session.runs);
   if (crashes && alive.length > 0) {
-    moves.push({ weight: 0.6, act: () => session.crash(dice.of(alive)) });
-    moves.push({ weight: 0.2, act: () => alive.forEach((run) => void session.crash(run)) });
-    moves.push({ weight: 0.2, act: () => session.drain(dice.of(alive)) });
-    moves.push({ weight: 0.05, act: () => session.giveUp(dice.of(alive)) });
+    actions.push({ weight: 0.6, act: () => session.crash(random.of(alive)) });
+    actions.push({ weight: 0.2, act: () => alive.forEach((run) => void session.crash(run)) });
+    actions.push({ weight: 0.2, act: () => session.drain(random.of(alive)) });
+    actions.push({ weight: 0.05, act: () => session.giveUp(random.of(alive)) });
   }
   if (cancels) {
-    moves.push({ weight: 0.05, act: () => session.command({ kind: "session.cancelled", reason: "enough" }) });
-    moves.push({
+    actions.push({ weight: 0.05, act: () => session.command({ kind: "session.cancelled", reason: "enough" }) });
+    actions.push({
       weight: 0.2,
       act: () => session.command({ kind: "run.cancelled", run: any().request.run, reason: "no" }),
     });
   }
   if (people) {
-    moves.push({ weight: 0.2, act: () => session.pause(any()) });
-    moves.push({
+    actions.push({ weight: 0.2, act: () => session.pause(any()) });
+    actions.push({
       weight: 0.2,
       act: () =>
         session.command({
           kind: "run.steered",
           run: any().request.run,
-          text: "by the way ".repeat(dice.below(60) + 1),
+          text: "by the way ".repeat(random.below(60) + 1),
           by: "ada",
         }),
     });
   }
-  for (const run of session.paused) moves.push({ weight: 1, act: () => session.resume(run) });
-  if (timeouts) moves.push({ weight: 0.1, act: () => session.pass(20_000) });
-  for (const late of session.late) moves.push({ weight: 2, act: () => session.feedLate(late) });
-  return moves;
+  for (const run of session.paused) actions.push({ weight: 1, act: () => session.resume(run) });
+  if (timeouts) actions.push({ weight: 0.1, act: () => session.pass(20_000) });
+  for (const late of session.late) actions.push({ weight: 2, act: () => session.feedLate(late) });
+  return actions;
 }

@@ -9,7 +9,7 @@ import type { ModelPrice } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import { RunErrorType } from "../../protocol/run-error.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
-import type { Dice } from "./random.test-helper.ts";
+import type { Random } from "./random.test-helper.ts";
 
 export type SimulatedAgents = readonly AgentDefinition[];
 
@@ -26,37 +26,37 @@ const prices: Readonly<Record<string, ModelPrice | null>> = {
 };
 
 /** Three or four agents: `main` may ask most of them, some of them each other, the last nobody. */
-export function randomAgents(dice: Dice): SimulatedAgents {
-  const ids = dice.chance(50) ? ["main", "a", "b"] : ["main", "a", "b", "c"];
+export function randomAgents(random: Random): SimulatedAgents {
+  const ids = random.chance(50) ? ["main", "a", "b"] : ["main", "a", "b", "c"];
   return ids.map((id, place) => {
     const others = ids.filter((other) => other !== "main" && other !== id);
-    const allow = id === "main" ? others : place === ids.length - 1 ? [] : others.filter(() => dice.chance(80));
+    const allow = id === "main" ? others : place === ids.length - 1 ? [] : others.filter(() => random.chance(80));
     return AgentDefinition.parse({
       id,
       name: id,
       description: id,
       prompt: `You are ${id}.`,
       source: { origin: "builtin", path: `${id}.md` },
-      model: dice.chance(80) ? "inherit" : dice.of(Object.keys(prices)),
+      model: random.chance(80) ? "inherit" : random.of(Object.keys(prices)),
       subagents: {
         allow,
-        execution: dice.of(["parallel", "parallel_streaming", "parallel_streaming", "sequential"]),
-        max_concurrent: 1 + dice.below(4),
+        execution: random.of(["parallel", "parallel_streaming", "parallel_streaming", "sequential"]),
+        max_concurrent: 1 + random.below(4),
       },
-      intent: dice.chance(75) ? "direct" : dice.of(["model", "patterns"]),
+      intent: random.chance(75) ? "direct" : random.of(["model", "patterns"]),
       limits: {
-        ...randomLimits(dice),
-        ...(id === "main" ? { maxIterations: 2 + dice.below(7), maxToolCalls: 12 } : {}),
+        ...randomLimits(random),
+        ...(id === "main" ? { maxIterations: 2 + random.below(7), maxToolCalls: 12 } : {}),
       },
-      budget: id === "main" || dice.chance(70) ? {} : randomCap(dice),
+      budget: id === "main" || random.chance(70) ? {} : randomCap(random),
       retry: {
-        maxAttempts: 1 + dice.below(3),
-        backoffMs: dice.of([0, 500]),
-        on: RunErrorType.options.filter(() => dice.chance(50)),
-        alternative: dice.chance(20) ? dice.of(others) : null,
+        maxAttempts: 1 + random.below(3),
+        backoffMs: random.of([0, 500]),
+        on: RunErrorType.options.filter(() => random.chance(50)),
+        alternative: random.chance(20) ? random.of(others) : null,
       },
-      contextMode: dice.of(ContextMode.options),
-      verifiers: dice.chance(80) ? [] : [{ name: "exists", params: {} }],
+      contextMode: random.of(ContextMode.options),
+      verifiers: random.chance(80) ? [] : [{ name: "exists", params: {} }],
     });
   });
 }
@@ -76,7 +76,7 @@ export const flatAgents: SimulatedAgents = ["main", "a", "b"].map((id) =>
 );
 
 /** The same, with little room in their heads: what they hear soon has to give way to what they hear next. */
-export const forgetfulAgents: SimulatedAgents = flatAgents.map((agent) => ({
+export const smallContextAgents: SimulatedAgents = flatAgents.map((agent) => ({
   ...agent,
   limits: {
     ...agent.limits,
@@ -86,26 +86,26 @@ export const forgetfulAgents: SimulatedAgents = flatAgents.map((agent) => ({
   },
 }));
 
-function randomLimits(dice: Dice): PartialLimits {
+function randomLimits(random: Random): PartialLimits {
   return {
-    maxIterations: dice.of([1, 2, 4, 5]),
-    maxToolCalls: dice.of([1, 3, 6, 9]),
-    maxOutputTokens: dice.of([64, 300, 1_500]),
-    maxDurationMs: dice.of([30_000, 300_000]),
-    maxParallelTools: 1 + dice.below(3),
-    ...(dice.chance(10) ? { maxTokens: 2_000 + dice.below(9_000) } : {}),
-    ...(dice.chance(10) ? { maxCostUsd: 0.01 + dice.below(90) / 1_000 } : {}),
+    maxIterations: random.of([1, 2, 4, 5]),
+    maxToolCalls: random.of([1, 3, 6, 9]),
+    maxOutputTokens: random.of([64, 300, 1_500]),
+    maxDurationMs: random.of([30_000, 300_000]),
+    maxParallelTools: 1 + random.below(3),
+    ...(random.chance(10) ? { maxTokens: 2_000 + random.below(9_000) } : {}),
+    ...(random.chance(10) ? { maxCostUsd: 0.01 + random.below(90) / 1_000 } : {}),
     // Enough turns to fill it: room is made before there is none left.
-    ...(dice.chance(40) ? { maxContextTokens: 2_000 + dice.below(3_000), maxIterations: 9, maxToolCalls: 20 } : {}),
+    ...(random.chance(40) ? { maxContextTokens: 2_000 + random.below(3_000), maxIterations: 9, maxToolCalls: 20 } : {}),
   };
 }
 
-function randomCap(dice: Dice): PartialBudget {
+function randomCap(random: Random): PartialBudget {
   return {
-    tokens: 2_000 + dice.below(20_000),
-    ...(dice.chance(30) ? { costUsd: 0.01 + dice.below(90) / 1_000 } : {}),
-    ...(dice.chance(30) ? { toolCalls: dice.below(4) } : {}),
-    ...(dice.chance(30) ? { spawns: dice.below(4) } : {}),
+    tokens: 2_000 + random.below(20_000),
+    ...(random.chance(30) ? { costUsd: 0.01 + random.below(90) / 1_000 } : {}),
+    ...(random.chance(30) ? { toolCalls: random.below(4) } : {}),
+    ...(random.chance(30) ? { spawns: random.below(4) } : {}),
   };
 }
 
@@ -141,11 +141,11 @@ export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): R
 
 function targetOf(definition: AgentDefinition): DelegationTarget {
   const { id, description, retry, contextMode, promptFrom, domain } = definition;
-  return { id, description, retry, contextMode, promptFrom, domain, budget: mostUsedBy(definition) };
+  return { id, description, retry, contextMode, promptFrom, domain, budget: maxUsageOf(definition) };
 }
 
 /** Of one that may delegate, only a budget of its own says anything: it uses what its children use too. */
-function mostUsedBy({ budget, limits, subagents }: AgentDefinition): Budget {
+function maxUsageOf({ budget, limits, subagents }: AgentDefinition): Budget {
   if (subagents.allow.length > 0) return tightenBudget(unlimited, budget);
   const { maxTokens, maxCostUsd, maxToolCalls } = Limits.parse(limits);
   return tightenBudget({ tokens: maxTokens, costUsd: maxCostUsd, toolCalls: maxToolCalls, spawns: 0 }, budget);

@@ -1,17 +1,16 @@
-import { notStartedResponse } from "../../delegation/unasked.ts";
 import { approvalId } from "../../protocol/approval.ts";
 import type { ModelReply } from "../../protocol/model.ts";
-import { type RunError, RunErrorType } from "../../protocol/run-error.ts";
+import { notStartedResponse } from "../../protocol/response.ts";
+import { permanentError, type RunError, RunErrorType } from "../../protocol/run-error.ts";
 import { ToolOutcome } from "../../protocol/tool.ts";
 import { wasNotCharged } from "../agent/model-retry.ts";
-import { permanentError } from "../agent/rules.ts";
 import type { Effect, EffectOf } from "../effects.ts";
 import { compacted, trimmed } from "../fixtures.test-helper.ts";
 import type { FactBody } from "../machine-driver.test-helper.ts";
-import { inWords, wordsOf } from "./model-replies.test-helper.ts";
-import type { Dice } from "./random.test-helper.ts";
+import { describeReply, randomReply } from "./model-replies.test-helper.ts";
+import type { Random } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
-import type { Troubles } from "./scenario.test-helper.ts";
+import type { Faults } from "./scenario.test-helper.ts";
 import { type ModelEffect, usageOf } from "./spending.test-helper.ts";
 
 /** What comes of an effect, and what the world takes for it. */
@@ -26,8 +25,8 @@ export interface Outcome {
 
 interface Moment {
   run: SimulatedRun;
-  dice: Dice;
-  troubles: Troubles;
+  random: Random;
+  faults: Faults;
   mayDelegate: boolean;
   mayStream: boolean;
 }
@@ -64,7 +63,7 @@ export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
     case "startTimer":
       return outcome({ kind: "timer.fired", timer: effect.timer });
     case "verify": {
-      const failures = moment.dice.chance(40) ? ["it is not there"] : [];
+      const failures = moment.random.chance(40) ? ["it is not there"] : [];
       return outcome({ kind: "verify.finished", round: effect.round, failures }, `${failures.length} failures`);
     }
     case "settle":
@@ -86,69 +85,69 @@ export function notAsked({ step, call, item, request }: EffectOf<"runChild">): F
 }
 
 function replied(effect: EffectOf<"callModel">, moment: Moment): Outcome {
-  const { run, dice, troubles, mayDelegate, mayStream } = moment;
+  const { run, random, faults, mayDelegate, mayStream } = moment;
   const { step } = effect;
-  const error = troubles.failures && dice.chance(10) ? randomError(dice) : null;
+  const error = faults.failures && random.chance(10) ? randomError(random) : null;
   if (error) return failedCall({ kind: "model.failed", step, error, durationMs: 1 }, error, effect, moment);
-  const isDone = troubles.none || (effect.lastTurn && dice.chance(80));
-  const said = wordsOf(run, { isDone, mayDelegate, mayStream, isNaughty: troubles.failures }, dice);
-  const usage = usageOf(effect, run, dice);
+  const isDone = faults.none || (effect.lastTurn && random.chance(80));
+  const said = randomReply(run, { isDone, mayDelegate, mayStream, isNaughty: faults.failures }, random);
+  const usage = usageOf(effect, run, random);
   const body = { kind: "model.replied" as const, step, reply: { ...said, usage, model: "any" }, durationMs: 1 };
-  return outcome(body, inWords(said), usage);
+  return outcome(body, describeReply(said), usage);
 }
 
 function assessed(effect: EffectOf<"assessIntent">, moment: Moment): Outcome {
-  const { run, dice, troubles } = moment;
+  const { run, random, faults } = moment;
   const isCalled = effect.maxOutputTokens > 0 && run.pin.definition.intent === "model";
-  const risk = troubles.people && dice.chance(30) ? ("high" as const) : ("low" as const);
+  const risk = faults.people && random.chance(30) ? ("high" as const) : ("low" as const);
   const assessment = { kind: "intent.assessed" as const, intent: { ...run.context.intent, risk }, usage: null };
   if (!isCalled) return outcome(assessment, "without a call");
-  if (troubles.failures && dice.chance(30)) return failedCall(assessment, randomError(dice), effect, moment);
-  const usage = usageOf(effect, run, dice);
+  if (faults.failures && random.chance(30)) return failedCall(assessment, randomError(random), effect, moment);
+  const usage = usageOf(effect, run, random);
   return outcome({ ...assessment, usage }, risk, usage);
 }
 
 function summarised(effect: EffectOf<"summarise">, moment: Moment): Outcome {
-  const { run, dice, troubles } = moment;
+  const { run, random, faults } = moment;
   const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   const summary = { kind: "context.summarised" as const, step: effect.step, text: "in short", durationMs: 1 };
   if (effect.maxOutputTokens === 0) {
     return outcome({ ...summary, usage: nothing, error: permanentError("budget", "no room") }, "without a call");
   }
-  const error = troubles.failures && dice.chance(30) ? randomError(dice) : null;
+  const error = faults.failures && random.chance(30) ? randomError(random) : null;
   if (error) return failedCall({ ...summary, usage: nothing, error }, error, effect, moment);
-  const usage = usageOf(effect, run, dice);
+  const usage = usageOf(effect, run, random);
   return outcome({ ...summary, usage, error: null }, "", usage);
 }
 
 function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
-  const { run, dice, troubles } = moment;
-  const text = "so far ".repeat(dice.below(effect.textTokensMax / 3));
+  const { run, random, faults } = moment;
+  const text = "so far ".repeat(random.below(effect.textTokensMax / 3));
   const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   if (effect.maxOutputTokens === 0) {
     const error = permanentError("budget", "no room");
     return outcome(compacted(effect, { text, usage: nothing, error }), "without a call");
   }
-  const error = troubles.failures && dice.chance(30) ? randomError(dice) : null;
+  const error = faults.failures && random.chance(30) ? randomError(random) : null;
   if (error) return failedCall(compacted(effect, { text, usage: nothing, error }), error, effect, moment);
-  const usage = usageOf(effect, run, dice);
+  const usage = usageOf(effect, run, random);
   return outcome({ ...compacted(effect, { text }), usage }, "", usage);
 }
 
 /** A call that failed may have been paid for all the same, unless it was turned away before the model began. */
-function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, dice }: Moment): Outcome {
+function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, random }: Moment): Outcome {
   const words = `fails: ${error.type}${error.recoverable ? ", recoverable" : ""}`;
   if (wasNotCharged(error)) return outcome(body, words, null, effect.kind === "assessIntent");
-  return outcome(body, words, usageOf(effect, run, dice), true);
+  return outcome(body, words, usageOf(effect, run, random), true);
 }
 
-function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">, { dice, troubles }: Moment): Outcome {
-  if (!approved && troubles.people && dice.chance(25)) {
+function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">, { random, faults }: Moment): Outcome {
+  if (!approved && faults.people && random.chance(25)) {
     return outcome(approvalRequested(run, step, call, toolCall.name), "has to be allowed");
   }
-  const error = dice.chance(20) ? permanentError("tool_error", "it broke") : null;
-  const output = "line\n".repeat(dice.below(dice.chance(35) ? 600 : 20));
-  const result = ToolOutcome.parse({ output, error, inDoubt: troubles.crashes && dice.chance(5) });
+  const error = random.chance(20) ? permanentError("tool_error", "it broke") : null;
+  const output = "line\n".repeat(random.below(random.chance(35) ? 600 : 20));
+  const result = ToolOutcome.parse({ output, error, inDoubt: faults.crashes && random.chance(5) });
   return outcome({ kind: "tool.finished", step, call, tool: toolCall.name, outcome: result }, error ? "fails" : "");
 }
 
@@ -159,12 +158,14 @@ function approvalRequested(run: string, step: number, call: number, tool: string
 }
 
 /** Half of them are calls that were lost on their way, or turned away: those that are made again. */
-function randomError(dice: Dice): RunError {
-  const type = dice.chance(50) ? dice.of(["network", "timeout", "rate_limit"] as const) : dice.of(RunErrorType.options);
-  const begun = dice.of([{}, { begun: true }, { begun: false }]);
-  const tries = dice.of([{}, { tries: 1 + dice.below(5) }]);
-  const retryAfterMs = dice.of([null, 800]);
-  return { type, message: "it broke", tool: null, recoverable: dice.chance(70), retryAfterMs, ...begun, ...tries };
+function randomError(random: Random): RunError {
+  const type = random.chance(50)
+    ? random.of(["network", "timeout", "rate_limit"] as const)
+    : random.of(RunErrorType.options);
+  const begun = random.of([{}, { begun: true }, { begun: false }]);
+  const tries = random.of([{}, { tries: 1 + random.below(5) }]);
+  const retryAfterMs = random.of([null, 800]);
+  return { type, message: "it broke", tool: null, recoverable: random.chance(70), retryAfterMs, ...begun, ...tries };
 }
 
 function inFigures({ response }: EffectOf<"settle">): string {

@@ -17,15 +17,15 @@ export class Inbox {
     this.#items.push({ v: 1, at, session, reason: null, ...command } as InboxItem);
   }
 
-  hasNewsFor({ heard, request }: SimulatedRun): boolean {
+  hasItemsFor({ inboxRead: heard, request }: SimulatedRun): boolean {
     return this.#items.slice(heard).some((item) => concerns(item, request));
   }
 
   /** The next item that the run has not heard of; null where there is none. */
   next(run: SimulatedRun): { seq: number; item: InboxItem } | null {
-    for (const item of this.#items.slice(run.heard)) {
-      run.heard += 1;
-      if (concerns(item, run.request)) return { seq: run.heard, item };
+    for (const item of this.#items.slice(run.inboxRead)) {
+      run.inboxRead += 1;
+      if (concerns(item, run.request)) return { seq: run.inboxRead, item };
     }
     return null;
   }

@@ -5,7 +5,7 @@ import type { Session } from "./session.test-helper.ts";
 import { excess } from "./spending.test-helper.ts";
 
 /** What holds at every moment, of every run and all below it. */
-export function onTheWay({ runs, bill }: Session): void {
+export function checkInvariants({ runs, spending: bill }: Session): void {
   for (const run of runs) {
     const { subtree, own } = bill.of(run);
     const { pin } = run;
@@ -20,14 +20,14 @@ export function onTheWay({ runs, bill }: Session): void {
 }
 
 /** What holds once all is over. */
-export function atTheEnd(session: Session): void {
+export function checkFinalInvariants(session: Session): void {
   for (const run of session.runs) {
     checkResponse(run, session);
     if (!session.abandoned.has(run)) checkChildren(run);
   }
 }
 
-function checkResponse(run: SimulatedRun, { bill }: Session): void {
+function checkResponse(run: SimulatedRun, { spending: bill }: Session): void {
   const { response, pin } = run;
   if (!response) throw new Error(`${run.name}: has not settled`);
   const { charged } = response.metrics;

@@ -2,11 +2,11 @@ import { isDelegate } from "../../permissions/grant.ts";
 import type { ModelReply } from "../../protocol/model.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import { runningTasks } from "../agent/task-ids.ts";
-import type { Dice } from "./random.test-helper.ts";
+import type { Random } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
 /** How a model is in the mood to go on. */
-export interface Mood {
+export interface ReplyOptions {
   /** Answers and asks for nothing more. */
   isDone: boolean;
   /** Whether the tree may still grow. */
@@ -17,24 +17,29 @@ export interface Mood {
   isNaughty: boolean;
 }
 
-type Said = Pick<ModelReply, "text" | "calls" | "stopReason">;
+type ReplyContent = Pick<ModelReply, "text" | "calls" | "stopReason">;
 
 /** What a model says at a turn: an answer, or tools and agents that it wants. */
-export function wordsOf(run: SimulatedRun, { isDone, mayDelegate, mayStream, isNaughty }: Mood, dice: Dice): Said {
+export function randomReply(
+  run: SimulatedRun,
+  { isDone, mayDelegate, mayStream, isNaughty }: ReplyOptions,
+  random: Random,
+): ReplyContent {
   if (isDone) return { text: "done", calls: [], stopReason: "end" };
-  if (isNaughty && dice.chance(4)) return { text: "", calls: [], stopReason: dice.of(["end", "refusal"]) };
-  const text = dice.chance(35) ? "word ".repeat(dice.below(500)) : "words";
+  if (isNaughty && random.chance(4)) return { text: "", calls: [], stopReason: random.of(["end", "refusal"]) };
+  const text = random.chance(35) ? "word ".repeat(random.below(500)) : "words";
   const isParent = run.pin.targets.length > 0 && mayDelegate;
-  if (dice.chance(isParent ? 12 : 40)) return { text: text || "done", calls: [], stopReason: "end" };
-  const calls = Array.from({ length: 1 + dice.below(3) }, (_, place): ToolCall => {
+  if (random.chance(isParent ? 12 : 40)) return { text: text || "done", calls: [], stopReason: "end" };
+  const calls = Array.from({ length: 1 + random.below(3) }, (_, place): ToolCall => {
     const id = `${run.entries.length}.${place}`;
-    if (isParent && dice.chance(70)) return { id, name: "delegate", args: delegateArgs(run, id, dice), problem: null };
-    const path = isNaughty && dice.chance(20) ? "same" : id;
-    return { id, name: dice.of(["read", "shell"]), args: { path }, problem: null };
+    if (isParent && random.chance(70))
+      return { id, name: "delegate", args: delegateArgs(run, id, random), problem: null };
+    const path = isNaughty && random.chance(20) ? "same" : id;
+    return { id, name: random.of(["read", "shell"]), args: { path }, problem: null };
   });
   return { text, calls, stopReason: "tool_calls" };
 
-  function delegateArgs(asking: SimulatedRun, id: string, chance: Dice): ToolCall["args"] {
+  function delegateArgs(asking: SimulatedRun, id: string, chance: Random): ToolCall["args"] {
     const handles = Object.values(asking.context.batches)
       .filter(({ streaming }) => streaming)
       .flatMap(runningTasks);
@@ -57,20 +62,20 @@ export function wordsOf(run: SimulatedRun, { isDone, mayDelegate, mayStream, isN
   }
 }
 
-function taskArgs({ pin }: SimulatedRun, task: string, dice: Dice) {
+function taskArgs({ pin }: SimulatedRun, task: string, random: Random) {
   const ids = pin.targets.map(({ id }) => id);
   return {
-    agent: dice.of(ids),
+    agent: random.of(ids),
     task,
-    ...(dice.chance(30) ? { context: dice.of(["task_only", "summary", "full"]) } : {}),
-    ...(dice.chance(15) ? { limits: { max_tokens: 1_200 + dice.below(2_000) } } : {}),
-    ...(dice.chance(15) ? { limits: { max_tool_calls: 1 + dice.below(3) } } : {}),
-    ...(dice.chance(15) ? { retry: { max_attempts: 3, alternative: dice.of(ids) } } : {}),
+    ...(random.chance(30) ? { context: random.of(["task_only", "summary", "full"]) } : {}),
+    ...(random.chance(15) ? { limits: { max_tokens: 1_200 + random.below(2_000) } } : {}),
+    ...(random.chance(15) ? { limits: { max_tool_calls: 1 + random.below(3) } } : {}),
+    ...(random.chance(15) ? { retry: { max_attempts: 3, alternative: random.of(ids) } } : {}),
   };
 }
 
 /** For people who read a schedule. */
-export function inWords({ text, calls }: Said): string {
+export function describeReply({ text, calls }: ReplyContent): string {
   if (calls.length === 0) return `answers ${text.length} characters`;
   const asked = calls.map(({ name, args }) => (isDelegate(name) ? `delegate ${JSON.stringify(args)}` : name));
   return `asks for ${asked.join(" and ")}`;

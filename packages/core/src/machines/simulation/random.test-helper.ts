@@ -1,5 +1,5 @@
 /** Chance that can be repeated: the same seed, the same schedule. */
-export interface Dice {
+export interface Random {
   /** 0 to `count` - 1. */
   below(count: number): number;
   chance(percent: number): boolean;
@@ -8,7 +8,7 @@ export interface Dice {
   upTo(max: number): number;
 }
 
-export function createDice(seed: number): Dice {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -36,7 +36,7 @@ export class SimulatedRun {
   readonly entries: RunFact[] = [];
   readonly wanted = new Map<string, Effect>();
   /** How much of the session's inbox it has looked at. */
-  heard = 0;
+  inboxRead = 0;
   state: "alive" | "crashed" | "parked" | "settled" = "alive";
   readonly #openedAt: number;
   readonly #listener: RunListener;

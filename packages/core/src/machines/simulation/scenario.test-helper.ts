@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Budget } from "../../protocol/budget.ts";
 
 /** What may go wrong in a schedule; each can be left out, so that a failing schedule shrinks to what it needs. */
-export interface Troubles {
+export interface Faults {
   /** Hosts die, and others take their runs up. */
   crashes: boolean;
   /** Models and summaries fail, models misbehave. */
@@ -17,7 +17,7 @@ export interface Troubles {
   none: boolean;
 }
 
-export const calm: Troubles = {
+export const noFaults: Faults = {
   crashes: false,
   failures: false,
   cancels: false,
@@ -28,16 +28,16 @@ export const calm: Troubles = {
 
 export interface Scenario {
   seed: number;
-  /** After so many moves all that is under way finishes in order, and nothing new begins. */
-  moves: number;
+  /** After so many actions all that is under way finishes in order, and nothing new begins. */
+  actions: number;
   budget: Budget;
-  troubles: Troubles;
+  faults: Faults;
   /** Whether models may go on while children of theirs work. */
   mayStream: boolean;
 }
 
 /** In which no schedule of a flat company of six children, with all their retries and lost calls, can be short of anything. */
-export const plenty: Budget = { tokens: 10_000_000, costUsd: 200, toolCalls: 400, spawns: 100 };
+export const ampleBudget: Budget = { tokens: 10_000_000, costUsd: 200, toolCalls: 400, spawns: 100 };
 
 const limit = (min: number, max: number): fc.Arbitrary<number | null> =>
   fc.option(fc.noBias(fc.integer({ min, max })), { freq: 4 });
@@ -50,20 +50,19 @@ export const someBudget: fc.Arbitrary<Budget> = fc.record({
   spawns: limit(0, 12),
 });
 
-/** Schedules with this budget, and with troubles of these kinds. */
+/** Schedules with this budget, and with faults of these kinds. */
 export function schedules(
   budget: fc.Arbitrary<Budget>,
-  kinds: readonly (keyof Troubles)[],
+  kinds: readonly (keyof Faults)[],
   { mayStream = true } = {},
 ): fc.Arbitrary<Scenario> {
-  const may = (kind: keyof Troubles): fc.Arbitrary<boolean> =>
-    kinds.includes(kind) ? fc.boolean() : fc.constant(false);
+  const may = (kind: keyof Faults): fc.Arbitrary<boolean> => (kinds.includes(kind) ? fc.boolean() : fc.constant(false));
   return fc.record({
     seed: fc.noBias(fc.nat()),
-    moves: fc.noBias(fc.nat(120)),
+    actions: fc.noBias(fc.nat(120)),
     budget,
     mayStream: fc.constant(mayStream),
-    troubles: fc.record({
+    faults: fc.record({
       crashes: may("crashes"),
       failures: may("failures"),
       cancels: may("cancels"),

@@ -1,16 +1,16 @@
 import type { RunRequest } from "../../protocol/request.ts";
+import { failedOutcome } from "../agent/outcomes.ts";
 import { composeResponse } from "../agent/response.ts";
-import { failedOutcome } from "../agent/rules.ts";
 import { answeredEffect, type Effect, type EffectOf, effectKey } from "../effects.ts";
 import { anError, aRequest } from "../fixtures.test-helper.ts";
 import type { FactBody } from "../machine-driver.test-helper.ts";
 import { randomAgents, type SimulatedAgents, simulatedSpec } from "./agents.test-helper.ts";
 import { notAsked, type Outcome, outcomeOf } from "./effect-outcomes.test-helper.ts";
 import { Inbox, type SimulatedCommand } from "./inbox.test-helper.ts";
-import { createDice, type Dice } from "./random.test-helper.ts";
+import { createRandom, type Random } from "./random.test-helper.ts";
 import { type RunListener, SimulatedRun } from "./run.test-helper.ts";
-import { calm, type Scenario, type Troubles } from "./scenario.test-helper.ts";
-import { Bill, type ModelEffect, usageOf } from "./spending.test-helper.ts";
+import { type Faults, noFaults, type Scenario } from "./scenario.test-helper.ts";
+import { type ModelEffect, Spending, usageOf } from "./spending.test-helper.ts";
 
 /** Beyond this many runs no model asks for another, so that trees stay small. */
 const runsWanted = 7;
@@ -19,7 +19,7 @@ const runsWanted = 7;
 export class Session implements RunListener {
   readonly runs: SimulatedRun[] = [];
   readonly known = new Map<string, SimulatedRun>();
-  readonly bill = new Bill();
+  readonly spending = new Spending();
   readonly inbox = new Inbox();
   /** Runs that settled while children of theirs had not. */
   readonly abandoned = new Set<SimulatedRun>();
@@ -28,13 +28,13 @@ export class Session implements RunListener {
   readonly questions: { run: string; approval: string }[] = [];
   readonly paused = new Set<string>();
   /** Runs that were told to stop by their parents. */
-  readonly told = new Set<string>();
+  readonly toldToStop = new Set<string>();
   /** What parents were told of whether their children wait. */
   readonly watched = new Map<Effect, boolean>();
   /** Outcomes of what was stopped meanwhile. */
   readonly late: { run: SimulatedRun; outcome: Outcome }[] = [];
-  readonly dice: Dice;
-  troubles: Troubles;
+  readonly random: Random;
+  faults: Faults;
   readonly #scenario: Scenario;
   readonly #registry: SimulatedAgents;
   readonly #offered = new Set<string>();
@@ -44,9 +44,9 @@ export class Session implements RunListener {
 
   constructor(scenario: Scenario, registry?: SimulatedAgents) {
     this.#scenario = scenario;
-    this.troubles = scenario.troubles;
-    this.dice = createDice(scenario.seed);
-    this.#registry = registry ?? randomAgents(this.dice);
+    this.faults = scenario.faults;
+    this.random = createRandom(scenario.seed);
+    this.#registry = registry ?? randomAgents(this.random);
     this.open(aRequest({ model: "sim/usual", budget: scenario.budget }));
   }
 
@@ -61,11 +61,11 @@ export class Session implements RunListener {
   }
 
   tick(): void {
-    this.#now += this.dice.below(200);
+    this.#now += this.random.below(200);
   }
 
-  calmDown(): void {
-    this.troubles = calm;
+  endFaults(): void {
+    this.faults = noFaults;
     this.note("from here on all goes well");
     for (const run of this.paused) this.resume(run);
   }
@@ -73,26 +73,26 @@ export class Session implements RunListener {
   started(run: SimulatedRun, effect: Effect): void {
     if (effect.kind !== "runChild" || this.#offered.has(effect.request.run)) return;
     this.#offered.add(effect.request.run);
-    this.bill.pay(run, this.above(run), { spawns: 1 });
+    this.spending.pay(run, this.above(run), { spawns: 1 });
     this.queue.push(effect.request);
   }
 
   /** What is stopped, or lost with its host, may have been paid for; and what it said may be on the way already. */
   stopped(run: SimulatedRun, effect: Effect, why: "unwanted" | "crashed"): void {
-    const { dice } = this;
+    const { random } = this;
     if (isModelCall(run, effect)) {
-      const paid = dice.chance(70) ? usageOf(effect, run, dice) : null;
+      const paid = random.chance(70) ? usageOf(effect, run, random) : null;
       this.#pay(run, paid, true, `${effectKey(effect)} is ${why === "crashed" ? "lost" : "stopped"}`);
     }
-    if (effect.kind === "callTool" && dice.chance(50)) this.#countTool(run, effect);
+    if (effect.kind === "callTool" && random.chance(50)) this.#countTool(run, effect);
     if (why === "crashed") return;
     if (effect.kind === "runChild" || effect.kind === "dropChild") {
       this.abandoned.add(run);
-      this.bill.doubt(run, this.above(run));
+      this.spending.markUnknown(run, this.above(run));
     }
-    const { cancels, timeouts } = this.troubles;
+    const { cancels, timeouts } = this.faults;
     const mayBeLate = (cancels || timeouts) && effect.kind !== "planCalls" && effect.kind !== "settle";
-    if (!mayBeLate || !dice.chance(30)) return;
+    if (!mayBeLate || !random.chance(30)) return;
     const outcome = this.#outcomeOf(run, effect);
     if (outcome) this.late.push({ run, outcome });
   }
@@ -136,7 +136,7 @@ export class Session implements RunListener {
   #outcomeOf(run: SimulatedRun, effect: Effect): Outcome | null {
     const mayDelegate = this.runs.length + this.queue.length < runsWanted;
     const { mayStream } = this.#scenario;
-    return outcomeOf(effect, { run, dice: this.dice, troubles: this.troubles, mayDelegate, mayStream });
+    return outcomeOf(effect, { run, random: this.random, faults: this.faults, mayDelegate, mayStream });
   }
 
   feed(run: SimulatedRun, body: FactBody, words: string): void {
@@ -155,11 +155,11 @@ export class Session implements RunListener {
   }
 
   #pay(run: SimulatedRun, usage: Outcome["usage"], isUnsure: boolean, words: string): void {
-    if (isUnsure) this.bill.doubt(run, this.above(run));
+    if (isUnsure) this.spending.markUnknown(run, this.above(run));
     if (words) this.note(`${run.name}: ${words}${bracketed(usage)}`);
     if (!usage) return;
     const tokens = usage.inputTokens + usage.outputTokens;
-    this.bill.pay(run, this.above(run), { tokens, costUsd: usage.costUsd ?? 0 });
+    this.spending.pay(run, this.above(run), { tokens, costUsd: usage.costUsd ?? 0 });
   }
 
   /** The same call made again after a crash is the same call. */
@@ -167,7 +167,7 @@ export class Session implements RunListener {
     const key = `${run.request.run}/${effectKey(effect)}`;
     if (this.#toolCallsMade.has(key)) return;
     this.#toolCallsMade.add(key);
-    this.bill.pay(run, this.above(run), { toolCalls: 1 });
+    this.spending.pay(run, this.above(run), { toolCalls: 1 });
   }
 
   refuseToAsk(run: SimulatedRun, effect: EffectOf<"runChild">): void {
@@ -176,7 +176,7 @@ export class Session implements RunListener {
     this.feed(run, notAsked(effect), `${effectKey(effect)} cannot be asked`);
   }
 
-  hear(run: SimulatedRun): void {
+  receiveInbox(run: SimulatedRun): void {
     const heard = this.inbox.next(run);
     if (heard) this.feed(run, { kind: "inbox.received", ...heard }, `hears ${heard.item.kind}`);
   }
@@ -189,7 +189,7 @@ export class Session implements RunListener {
   }
 
   tellToStop({ request, reason }: EffectOf<"cancelChild">): void {
-    this.told.add(request.run);
+    this.toldToStop.add(request.run);
     this.command({ kind: "run.cancelled", run: request.run, reason });
   }
 
@@ -204,10 +204,16 @@ export class Session implements RunListener {
   }
 
   answer(): void {
-    const [question] = this.questions.splice(this.dice.below(this.questions.length), 1);
+    const [question] = this.questions.splice(this.random.below(this.questions.length), 1);
     if (!question) return;
-    const approved = this.dice.chance(70);
-    this.command({ kind: "approval.answered", ...question, approved, scope: this.dice.of(["once", "run"]), by: "ada" });
+    const approved = this.random.chance(70);
+    this.command({
+      kind: "approval.answered",
+      ...question,
+      approved,
+      scope: this.random.of(["once", "run"]),
+      by: "ada",
+    });
   }
 
   park(run: SimulatedRun): void {
@@ -234,7 +240,7 @@ export class Session implements RunListener {
   giveUp(run: SimulatedRun): void {
     const response = composeResponse(run.context, failedOutcome(anError({ type: "crashed" })));
     this.abandoned.add(run);
-    this.bill.doubt(run, this.above(run));
+    this.spending.markUnknown(run, this.above(run));
     this.feed(run, { kind: "run.settled", response }, "its host gives it up");
   }
 

@@ -1,11 +1,11 @@
-import { type Move, movesOf } from "./actions.test-helper.ts";
+import { type Action, actionsOf } from "./actions.test-helper.ts";
 import type { SimulatedAgents } from "./agents.test-helper.ts";
-import { atTheEnd, onTheWay } from "./invariants.test-helper.ts";
+import { checkFinalInvariants, checkInvariants } from "./invariants.test-helper.ts";
 import type { Scenario } from "./scenario.test-helper.ts";
 import { Session } from "./session.test-helper.ts";
 
 /** A schedule that takes longer will never end. */
-const movesMax = 4_000;
+const actionsMax = 4_000;
 
 /**
  * Plays a schedule over a tree of real agent machines to its end, with an eye on the laws: at every moment any of the
@@ -14,22 +14,22 @@ const movesMax = 4_000;
  * @param law another one that has to hold at the end
  *
  * @example
- * play({ seed: 1, moves: 50, budget: unlimited, mayStream: true, troubles: calm }).root.response?.status; // "completed"
+ * play({ seed: 1, actions: 50, budget: unlimited, mayStream: true, faults: calm }).root.response?.status; // "completed"
  */
-export function play(
+export function simulate(
   scenario: Scenario,
   { registry, law }: { registry?: SimulatedAgents; law?: (session: Session) => void } = {},
 ): Session {
   const session = new Session(scenario, registry);
   try {
     for (let move = 0; !session.isOver; move += 1) {
-      if (move > movesMax) throw new Error("it does not end");
-      if (move === scenario.moves) session.calmDown();
+      if (move > actionsMax) throw new Error("it does not end");
+      if (move === scenario.actions) session.endFaults();
       session.tick();
       pick(session).act();
-      onTheWay(session);
+      checkInvariants(session);
     }
-    atTheEnd(session);
+    checkFinalInvariants(session);
     law?.(session);
     return session;
   } catch (error) {
@@ -37,10 +37,10 @@ export function play(
   }
 }
 
-function pick(session: Session): Move {
-  const moves = movesOf(session);
-  let rest = (session.dice.below(1_000_000) / 1_000_000) * moves.reduce((sum, { weight }) => sum + weight, 0);
-  for (const move of moves) {
+function pick(session: Session): Action {
+  const actions = actionsOf(session);
+  let rest = (session.random.below(1_000_000) / 1_000_000) * actions.reduce((sum, { weight }) => sum + weight, 0);
+  for (const move of actions) {
     rest -= move.weight;
     if (rest < 0) return move;
   }

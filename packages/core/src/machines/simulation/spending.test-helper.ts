@@ -2,11 +2,11 @@ import { nothingSpent } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import { emptyConversation, openConversation, withMessages } from "../agent/conversation.ts";
 import type { EffectOf } from "../effects.ts";
-import type { Dice } from "./random.test-helper.ts";
+import type { Random } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
 /** What the world has really taken for something. */
-export interface Paid {
+export interface Amounts {
   tokens: number;
   costUsd: number;
   toolCalls: number;
@@ -20,14 +20,14 @@ const hairUsd = 1e-9;
 
 /** What was really taken for a run and all below it, beside what its machine believes. */
 export interface Account {
-  subtree: Paid;
+  subtree: Amounts;
   /** Of its own model calls alone. */
-  own: Paid;
+  own: Amounts;
   /** Whether something was lost on the way, so that its machine cannot know, and charges the most that it can have been. */
   isUnsure: boolean;
 }
 
-export class Bill {
+export class Spending {
   readonly #accounts = new Map<string, Account>();
 
   of({ request }: Pick<SimulatedRun, "request">): Account {
@@ -38,7 +38,7 @@ export class Bill {
     return account;
   }
 
-  pay(run: SimulatedRun, above: readonly SimulatedRun[], paid: Partial<Paid>): void {
+  pay(run: SimulatedRun, above: readonly SimulatedRun[], paid: Partial<Amounts>): void {
     const all = { tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0, ...paid };
     for (const sum of [this.of(run).own, ...[run, ...above].map((each) => this.of(each).subtree)]) {
       sum.tokens += all.tokens;
@@ -48,13 +48,13 @@ export class Bill {
     }
   }
 
-  doubt(run: SimulatedRun, above: readonly SimulatedRun[]): void {
+  markUnknown(run: SimulatedRun, above: readonly SimulatedRun[]): void {
     for (const each of [run, ...above]) this.of(each).isUnsure = true;
   }
 }
 
 /** Which kinds of a sum are over their limits; in words. */
-export function excess(sum: { [K in keyof Paid]: number | null }, limit: Budget): string | null {
+export function excess(sum: { [K in keyof Amounts]: number | null }, limit: Budget): string | null {
   for (const kind of ["tokens", "costUsd", "toolCalls", "spawns"] as const) {
     const most = limit[kind];
     if (most === null) continue;
@@ -73,9 +73,9 @@ function inputOf(effect: ModelEffect, { request, pin }: SimulatedRun): number {
 }
 
 /** What one model call takes: any part of the most that it can. */
-export function usageOf(effect: ModelEffect, run: SimulatedRun, dice: Dice) {
-  const inputTokens = dice.upTo(inputOf(effect, run));
-  const outputTokens = dice.upTo(effect.maxOutputTokens);
+export function usageOf(effect: ModelEffect, run: SimulatedRun, random: Random) {
+  const inputTokens = random.upTo(inputOf(effect, run));
+  const outputTokens = random.upTo(effect.maxOutputTokens);
   const { price } = run.pin;
   const costUsd = price && (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000;
   return { inputTokens, outputTokens, cachedTokens: 0, costUsd };
