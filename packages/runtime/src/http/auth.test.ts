@@ -36,7 +36,7 @@ const proofs: [name: string, headers: Record<string, string>][] = [
 ];
 
 describe("every route of the router", () => {
-  it("is in these tests", () => {
+  it("is covered by these tests", () => {
     expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort()).toEqual([
       "DELETE /api/rules/:id",
       "GET /api/agents",
@@ -76,7 +76,7 @@ describe("every route of the router", () => {
     expect(service.commands).toEqual([]);
   });
 
-  it("knows no way around by another spelling of its path", async () => {
+  it("cannot be reached by another spelling of its path", async () => {
     for (const path of [
       "//api/status",
       "/api//status",
@@ -91,7 +91,7 @@ describe("every route of the router", () => {
   });
 });
 
-it("closes a route that somebody adds later, wherever it lies", async () => {
+it("closes a route that is added later, at any path", async () => {
   const assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
   const app = createHttpApp({ service, token, port: 1, assets, heartbeatMs: 1_000, streams: new Set(), onError() {} });
   app.get("/metrics", (context) => context.text("secret"));
@@ -111,7 +111,7 @@ describe("the login", () => {
     expect((await ask("GET", "/api/status", { Cookie: cookie.split(";")[0] ?? "" })).status).toBe(200);
   });
 
-  it("gives nothing for a wrong token", async () => {
+  it("sets no cookie for a wrong token", async () => {
     const answer = await logIn(`${token}x`);
     expect([answer.status, errorOf(answer).code, answer.headers["set-cookie"]]).toEqual([
       401,
@@ -120,7 +120,7 @@ describe("the login", () => {
     ]);
   });
 
-  it("gives a cookie that another daemon does not take", async () => {
+  it("sets a cookie that another daemon refuses", async () => {
     const other = await serveFake(service);
     try {
       const cookie = (await logIn(token)).headers["set-cookie"]?.[0]?.split(";")[0]?.split("=")[1];
@@ -131,7 +131,7 @@ describe("the login", () => {
     }
   });
 
-  it("gives a cookie that outlives a restart, but not the token", async () => {
+  it("sets a cookie that survives a restart, but not a new token", async () => {
     const login = await doorOf(token).request("/open");
     const headers = { Cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
     expect((await doorOf(token).request("/api/status", { headers })).status).toBe(200);
@@ -139,7 +139,7 @@ describe("the login", () => {
   });
 });
 
-/** A process of its own, as far as logging in goes. */
+/** A fresh server, as another process would start it. */
 function doorOf(token: string): Hono<HttpEnv> {
   const auth = createAuth(token, 1);
   const door = new Hono<HttpEnv>();

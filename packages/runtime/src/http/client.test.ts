@@ -11,16 +11,16 @@ import {
   delta,
   type FakeService,
   hostRow,
-  nobody,
   question,
+  ruleId,
   ruleRow,
   runRow,
   serveFake,
   sessionA,
   sessionB,
   sessionRow,
-  standing,
   token,
+  unknownId,
 } from "./service.fixture.ts";
 
 let service: FakeService;
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 describe("a call", () => {
-  it("brings what the service says", async () => {
+  it("returns the service's reply", async () => {
     service.commit(sessionRow(sessionA), runRow(sessionA, sessionA));
     expect(await client.status()).toEqual(await service.status());
     expect((await client.agents("/w")).agents).toMatchObject([{ id: "lead", path: "/w" }]);
@@ -58,7 +58,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("is a whole service over HTTP", async () => {
+  it("reaches every method of the service", async () => {
     service.hostRows.push(hostRow("worker-a"));
     service.commit(sessionRow(sessionA), approvalRow(question, sessionA));
     const requested = { session: sessionA, run: sessionA, outcome: "requested", status: "running" };
@@ -70,14 +70,14 @@ describe("a call", () => {
     expect(await client.approvals()).toEqual({ position: 1, approvals: [approvalRow(question, sessionA)] });
     expect(await client.approvals({ waiting: false, limit: 1 })).toMatchObject({ approvals: [{ id: question }] });
     expect(await client.approval(question)).toEqual(approvalRow(question, sessionA));
-    expect(await client.approval(nobody)).toBeNull();
+    expect(await client.approval(unknownId)).toBeNull();
     expect(await client.answer(question, { approved: true, scope: "rule" })).toEqual({
       approval: approvalRow(question, sessionA),
       outcome: "answered",
       rule: ruleRow(),
     });
     expect(await client.rules()).toEqual([ruleRow()]);
-    expect(await client.removeRule(standing)).toEqual(ruleRow());
+    expect(await client.removeRule(ruleId)).toEqual(ruleRow());
     expect(await client.hosts()).toEqual([hostRow("worker-a")]);
     expect(await client.drainHost("worker-a", "Ada")).toEqual({ host: "worker-a", outcome: "requested" });
     expect(service.commands.map((command) => command.split(" {", 1)[0])).toEqual([
@@ -86,34 +86,34 @@ describe("a call", () => {
       `pause ${sessionA} Ada`,
       `resume ${sessionA} Ada`,
       `answer ${question}`,
-      `removeRule ${standing}`,
+      `removeRule ${ruleId}`,
       "drainHost worker-a Ada",
     ]);
   });
 
   it.each<[string, () => Promise<unknown>, object]>([
-    ["a run", () => client.steer(nobody, "x", "y"), { code: "UNKNOWN_RUN", fix: expect.stringContaining("troupe") }],
-    ["grants", () => client.explain(nobody), { code: "UNKNOWN_RUN" }],
+    ["a run", () => client.steer(unknownId, "x", "y"), { code: "UNKNOWN_RUN", fix: expect.stringContaining("troupe") }],
+    ["grants", () => client.explain(unknownId), { code: "UNKNOWN_RUN" }],
     [
       "an answer",
-      () => client.answer(nobody, { approved: true }),
+      () => client.answer(unknownId, { approved: true }),
       { code: "UNKNOWN_APPROVAL", fix: "troupe approvals ls" },
     ],
     ["a host", () => client.drainHost("worker-z", "Ada"), { code: "UNKNOWN_HOST", fix: "troupe hosts ls" }],
-    ["a rule", () => client.removeRule(nobody), { code: "UNKNOWN_RULE", fix: "troupe rules ls" }],
+    ["a rule", () => client.removeRule(unknownId), { code: "UNKNOWN_RULE", fix: "troupe rules ls" }],
     [
       "words",
       () => client.steer(sessionA, " ", "y"),
       { code: "USAGE", message: expect.stringContaining("the message is empty") },
     ],
-  ])("for %s that there is not throws the daemon's error", async (_, asked, error) => {
+  ])("for an unknown %s throws the daemon's error", async (_, asked, error) => {
     await expect(asked()).rejects.toMatchObject(error);
   });
 
   it("throws the daemon's error with its code and its fix", async () => {
-    await expect(client.session(nobody)).rejects.toMatchObject({
+    await expect(client.session(unknownId)).rejects.toMatchObject({
       code: "UNKNOWN_SESSION",
-      message: expect.stringContaining(nobody),
+      message: expect.stringContaining(unknownId),
       fix: "troupe sessions ls",
     });
     const stranger = createHttpClient({ url: server.url, token: "wrong" });
@@ -121,7 +121,7 @@ describe("a call", () => {
     await expect(client.submit({ task: " " })).rejects.toMatchObject({ code: "USAGE" });
   });
 
-  it("names the address where nothing answers", async () => {
+  it("names the address if no server answers", async () => {
     await server.close();
     await expect(client.status()).rejects.toMatchObject({
       code: "UNREACHABLE",
@@ -129,7 +129,7 @@ describe("a call", () => {
     });
   });
 
-  it("does not wait for ever", async () => {
+  it("times out", async () => {
     service.status = () => new Promise(() => {});
     const hasty = createHttpClient({ url: server.url, token, timeoutMs: 30 });
     await expect(hasty.status()).rejects.toMatchObject({
@@ -138,14 +138,14 @@ describe("a call", () => {
     });
   });
 
-  it("recognises what is no troupe daemon, and follows it nowhere", async () => {
+  it("recognises a foreign server and follows no redirect", async () => {
     const seen: (string | undefined)[] = [];
     const url = await serveRaw((request, response) => {
       seen.push(request.headers.authorization);
       if (request.url === "/api/status") response.writeHead(404).end("<h1>Not found</h1>");
       else response.writeHead(302, { location: `${server.url}/api/status` }).end();
     });
-    const lost = createHttpClient({ url, token: "for somebody else" });
+    const lost = createHttpClient({ url, token: "of another daemon" });
     await expect(lost.status()).rejects.toMatchObject({
       code: "INVALID_MESSAGE",
       message: expect.stringContaining(url),
@@ -156,7 +156,7 @@ describe("a call", () => {
 });
 
 describe("events", () => {
-  it("come as they happen, from a position on, until the caller has enough", async () => {
+  it("arrive in order after a position, until the caller stops", async () => {
     service.commit(sessionRow(sessionA, { task: "missed" }));
     const events = follow({ after: 0 });
     expect(await events.next()).toMatchObject({
@@ -182,23 +182,23 @@ describe("events", () => {
     });
   });
 
-  it("bring the questions of a session, and wake nobody for those of another", async () => {
+  it("include approvals of the session, and none of another", async () => {
     const events = follow({ after: 0, session: sessionA });
     service.commit(approvalRow(question, sessionB));
-    service.commit(approvalRow(question, sessionB), approvalRow(standing, sessionA));
+    service.commit(approvalRow(question, sessionB), approvalRow(ruleId, sessionA));
     expect(await events.next()).toMatchObject({
       type: "change",
-      change: { position: 2, approvals: [{ id: standing }] },
+      change: { position: 2, approvals: [{ id: ruleId }] },
     });
   });
 
-  it("ask to load anew when too much was missed", async () => {
+  it("ask for a reload if too much was missed", async () => {
     service.tooManyChanges = 0;
     service.commit(sessionRow(sessionA));
     expect(await follow({ after: 0 }).next()).toEqual({ type: "resync" });
   });
 
-  it("go on without gap or repeat after streams that the daemon has cut off", async () => {
+  it("continue without gap or repeat after the daemon closed a stream", async () => {
     const events = follow({ after: 0 });
     let last = 0;
     let pending = events.next();
@@ -219,7 +219,7 @@ describe("events", () => {
     expect(await pending).toBeNull();
   });
 
-  it("that start from now start there once, and not again with each new connection", async () => {
+  it("that start from now keep their position over new connections", async () => {
     const paths: (string | undefined)[] = [];
     const url = await serveRaw((request, response) => {
       paths.push(request.url);
@@ -233,7 +233,7 @@ describe("events", () => {
     expect(paths).toEqual(["/api/events", "/api/events?after=7", "/api/events?after=9"]);
   });
 
-  it("end with the address when the daemon is gone", async () => {
+  it("end with the address if the daemon is gone", async () => {
     const events = follow({ after: 0 });
     service.commit(sessionRow(sessionA));
     await events.next();
@@ -244,7 +244,7 @@ describe("events", () => {
     });
   });
 
-  it("end at once for who has no right to them", async () => {
+  it("end at once with a wrong token", async () => {
     const stranger = createHttpClient({ url: server.url, token: "wrong" });
     const { signal } = new AbortController();
     await expect(stranger.events({ signal })[Symbol.asyncIterator]().next()).rejects.toMatchObject({
@@ -252,7 +252,7 @@ describe("events", () => {
     });
   });
 
-  it("are asked for again when even the heartbeat is missing", async () => {
+  it("reconnect if the heartbeat is missing", async () => {
     let connections = 0;
     const url = await serveRaw((_, response) => {
       connections++;
@@ -269,13 +269,13 @@ describe("events", () => {
   });
 });
 
-/** More in one turn than a stream may hold: the daemon cuts it off. Returns the last position. */
+/** Commits more at once than a stream may hold, so the daemon closes it. Returns the last position. */
 function burst(name: string): number {
   for (let i = 0; i < 8; i++) service.commit(sessionRow(sessionA, { task: `${name}, ${i} ${"x".repeat(50_000)}` }));
   return service.commit(sessionRow(sessionA, { task: `${name}, last` }));
 }
 
-/** Something at an address that is not our daemon. */
+/** A server that is not a daemon. */
 async function serveRaw(answer: RequestListener): Promise<string> {
   const raw = createServer(answer);
   const port = await listen(raw, "127.0.0.1", 0);

@@ -21,7 +21,7 @@ import {
 import { parseFrames, type SseFrame } from "./sse.ts";
 import { gate, honest, open } from "./wire.fixture.ts";
 
-// What a page has seen must be what the record says, whatever happens to its connection: no gap, no repeat.
+// A page must see every change of the record exactly once, even if its connection breaks.
 
 let service: FakeService;
 let server: HttpServer;
@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 describe("a stream of changes", () => {
-  it("starts from now when no position is given, and says which that is", async () => {
+  it("starts from now without a position, and sends the current position", async () => {
     commitTasks("old");
     const stream = await follow("/api/events");
     expect(await stream.next()).toEqual({ id: "1" });
@@ -40,7 +40,7 @@ describe("a stream of changes", () => {
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["new"] });
   });
 
-  it("tells first what was missed, then what comes", async () => {
+  it("sends missed changes first, then new ones", async () => {
     commitTasks("first", "second", "third");
     const stream = await follow("/api/events?after=1");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
@@ -48,20 +48,20 @@ describe("a stream of changes", () => {
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "4", tasks: ["fourth"] });
   });
 
-  it("says nothing to who has missed nothing", async () => {
+  it("sends nothing to a client that missed nothing", async () => {
     commitTasks("first");
     const stream = await follow("/api/events?after=1");
     expect(await stream.next()).toEqual({ id: "1" });
   });
 
-  it("goes on after the last event that the browser has seen, whatever its address says", async () => {
+  it("starts after Last-Event-ID, even if the query names another position", async () => {
     commitTasks("first", "second");
     const stream = await follow("/api/events?after=0", { "Last-Event-ID": "2" });
     commitTasks("third");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
   });
 
-  it("leaves no gap and repeats nothing when changes come while the missed ones are looked up", async () => {
+  it("has no gap or repeat if changes arrive while the missed ones are read", async () => {
     commitTasks("first");
     const { changesSince } = service.record;
     // Committed before the answer, which includes it; and after the answer, which does not.
@@ -80,8 +80,8 @@ describe("a stream of changes", () => {
 
   it.each([
     ["too much was missed", "/api/events?after=0"],
-    ["the position belongs to a record that is no more", "/api/events?after=99"],
-  ])("asks to load anew when %s, and goes on from there", async (_, path) => {
+    ["the position belongs to a deleted record", "/api/events?after=99"],
+  ])("sends resync if %s, and continues from there", async (_, path) => {
     service.tooManyChanges = 1;
     commitTasks("first", "second", "third");
     const stream = await follow(path);
@@ -90,7 +90,7 @@ describe("a stream of changes", () => {
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "4", tasks: ["fourth"] });
   });
 
-  it("asks to load anew instead of sending what is larger than any stream may hold", async () => {
+  it("sends resync instead of a change above the bound of a stream", async () => {
     const stream = await follow("/api/events");
     service.commit(sessionRow(sessionA, { task: "x".repeat(backlogBytesMax.stream) }));
     commitTasks("small");
@@ -98,7 +98,7 @@ describe("a stream of changes", () => {
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["small"] });
   });
 
-  it("of one session is silent about others, but its position moves on", async () => {
+  it("of one session skips the others, but its position advances", async () => {
     const stream = await follow(`/api/events?session=${sessionA}`);
     service.commit(sessionRow(sessionB), runRow(sessionB, sessionB));
     expect(await stream.until(({ id }) => id === "1")).toEqual({ id: "1" });
@@ -121,7 +121,7 @@ describe("a stream of changes", () => {
     expect(await stream.nextEvent()).toEqual({ event: "live", text: "hello" });
   });
 
-  it("beats when there is nothing to say", async () => {
+  it("sends heartbeats while nothing happens", async () => {
     const stream = await follow("/api/events");
     expect([await stream.next(), await stream.next(), await stream.next()]).toEqual([
       { id: "0" },
@@ -130,7 +130,7 @@ describe("a stream of changes", () => {
     ]);
   });
 
-  it("is never stored by anybody", async () => {
+  it("must not be cached", async () => {
     const stream = await follow("/api/events");
     expect(stream.response.headers).toMatchObject({
       "content-type": "text/event-stream; charset=utf-8",
@@ -139,7 +139,7 @@ describe("a stream of changes", () => {
     });
   });
 
-  it("listens no longer when the client goes", async () => {
+  it("stops listening when the client disconnects", async () => {
     const stream = await follow("/api/events");
     await stream.next();
     expect(service.listeners()).toBe(1);
@@ -147,7 +147,7 @@ describe("a stream of changes", () => {
     await listenersToBe(0);
   });
 
-  it("listens no longer when the client goes while the missed changes are looked up", async () => {
+  it("stops listening when the client disconnects while the missed changes are read", async () => {
     const [asked, release] = [gate(), gate()];
     service.record.changesSince = async (position) => {
       asked.open();
@@ -161,7 +161,7 @@ describe("a stream of changes", () => {
     release.open();
   });
 
-  it("fails as a request when the record cannot be read", async () => {
+  it("fails as a request if the record cannot be read", async () => {
     service.record.changesSince = () => Promise.reject(new Error("disk"));
     const response = await open(server.port, { path: "/api/events?after=0", headers: honest(server.port) });
     response.resume();
@@ -170,7 +170,7 @@ describe("a stream of changes", () => {
 });
 
 describe("a client that does not read", () => {
-  it("loses live events, is cut off, and comes back by its position to what is true by then", async () => {
+  it("loses live events, is disconnected, and catches up from its position", async () => {
     const socket = await stall("/api/events");
     await listenersToBe(1);
     let commits = 0;
@@ -187,7 +187,7 @@ describe("a client that does not read", () => {
     expect(await stream.nextEvent()).toMatchObject({ event: "change", id: String(commits) });
   });
 
-  it("is spared live events, but not cut off for them", async () => {
+  it("loses live events but stays connected", async () => {
     const socket = await stall("/api/events");
     await listenersToBe(1);
     const before = liveMemory();
@@ -201,7 +201,7 @@ describe("a client that does not read", () => {
     expect((await firstChange(socket))?.id).toBe("1");
   });
 
-  it("does not hold up one that reads", async () => {
+  it("does not delay another client", async () => {
     await stall("/api/events");
     const reader = await follow("/api/events");
     await listenersToBe(2);
@@ -211,7 +211,7 @@ describe("a client that does not read", () => {
     }
   });
 
-  it("costs a bounded amount of memory, two hundred of them too", async () => {
+  it("costs a bounded amount of memory, even with two hundred clients", async () => {
     for (let i = 0; i < 200; i++) await stall(i % 2 ? "/api/events" : `/api/events?session=${sessionA}`);
     await listenersToBe(200);
     const before = liveMemory();
@@ -226,7 +226,7 @@ describe("a client that does not read", () => {
   });
 });
 
-/** Without garbage, which is no growth. */
+/** Heap size after garbage collection. */
 function liveMemory(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
@@ -242,7 +242,7 @@ function commitTasks(...tasks: string[]): void {
   for (const task of tasks) service.commit(sessionRow(sessionA, { task }));
 }
 
-/** There is no event for it: what is watched is that a listener is taken away. */
+/** Node has no event for a removed listener, so this polls the listener count. */
 async function listenersToBe(count: number): Promise<void> {
   await expect.poll(() => service.listeners(), { interval: 5, timeout: 5_000 }).toBe(count);
 }
@@ -288,7 +288,7 @@ function toSeen({ data, ...seen }: SseFrame): Seen {
   return { ...seen, tasks: [...sessions, ...runs].map((row: SessionRow | RunRow) => row.task) };
 }
 
-/** Asks for a stream, and reads nothing of it. */
+/** Opens a stream without reading it. */
 async function stall(path: string): Promise<Socket> {
   const socket = connect(server.port, "127.0.0.1");
   socket.on("error", () => {});
@@ -304,13 +304,13 @@ async function firstChange(socket: Socket): Promise<SseFrame | null> {
   return null;
 }
 
-/** What is still on its way to a client that begins to read at last. */
+/** Reads the bytes that are still buffered for a slow client. */
 async function drain(socket: Socket): Promise<SseFrame[]> {
   const seen: SseFrame[] = [];
   try {
     for await (const frame of parseFrames(socket)) seen.push(frame);
   } catch {
-    // A connection that was cut may end as one.
+    // A closed connection can end with an error.
   }
   return seen;
 }

@@ -4,8 +4,8 @@ import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake } from "./service.fixture.ts";
 import { errorOf, honest, send } from "./wire.fixture.ts";
 
-// S6: a page that the user happens to look at can send requests to a loopback port. Even with the right token, whatever
-// does not come from our own page is refused, on every path, before anything is done.
+// S6: any web page in the user's browser can send requests to a loopback port. Even with the right token, requests from
+// other pages are refused on every path, before routing.
 
 const service = createFakeService();
 let server: HttpServer;
@@ -17,7 +17,7 @@ beforeEach(() => {
   service.commands.length = 0;
 });
 
-/** Every route that the router has, the login, and what lies outside of the API. */
+/** Every route of the router, the login, and paths outside of the API. */
 const targets: RoutePath[] = [
   ...listRoutes(),
   { method: "GET", path: "/" },
@@ -30,7 +30,7 @@ const targets: RoutePath[] = [
   { method: "GET", path: "/api/unheard-of" },
 ];
 
-/** What differs from an honest request; `PORT` stands for the server's. Null takes a header away. */
+/** Changes to an honest request. `PORT` is replaced by the server's port; null removes a header. */
 const forgeries: [name: string, headers: Record<string, string | string[] | null>][] = [
   ["a rebound name", { Host: "evil.example:PORT" }],
   ["a rebound name that looks local", { Host: "localhost.evil.example:PORT" }],

@@ -1,6 +1,6 @@
 import { createHttpApp } from "./app.ts";
 import type { Assets } from "./assets.ts";
-import { createFakeService, nobody, token } from "./service.fixture.ts";
+import { createFakeService, token, unknownId } from "./service.fixture.ts";
 
 export interface RoutePath {
   method: string;
@@ -8,8 +8,7 @@ export interface RoutePath {
 }
 
 /**
- * Every route of the router itself, with an id for each parameter. A route added without protection shows up in the
- * tests by being there.
+ * Every route of the router, with an id for each parameter. A new route is thus covered by the tests of protection.
  */
 export function listRoutes(): RoutePath[] {
   const assets: Assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
@@ -26,6 +25,6 @@ export function listRoutes(): RoutePath[] {
   const unique = new Map(routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
   return [...unique.values()].map(({ method, path }) => ({
     method: method === "ALL" ? "GET" : method,
-    path: path.replaceAll(/:\w+/g, nobody),
+    path: path.replaceAll(/:\w+/g, unknownId),
   }));
 }

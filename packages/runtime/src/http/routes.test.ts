@@ -6,15 +6,15 @@ import {
   changeRow,
   createFakeService,
   hostRow,
-  nobody,
   question,
+  ruleId,
   ruleRow,
   runRow,
   serveFake,
   sessionA,
   sessionB,
   sessionRow,
-  standing,
+  unknownId,
 } from "./service.fixture.ts";
 import { errorOf, honest, send, type WireResponse } from "./wire.fixture.ts";
 
@@ -36,7 +36,7 @@ beforeEach(() => {
   failures.length = 0;
 });
 
-describe("what is asked for", () => {
+describe("a read returns", () => {
   it.each([
     ["/api/status", { provider: "demo", kind: "daemon" }],
     ["/api/agents", { agents: [{ id: "lead", path: "none" }], problems: [] }],
@@ -62,7 +62,7 @@ describe("what is asked for", () => {
     expect(answer.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
   });
 
-  it("a response, once there is one", async () => {
+  it("a response when it exists", async () => {
     const path = `/api/sessions/${sessionA}/response`;
     expect(await outcome(path)).toBe("409 CONFLICT");
     const response = RunResponse.parse({ ...emptyResponse, runId: sessionA, sessionId: sessionA });
@@ -73,14 +73,14 @@ describe("what is asked for", () => {
   });
 });
 
-describe("what is wished for", () => {
-  it("a session", async () => {
+describe("a command reaches the service:", () => {
+  it("submit a session", async () => {
     const answer = await post("/api/sessions", { task: " say hello ", agent: "lead" });
     expect([answer.status, JSON.parse(answer.text).session]).toEqual([201, sessionA]);
     expect(service.commands).toEqual(['submit {"task":"say hello","agent":"lead","origin":"api"}']);
   });
 
-  it("its end", async () => {
+  it("cancel a session", async () => {
     const answer = await post(`/api/sessions/${sessionA}/cancel`, { reason: "enough" });
     expect([answer.status, JSON.parse(answer.text).outcome]).toEqual([200, "requested"]);
     await send(server.port, { method: "POST", path: `/api/sessions/${sessionB}/cancel`, headers: honest(server.port) });
@@ -95,13 +95,13 @@ describe("what is wished for", () => {
     ["steer", { text: "x".repeat(20_000) }, `steer ${sessionB} ${"x".repeat(20_000)} a person`],
     ["pause", { by: "Ada" }, `pause ${sessionB} Ada`],
     ["resume", {}, `resume ${sessionB} a person`],
-  ])("for a run: %s", async (command, body, heard) => {
+  ])("about a run: %s", async (command, body, received) => {
     const answer = await post(`/api/runs/${sessionB}/${command}`, body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
       200,
       { session: sessionA, run: sessionB, outcome: "requested", status: "running" },
     ]);
-    expect(service.commands).toEqual([heard]);
+    expect(service.commands).toEqual([received]);
   });
 
   it.each([
@@ -114,32 +114,32 @@ describe("what is wished for", () => {
       { approved: true, scope: "rule", anyArguments: true },
       { scope: "rule", anyArguments: true },
     ],
-  ])("an answer: %j", async (body, heard) => {
+  ])("answer an approval: %j", async (body, received) => {
     const answer = await post(`/api/approvals/${question}/answer`, body);
     const rule = "scope" in body && body.scope === "rule" ? ruleRow() : null;
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
       200,
       { outcome: "answered", approval: { id: question }, rule },
     ]);
-    const [said = ""] = service.commands;
-    expect(said).toMatch(new RegExp(`^answer ${question} `));
-    expect(JSON.parse(said.slice(said.indexOf("{")))).toMatchObject(heard);
+    const [command = ""] = service.commands;
+    expect(command).toMatch(new RegExp(`^answer ${question} `));
+    expect(JSON.parse(command.slice(command.indexOf("{")))).toMatchObject(received);
   });
 
   it.each([
     [{ by: "Ada" }, "drainHost worker-a Ada"],
     [{}, "drainHost worker-a a person"],
-  ])("that a host leaves: %j", async (body, heard) => {
+  ])("drain a host: %j", async (body, received) => {
     const answer = await post("/api/hosts/worker-a/drain", body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { host: "worker-a", outcome: "requested" }]);
-    expect(service.commands).toEqual([heard]);
+    expect(service.commands).toEqual([received]);
   });
 
-  it("a rule's end", async () => {
-    const path = `/api/rules/${standing}`;
+  it("remove a rule", async () => {
+    const path = `/api/rules/${ruleId}`;
     const answer = await send(server.port, { method: "DELETE", path, headers: honest(server.port) });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, ruleRow()]);
-    expect(service.commands).toEqual([`removeRule ${standing}`]);
+    expect(service.commands).toEqual([`removeRule ${ruleId}`]);
   });
 });
 
@@ -160,7 +160,7 @@ describe("entries come in pages of at most 1 MB", () => {
     expect(seen).toEqual(texts.map((_, index) => index));
   });
 
-  it("and leave out what fits on none, by index", async () => {
+  it("and list the index of an entry that is larger than a page", async () => {
     service.entryTexts.set(sessionA, ['{"index":0}', JSON.stringify("x".repeat(2 * pageBytesMax)), '{"index":2}']);
     const answer = await get(`/api/runs/${sessionA}/entries`);
     expect(JSON.parse(answer.text)).toEqual({ entries: [{ index: 0 }, { index: 2 }], next: null, omitted: [1] });
@@ -185,35 +185,35 @@ describe("changes come in pages of at most 1 MB", () => {
     expect(seen).toEqual(ids);
   });
 
-  it("of one that fits on none the difference is left out", async () => {
+  it("without the diff of a change that is larger than a page", async () => {
     service.changeRows.push(changeRow(1), changeRow(2, { diff: "x".repeat(2 * pageBytesMax) }), changeRow(3));
     const { changes } = JSON.parse((await get(`/api/runs/${sessionA}/changes`)).text);
     expect(changes).toEqual([changeRow(1), changeRow(2, { diff: "", cut: true }), changeRow(3)]);
   });
 });
 
-describe("a mistake is told", () => {
+describe("a mistake gets an error", () => {
   it.each([
-    ["an unknown session", `/api/sessions/${nobody}`, "404 UNKNOWN_SESSION"],
-    ["a session that is no id", "/api/sessions/../../etc", "404 USAGE"],
-    ["a session that is a word", "/api/sessions/latest", "404 UNKNOWN_SESSION"],
-    ["the response of an unknown session", `/api/sessions/${nobody}/response`, "404 UNKNOWN_SESSION"],
-    ["the entries of an unknown run", `/api/runs/${nobody}/entries`, "404 UNKNOWN_RUN"],
-    ["the changes of an unknown run", `/api/runs/${nobody}/changes`, "404 UNKNOWN_RUN"],
-    ["the changes of an unknown session", `/api/sessions/${nobody}/changes`, "404 UNKNOWN_SESSION"],
-    ["changes after what is no number", `/api/runs/${sessionA}/changes?after=last`, "400 USAGE"],
-    ["the grants of an unknown run", `/api/runs/${nobody}/explain`, "404 UNKNOWN_RUN"],
-    ["the grants of what is no id", "/api/runs/latest/explain", "404 UNKNOWN_RUN"],
-    ["an unknown approval", `/api/approvals/${nobody}`, "404 UNKNOWN_APPROVAL"],
+    ["an unknown session", `/api/sessions/${unknownId}`, "404 UNKNOWN_SESSION"],
+    ["a malformed session id", "/api/sessions/../../etc", "404 USAGE"],
+    ["a word as a session id", "/api/sessions/latest", "404 UNKNOWN_SESSION"],
+    ["the response of an unknown session", `/api/sessions/${unknownId}/response`, "404 UNKNOWN_SESSION"],
+    ["the entries of an unknown run", `/api/runs/${unknownId}/entries`, "404 UNKNOWN_RUN"],
+    ["the changes of an unknown run", `/api/runs/${unknownId}/changes`, "404 UNKNOWN_RUN"],
+    ["the changes of an unknown session", `/api/sessions/${unknownId}/changes`, "404 UNKNOWN_SESSION"],
+    ["changes after a word", `/api/runs/${sessionA}/changes?after=last`, "400 USAGE"],
+    ["the grants of an unknown run", `/api/runs/${unknownId}/explain`, "404 UNKNOWN_RUN"],
+    ["the grants of a malformed id", "/api/runs/latest/explain", "404 UNKNOWN_RUN"],
+    ["an unknown approval", `/api/approvals/${unknownId}`, "404 UNKNOWN_APPROVAL"],
     ["an approval that is a word", "/api/approvals/first", "404 UNKNOWN_APPROVAL"],
-    ["approvals in a state that there is not", "/api/approvals?state=denied", "400 USAGE"],
+    ["approvals in an unknown state", "/api/approvals?state=denied", "400 USAGE"],
     ["no approvals at all", "/api/approvals?limit=0", "400 USAGE"],
     ["more approvals than the most", "/api/approvals?limit=501", "400 USAGE"],
-    ["a rule, which can only be taken away", `/api/rules/${standing}`, "404 USAGE"],
-    ["a limit that is no number", "/api/sessions?limit=many", "400 USAGE"],
+    ["a rule, which can only be removed", `/api/rules/${ruleId}`, "404 USAGE"],
+    ["a limit that is not a number", "/api/sessions?limit=many", "400 USAGE"],
     ["a limit beyond the most", "/api/sessions?limit=501", "400 USAGE"],
     ["a negative start", `/api/runs/${sessionA}/entries?from=-1`, "400 USAGE"],
-    ["a position that is no number", "/api/events?after=now", "400 USAGE"],
+    ["a position that is not a number", "/api/events?after=now", "400 USAGE"],
     ["an unknown path", "/api/nothing", "404 USAGE"],
   ])("%s", async (_, path, expected) => {
     expect(await outcome(path)).toBe(expected);
@@ -222,7 +222,7 @@ describe("a mistake is told", () => {
   it.each([
     ["no task", "{}", "400 USAGE"],
     ["an empty task", '{"task":"  "}', "400 USAGE"],
-    ["an agent that is no name", '{"task":"x","agent":"a b"}', "400 USAGE"],
+    ["an invalid agent name", '{"task":"x","agent":"a b"}', "400 USAGE"],
     ["no JSON", "task=x", "400 USAGE"],
     ["nothing", "", "400 USAGE"],
     ["more than 1 MB", JSON.stringify({ task: "x".repeat(1024 * 1024) }), "413 TOO_LARGE"],
@@ -241,42 +241,42 @@ describe("a mistake is told", () => {
   const answers = `/api/approvals/${question}/answer`;
   const huge = JSON.stringify({ text: "x".repeat(10 * 1024 * 1024), approved: true });
   it.each([
-    ["a cancel of an unknown run", "POST", `/api/runs/${nobody}/cancel`, "{}", "404 UNKNOWN_RUN"],
-    ["a message to an unknown run", "POST", `/api/runs/${nobody}/steer`, '{"text":"x"}', "404 UNKNOWN_RUN"],
-    ["a pause of an unknown run", "POST", `/api/runs/${nobody}/pause`, "{}", "404 UNKNOWN_RUN"],
-    ["a resume of an unknown run", "POST", `/api/runs/${nobody}/resume`, "{}", "404 UNKNOWN_RUN"],
-    ["a cancel of what is no id", "POST", "/api/runs/latest/cancel", "{}", "404 UNKNOWN_RUN"],
-    ["a reason that is none", "POST", `${runs}/cancel`, '{"reason":7}', "400 USAGE"],
+    ["a cancel of an unknown run", "POST", `/api/runs/${unknownId}/cancel`, "{}", "404 UNKNOWN_RUN"],
+    ["a message to an unknown run", "POST", `/api/runs/${unknownId}/steer`, '{"text":"x"}', "404 UNKNOWN_RUN"],
+    ["a pause of an unknown run", "POST", `/api/runs/${unknownId}/pause`, "{}", "404 UNKNOWN_RUN"],
+    ["a resume of an unknown run", "POST", `/api/runs/${unknownId}/resume`, "{}", "404 UNKNOWN_RUN"],
+    ["a cancel with a malformed id", "POST", "/api/runs/latest/cancel", "{}", "404 UNKNOWN_RUN"],
+    ["a reason that is not a string", "POST", `${runs}/cancel`, '{"reason":7}', "400 USAGE"],
     ["a reason as long as a book", "POST", `${runs}/cancel`, `{"reason":"${"x".repeat(501)}"}`, "400 USAGE"],
-    ["a message of no words", "POST", `${runs}/steer`, '{"text":" \\n"}', "400 USAGE"],
+    ["an empty message", "POST", `${runs}/steer`, '{"text":" \\n"}', "400 USAGE"],
     ["no message", "POST", `${runs}/steer`, "{}", "400 USAGE"],
-    ["a message of too many", "POST", `${runs}/steer`, `{"text":"${"x".repeat(20_001)}"}`, "400 USAGE"],
-    ["a message of nobody", "POST", `${runs}/steer`, '{"text":"x","by":" "}', "400 USAGE"],
+    ["a message that is too long", "POST", `${runs}/steer`, `{"text":"${"x".repeat(20_001)}"}`, "400 USAGE"],
+    ["a message without a sender", "POST", `${runs}/steer`, '{"text":"x","by":" "}', "400 USAGE"],
     ["a message that fills the memory", "POST", `${runs}/steer`, huge, "413 TOO_LARGE"],
-    ["a pause of nobody", "POST", `${runs}/pause`, '{"by":""}', "400 USAGE"],
+    ["a pause without a sender", "POST", `${runs}/pause`, '{"by":""}', "400 USAGE"],
     ["a pause by a list", "POST", `${runs}/pause`, '["by"]', "400 USAGE"],
-    ["a resume that is no JSON", "POST", `${runs}/resume`, "by=me", "400 USAGE"],
+    ["a resume that is not JSON", "POST", `${runs}/resume`, "by=me", "400 USAGE"],
     [
-      "an answer to what nobody asked",
+      "an answer to an unknown approval",
       "POST",
-      `/api/approvals/${nobody}/answer`,
+      `/api/approvals/${unknownId}/answer`,
       '{"approved":true}',
       "404 UNKNOWN_APPROVAL",
     ],
-    ["an answer to what is no id", "POST", "/api/approvals/1/answer", '{"approved":true}', "404 UNKNOWN_APPROVAL"],
+    ["an answer with a malformed id", "POST", "/api/approvals/1/answer", '{"approved":true}', "404 UNKNOWN_APPROVAL"],
     ["an answer that says nothing", "POST", answers, "{}", "400 USAGE"],
-    ["an answer that is no yes and no no", "POST", answers, '{"approved":"yes"}', "400 USAGE"],
-    ["an answer with a word too much", "POST", answers, '{"approved":true,"always":true}', "400 USAGE"],
-    ["an answer of no scope that there is", "POST", answers, '{"approved":true,"scope":"ever"}', "400 USAGE"],
+    ["an answer that is not a boolean", "POST", answers, '{"approved":"yes"}', "400 USAGE"],
+    ["an answer with an unknown field", "POST", answers, '{"approved":true,"always":true}', "400 USAGE"],
+    ["an answer with an unknown scope", "POST", answers, '{"approved":true,"scope":"ever"}', "400 USAGE"],
     ["any arguments without a rule", "POST", answers, '{"approved":true,"anyArguments":true}', "400 USAGE"],
     ["an answer that fills the memory", "POST", answers, huge, "413 TOO_LARGE"],
-    ["that an unknown host leaves", "POST", "/api/hosts/worker-z/drain", "{}", "404 UNKNOWN_HOST"],
-    ["that a host leaves that can be none", "POST", "/api/hosts/a%20b/drain", "{}", "404 UNKNOWN_HOST"],
-    ["that a host leaves, for nobody", "POST", "/api/hosts/worker-a/drain", '{"by":" "}', "400 USAGE"],
-    ["that all hosts leave", "POST", "/api/hosts/drain", "{}", "404 USAGE"],
-    ["the end of an unknown rule", "DELETE", `/api/rules/${nobody}`, undefined, "404 UNKNOWN_RULE"],
-    ["the end of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
-    ["the end of a run", "DELETE", runs, undefined, "404 USAGE"],
+    ["a drain of an unknown host", "POST", "/api/hosts/worker-z/drain", "{}", "404 UNKNOWN_HOST"],
+    ["a drain with an invalid host name", "POST", "/api/hosts/a%20b/drain", "{}", "404 UNKNOWN_HOST"],
+    ["a drain without a sender", "POST", "/api/hosts/worker-a/drain", '{"by":" "}', "400 USAGE"],
+    ["a drain of all hosts", "POST", "/api/hosts/drain", "{}", "404 USAGE"],
+    ["a delete of an unknown rule", "DELETE", `/api/rules/${unknownId}`, undefined, "404 UNKNOWN_RULE"],
+    ["a delete of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
+    ["a delete of a run", "DELETE", runs, undefined, "404 USAGE"],
   ])("in a wish: %s", async (_, method, path, body, expected) => {
     const command = { method, path, headers: honest(server.port), ...(body === undefined ? {} : { body }) };
     const answer = await send(server.port, command);
@@ -314,12 +314,12 @@ describe("a failure of the service", () => {
     ["NO_PROVIDER", 409],
     ["DATABASE_DAMAGED", 500],
     ["UNREACHABLE", 503],
-  ] as const)("%s is told as it is, with status %d", async (code, status) => {
-    const answer = await failWith(new TroupeError(code, "what happened", { fix: "do this" }));
-    expect([answer.status, errorOf(answer)]).toEqual([status, { code, message: "what happened", fix: "do this" }]);
+  ] as const)("%s is passed on with status %d", async (code, status) => {
+    const answer = await failWith(new TroupeError(code, "the reason", { fix: "do this" }));
+    expect([answer.status, errorOf(answer)]).toEqual([status, { code, message: "the reason", fix: "do this" }]);
   });
 
-  it("that nobody foresaw is told without its words, and reported", async () => {
+  it("that is unexpected gets no details in its reply, and is reported", async () => {
     const bug = new Error("secret at /home/me");
     const answer = await failWith(bug);
     expect([answer.status, errorOf(answer).code]).toEqual([500, "INTERNAL"]);

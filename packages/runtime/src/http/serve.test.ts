@@ -14,7 +14,7 @@ describe("the port", () => {
     for (const stop of stops.splice(0)) await stop();
   });
 
-  it("is the next free one when the wanted one is taken, and says so", async () => {
+  it("is the next free one if the requested port is taken, and the result says so", async () => {
     const taken = await occupy();
     const server = await serve(taken);
     expect(server.requestedPort).toBe(taken);
@@ -101,7 +101,7 @@ describe("the dashboard", () => {
     expect(answer.headers).toMatchObject({ "content-type": type, "cache-control": cacheControl });
   });
 
-  it("serves its page at the addresses within it, to who asks for a page", async () => {
+  it("serves its page at its inner paths to a client that accepts HTML", async () => {
     expect((await get("/sessions/1", { Accept: "text/html,*/*" })).text).toBe("<title>troupe</title>");
     expect((await get("/sessions/1", { Accept: "application/json" })).status).toBe(404);
     expect((await get("/assets/old-12345678.js")).status).toBe(404);
@@ -136,7 +136,7 @@ describe("the dashboard", () => {
     expect([answer.status, errorOf(answer).code]).toEqual([404, "USAGE"]);
   });
 
-  it("that is not built is said to be not built", async () => {
+  it("shows a page that says so if it is not built", async () => {
     const bare = await serveFake(createFakeService());
     const answer = await send(bare.port, { path: "/", headers: honest(bare.port) });
     await bare.close();

@@ -15,27 +15,27 @@ import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
 export const sessionA = "01990000-0000-7000-8000-00000000000a";
 export const sessionB = "01990000-0000-7000-8000-00000000000b";
 export const question = "01990000-0000-7000-8000-0000000000a0";
-export const standing = "01990000-0000-7000-8000-0000000000b0";
-export const nobody = "01990000-0000-7000-8000-0000000000ff";
+export const ruleId = "01990000-0000-7000-8000-0000000000b0";
+export const unknownId = "01990000-0000-7000-8000-0000000000ff";
 export const token = "t".repeat(43);
 
 type Row = SessionRow | RunRow | ApprovalRow;
 
-/** A service that a test drives by hand. */
+/** A service that a test controls. */
 export interface FakeService extends TroupeService {
-  /** What was asked of it that changes anything. */
+  /** The commands that it received. */
   commands: string[];
-  /** What was done to files, by ids that count up. */
+  /** File changes, with increasing ids. */
   changeRows: ChangeRow[];
   hostRows: HostRow[];
-  /** What `entries` gives, by run. */
+  /** The texts that `entries` returns, by run. */
   entryTexts: Map<string, string[]>;
-  /** Commits one batch: rows in, one change out to everybody who listens. */
+  /** Commits rows as one change and notifies every listener. */
   commit(...rows: Row[]): number;
   emit(event: LiveEvent): void;
-  /** How many streams listen. */
+  /** Number of listening streams. */
   listeners(): number;
-  /** Beyond so many changes `changesSince` gives up. */
+  /** `changesSince` returns null above this number of changes. */
   tooManyChanges: number;
 }
 
@@ -70,7 +70,7 @@ export function createFakeService(): FakeService {
   };
   const allApprovals = (): ApprovalRow[] => toChange(0, allRows()).approvals;
   const control = (command: string, run: string): RunControlOutcome => {
-    if (run === nobody) throw notFound("run", run);
+    if (run === unknownId) throw notFound("run", run);
     service.commands.push(command);
     return { session: sessionA, run, outcome: "requested", status: "running" };
   };
@@ -129,9 +129,9 @@ export function createFakeService(): FakeService {
       return { host, outcome: "requested" };
     },
     async explain(run) {
-      if (run === nobody) throw notFound("run", run);
-      const verdict = { kind: "tool", name: "shell", granted: false, removedBy: "policy", reason: "denied" } as const;
-      return { run, session: sessionA, agent: "lead", layers: ["policy", "lead"], verdicts: [verdict] };
+      if (run === unknownId) throw notFound("run", run);
+      const decision = { kind: "tool", name: "shell", granted: false, removedBy: "policy", reason: "denied" } as const;
+      return { run, session: sessionA, agent: "lead", layers: ["policy", "lead"], verdicts: [decision] };
     },
     async answer(id, answer) {
       const approval = allApprovals().find((row) => row.id === id);
@@ -141,7 +141,7 @@ export function createFakeService(): FakeService {
     },
     rules: async () => [ruleRow()],
     async removeRule(id) {
-      if (id !== standing) throw notFound("rule", id);
+      if (id !== ruleId) throw notFound("rule", id);
       service.commands.push(`removeRule ${id}`);
       return ruleRow();
     },
@@ -241,7 +241,7 @@ export function approvalRow(id: string, session: string, more: Partial<ApprovalR
 
 export function ruleRow(): ApprovalRule {
   const fits = { tool: "shell", argsHash: null, args: null, workspace: "/w", agent: null };
-  return { id: standing, decision: "allow", ...fits, createdAt: at, by: "Ada" };
+  return { id: ruleId, decision: "allow", ...fits, createdAt: at, by: "Ada" };
 }
 
 export function hostRow(host: string, more: Partial<HostRow> = {}): HostRow {

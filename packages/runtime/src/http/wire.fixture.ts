@@ -6,7 +6,7 @@ import { token } from "./service.fixture.ts";
 export interface WireRequest {
   method?: string;
   path: string;
-  /** As they go out, name by name; `Host` is not added to them. */
+  /** Sent as they are; `Host` is not added. */
   headers?: Record<string, string | string[]>;
   body?: string;
 }
@@ -39,7 +39,7 @@ export async function open(
   return response;
 }
 
-/** What an honest client sends. */
+/** The headers of an honest client. */
 export function honest(port: number): Record<string, string> {
   return { Host: `127.0.0.1:${port}`, Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
 }
@@ -48,7 +48,7 @@ export function errorOf(response: WireResponse): { code: string; message: string
   return JSON.parse(response.text).error;
 }
 
-/** Something that one side waits for and the other lets happen. */
+/** A promise with a function that resolves it. */
 export function gate(): { opened: Promise<void>; open(): void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {

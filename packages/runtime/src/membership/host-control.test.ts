@@ -7,23 +7,23 @@ import { createHostsFixture, served, settle } from "./hosts.fixture.ts";
 const hostId = "daemon-7";
 
 async function open() {
-  const stage = createHostsFixture();
-  const own = await stage.host(hostId, { role: "daemon" });
-  const hosts = await stage.directory({ own });
-  const said: ControlMessage[] = [];
-  const listen = ({ bytes }: BusMessage): void => void said.push(decode(ControlMessage, bytes, "control"));
-  await stage.bus.subscribe(stage.subjects.all.control, listen);
-  return { stage, said, control: createHostControl({ ...stage, hosts, hostId }) };
+  const fixture = createHostsFixture();
+  const own = await fixture.host(hostId, { role: "daemon" });
+  const hosts = await fixture.directory({ own });
+  const received: ControlMessage[] = [];
+  const listen = ({ bytes }: BusMessage): void => void received.push(decode(ControlMessage, bytes, "control"));
+  await fixture.bus.subscribe(fixture.subjects.all.control, listen);
+  return { fixture, received, control: createHostControl({ ...fixture, hosts, hostId }) };
 }
 
-describe("hosts, as people are shown them", () => {
-  test("are this one first, then the others by name, each with what it serves and how busy it is", async () => {
-    const { stage, control } = await open();
+describe("the list of hosts", () => {
+  test("has this process's host first, then the others by name, each with its agents and load", async () => {
+    const { fixture, control } = await open();
     const coder = served("coder");
-    const worker = await stage.host("a-worker", { agents: [coder] });
+    const worker = await fixture.host("a-worker", { agents: [coder] });
     worker.work({ runs: 3, busy: 2 });
-    await stage.pass(2_000);
-    await stage.pass(1_500);
+    await fixture.pass(2_000);
+    await fixture.pass(1_500);
     const rows = await control.hosts();
     expect(rows.map(({ host }) => host)).toEqual([hostId, "a-worker"]);
     expect(rows[1]).toEqual({
@@ -35,39 +35,39 @@ describe("hosts, as people are shown them", () => {
     });
   });
 
-  test("are alive, draining, or gone for a while before they are forgotten", async () => {
-    const { stage, control } = await open();
-    const worker = await stage.host("worker");
+  test("shows hosts as alive, draining or gone before it forgets them", async () => {
+    const { fixture, control } = await open();
+    const worker = await fixture.host("worker");
     const status = async () => (await control.hosts()).find(({ host }) => host === "worker")?.status;
     expect(await status()).toBe("alive");
     worker.work({ draining: true });
-    await stage.pass(2_000);
+    await fixture.pass(2_000);
     expect(await status()).toBe("draining");
     worker.stop();
     await settle();
     expect(await status()).toBe("gone");
-    await stage.pass(10 * 60_000);
+    await fixture.pass(10 * 60_000);
     expect(await status()).toBeUndefined();
   });
 
-  test("are none where nobody is known", async () => {
-    const { stage } = await open();
-    expect(await createHostControl({ ...stage, hostId }).hosts()).toEqual([]);
+  test("is empty if no host is known", async () => {
+    const { fixture } = await open();
+    expect(await createHostControl({ ...fixture, hostId }).hosts()).toEqual([]);
   });
 });
 
-describe("a host that is asked to leave", () => {
-  test("is told once; of one that drains or has gone it is said that it does, or has", async () => {
-    const { stage, said, control } = await open();
-    const worker = await stage.host("worker");
+describe("a drain", () => {
+  test("is sent once; for a draining or gone host it only reports that", async () => {
+    const { fixture, received, control } = await open();
+    const worker = await fixture.host("worker");
     expect(await control.drainHost("worker", "ada")).toEqual({ host: "worker", outcome: "requested" });
     worker.work({ draining: true });
-    await stage.pass(2_000);
+    await fixture.pass(2_000);
     expect(await control.drainHost("worker", "ada")).toEqual({ host: "worker", outcome: "draining" });
     worker.stop();
     await settle();
     expect(await control.drainHost("worker", "ada")).toEqual({ host: "worker", outcome: "gone" });
-    const drains = said.filter(({ kind }) => kind === "drain.asked");
+    const drains = received.filter(({ kind }) => kind === "drain.asked");
     expect(drains).toEqual([{ v: 1, kind: "drain.asked", host: "worker", by: "ada" }]);
   });
 
@@ -75,10 +75,10 @@ describe("a host that is asked to leave", () => {
     [[], "no host is known"],
     [["a", "b"], "known hosts: a, b"],
     [Array.from({ length: 23 }, (_, i) => `w${i}`), "w18, w19 and 3 more"],
-  ])("is an error where it is none, which names those that there are: %j", async (names, words) => {
-    const { stage } = await open();
+  ])("of an unknown host is an error that lists the known ones: %j", async (names, words) => {
+    const { fixture } = await open();
     const list = () => names.map((host) => ({ host }));
-    const control = createHostControl({ ...stage, hostId, hosts: { list } as unknown as HostDirectory });
+    const control = createHostControl({ ...fixture, hostId, hosts: { list } as unknown as HostDirectory });
     await expect(control.drainHost("x.y", "ada")).rejects.toMatchObject({
       code: "UNKNOWN_HOST",
       message: expect.stringMatching(new RegExp(`^there is no host "x.y"; .*${words}$`)),

@@ -9,18 +9,18 @@ import type { HostLoad } from "./host-table.ts";
 
 export const beatMs = 2_000;
 
-/** Processes on one bus, whose time a test moves. */
+/** Processes on one bus, with simulated time. */
 export interface HostsFixture {
   bus: Bus;
   clock: ReturnType<typeof createSimulatedClock>;
   subjects: ReturnType<typeof createSubjects>;
   logged: string[];
   logger: Logger;
-  /** A host that announces itself from now on. */
+  /** Starts a host that announces itself. */
   host(name: string, options?: HostOptions): Promise<TestHost>;
-  /** Somebody who listens; with a host of his own, or without. */
+  /** Starts a directory, with or without an own host. */
   directory(options?: Partial<HostDirectoryOptions>): Promise<RunningHostDirectory>;
-  /** Moves time on in small steps, so that what is sent is heard in between. */
+  /** Advances time in small steps, so that messages are delivered in between. */
   pass(ms: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface TestHost extends HostAnnouncer {
   work(load: Partial<HostLoad>): void;
 }
 
-/** What was sent so far has been heard. */
+/** Resolves when all messages so far were delivered. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
@@ -49,8 +49,8 @@ export function served(id: string, changes: Partial<AgentDefinition> = {}): Serv
     source,
     ...changes,
   });
-  const { prompt: _, ...said } = definition;
-  return { definition: said, hash: definitionHashOf(definition) };
+  const { prompt: _, ...announced } = definition;
+  return { definition: announced, hash: definitionHashOf(definition) };
 }
 
 export function createHostsFixture(bus: Bus = createMemoryBus()): HostsFixture {

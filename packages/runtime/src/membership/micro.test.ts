@@ -1,4 +1,4 @@
-/** What NATS' own tools are told of a host. The schemas are those of ADR-32, strict: a field too much is a mistake too. */
+/** The replies of a host in the NATS service protocol. The schemas of ADR-32 are strict, so an extra field fails too. */
 import { encode } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
@@ -17,15 +17,17 @@ import { type MicroService, startMicro } from "./micro.ts";
 const control = "troupe.control.worker-a";
 const asked = encode({ v: 1, kind: "hosts.asked" });
 
-/** By what hears the messages. */
+/** Errors that listeners threw. */
 const thrown: unknown[] = [];
 
-async function open(options: HostOptions = {}): Promise<{ stage: HostsFixture; host: TestHost; micro: MicroService }> {
+async function open(
+  options: HostOptions = {},
+): Promise<{ fixture: HostsFixture; host: TestHost; micro: MicroService }> {
   thrown.length = 0;
-  const stage = createHostsFixture(createMemoryBus({ onListenerError: (error) => thrown.push(error) }));
-  const host = await stage.host("worker-a", { agents: [served("coder"), served("tester")], ...options });
-  const { bus, logger } = stage;
-  return { stage, host, micro: await startMicro({ bus, logger, own: host }) };
+  const fixture = createHostsFixture(createMemoryBus({ onListenerError: (error) => thrown.push(error) }));
+  const host = await fixture.host("worker-a", { agents: [served("coder"), served("tester")], ...options });
+  const { bus, logger } = fixture;
+  return { fixture, host, micro: await startMicro({ bus, logger, own: host }) };
 }
 
 async function ask<S extends z.ZodType>({ bus }: HostsFixture, subject: string, schema: S): Promise<z.output<S>> {
@@ -33,25 +35,25 @@ async function ask<S extends z.ZodType>({ bus }: HostsFixture, subject: string, 
   return schema.parse(JSON.parse(new TextDecoder().decode(reply)));
 }
 
-describe("a host, as NATS' own tools see it", () => {
+describe("a host in the NATS service protocol", () => {
   test.each(["", ".troupe-worker", ".troupe-worker.worker-a"])("answers on $SRV.VERB%s", async (of) => {
-    const { stage } = await open();
-    expect((await ask(stage, `$SRV.PING${of}`, PingResponse)).id).toBe("worker-a");
-    expect((await ask(stage, `$SRV.INFO${of}`, InfoResponse)).endpoints).toHaveLength(2);
-    expect((await ask(stage, `$SRV.STATS${of}`, StatsResponse)).endpoints).toHaveLength(2);
+    const { fixture } = await open();
+    expect((await ask(fixture, `$SRV.PING${of}`, PingResponse)).id).toBe("worker-a");
+    expect((await ask(fixture, `$SRV.INFO${of}`, InfoResponse)).endpoints).toHaveLength(2);
+    expect((await ask(fixture, `$SRV.STATS${of}`, StatsResponse)).endpoints).toHaveLength(2);
   });
 
   test.each([".another", ".troupe-worker.worker-b", ".another.worker-a"])(
     "does not answer for others: $SRV.PING%s",
     async (of) => {
-      const { stage } = await open();
-      await expect(ask(stage, `$SRV.PING${of}`, PingResponse)).rejects.toMatchObject({ code: "NO_RESPONDERS" });
+      const { fixture } = await open();
+      await expect(ask(fixture, `$SRV.PING${of}`, PingResponse)).rejects.toMatchObject({ code: "NO_RESPONDERS" });
     },
   );
 
-  test("says who it is, in strings alone", async () => {
-    const { stage } = await open();
-    const { metadata, name, version } = await ask(stage, "$SRV.PING", PingResponse);
+  test("describes itself in strings only", async () => {
+    const { fixture } = await open();
+    const { metadata, name, version } = await ask(fixture, "$SRV.PING", PingResponse);
     expect({ name, version }).toEqual({ name: "troupe-worker", version: "1.0.0" });
     expect(metadata).toEqual({
       ...{ host: "worker-a", role: "worker", agents: "coder,tester", place: "box" },
@@ -63,86 +65,87 @@ describe("a host, as NATS' own tools see it", () => {
     ["1.2.3-rc.1+build.5", "1.2.3-rc.1+build.5"],
     ["1.2", "0.0.0"],
     ["nightly", "0.0.0"],
-  ])("of version %s is of semantic version %s", async (version, semantic) => {
-    const { stage } = await open({ version });
-    expect(await ask(stage, "$SRV.PING", PingResponse)).toMatchObject({ version: semantic, metadata: { version } });
+  ])("of version %s has the semantic version %s", async (version, semantic) => {
+    const { fixture } = await open({ version });
+    expect(await ask(fixture, "$SRV.PING", PingResponse)).toMatchObject({ version: semantic, metadata: { version } });
   });
 
-  test("names what it serves now, and counts what is too much for a line", async () => {
-    const { stage, host } = await open();
+  test("names its current agents, and counts those beyond one line", async () => {
+    const { fixture, host } = await open();
     host.serve(Array.from({ length: 60 }, (_, i) => served(`agent-${i}`)));
-    const { metadata } = await ask(stage, "$SRV.INFO", InfoResponse);
+    const { metadata } = await ask(fixture, "$SRV.INFO", InfoResponse);
     expect(metadata.agents).toMatch(/^agent-0,agent-1,.*agent-49,… \(60\)$/);
   });
 
-  test("has endpoints of its own, which no other host answers in its place", async () => {
-    const { stage } = await open();
-    const { endpoints } = await ask(stage, "$SRV.INFO", InfoResponse);
+  test("has endpoints that no other host answers", async () => {
+    const { fixture } = await open();
+    const { endpoints } = await ask(fixture, "$SRV.INFO", InfoResponse);
     expect(endpoints).toEqual([
       { name: "asked", subject: control, queue_group: "", metadata: {} },
       { name: "drain", subject: control, queue_group: "", metadata: {} },
     ]);
-    const reply = await stage.bus.request(control, asked, { timeoutMs: 1_000 });
+    const reply = await fixture.bus.request(control, asked, { timeoutMs: 1_000 });
     expect(JSON.parse(new TextDecoder().decode(reply))).toMatchObject({ kind: "host.beat", host: "worker-a" });
   });
 
-  test("tells how busy it is now", async () => {
-    const { stage, host } = await open({ capacity: 8 });
+  test("reports its current load", async () => {
+    const { fixture, host } = await open({ capacity: 8 });
     host.work({ runs: 5, busy: 3, draining: true });
-    const { started, endpoints } = await ask(stage, "$SRV.STATS", StatsResponse);
+    const { started, endpoints } = await ask(fixture, "$SRV.STATS", StatsResponse);
     expect(started).toBe("1970-01-01T00:16:40.000Z");
     for (const { data } of endpoints) expect(data).toEqual({ runs: 5, busy: 3, draining: true, capacity: 8 });
   });
 
-  test("counts what it was asked, how long that took, and what failed", async () => {
+  test("counts requests, their time and their errors", async () => {
     const refuse = (by: string): void => {
-      if (by === "nobody") throw new Error("not for nobody");
+      if (by === "no one") throw new Error("refused");
     };
     const onDrain = (by: string): void => {
       refuse(by);
-      stage.clock.advance(2.5);
+      fixture.clock.advance(2.5);
     };
-    const { stage } = await open({ onDrain });
+    const { fixture } = await open({ onDrain });
     const drain = (by: string) => encode({ v: 1, kind: "drain.asked", host: "worker-a", by });
     const figures = async (): Promise<Record<string, z.infer<typeof EndpointStats>>> => {
-      const { endpoints } = await ask(stage, "$SRV.STATS", StatsResponse);
+      const { endpoints } = await ask(fixture, "$SRV.STATS", StatsResponse);
       return Object.fromEntries(endpoints.map((endpoint) => [endpoint.name, endpoint]));
     };
     const idle = { num_requests: 0, num_errors: 0, last_error: "", processing_time: 0, average_processing_time: 0 };
     expect(await figures()).toMatchObject({ asked: idle, drain: idle });
 
-    for (const by of ["ada", "nobody"]) await stage.bus.request(control, drain(by), { timeoutMs: 50 }).catch(() => {});
-    expect(thrown).toEqual([new Error("not for nobody")]);
-    stage.bus.publish(control, encode({ v: 1, kind: "unheard.of" }));
+    for (const by of ["ada", "no one"])
+      await fixture.bus.request(control, drain(by), { timeoutMs: 50 }).catch(() => {});
+    expect(thrown).toEqual([new Error("refused")]);
+    fixture.bus.publish(control, encode({ v: 1, kind: "unheard.of" }));
     await settle();
     expect(await figures()).toMatchObject({
       asked: idle,
       drain: {
-        ...{ num_requests: 2, num_errors: 1, last_error: "not for nobody" },
+        ...{ num_requests: 2, num_errors: 1, last_error: "refused" },
         ...{ processing_time: 2_500_000, average_processing_time: 1_250_000 },
       },
     });
   });
 
-  test("is found by nobody once it has stopped", async () => {
-    const { stage, micro } = await open();
+  test("does not reply after it has stopped", async () => {
+    const { fixture, micro } = await open();
     micro.stop();
-    await expect(ask(stage, "$SRV.PING", PingResponse)).rejects.toMatchObject({ code: "NO_RESPONDERS" });
+    await expect(ask(fixture, "$SRV.PING", PingResponse)).rejects.toMatchObject({ code: "NO_RESPONDERS" });
   });
 
-  test("works all the same where the server forbids it to answer", async () => {
-    const stage = createHostsFixture();
-    const host = await stage.host("worker-a");
+  test("works if the server forbids the protocol", async () => {
+    const fixture = createHostsFixture();
+    const host = await fixture.host("worker-a");
     const bus = {
-      ...stage.bus,
-      subscribe: (subject: string, listener: Parameters<typeof stage.bus.subscribe>[1]) =>
+      ...fixture.bus,
+      subscribe: (subject: string, listener: Parameters<typeof fixture.bus.subscribe>[1]) =>
         subject.startsWith("$SRV.INFO")
           ? Promise.reject(new Error("forbidden"))
-          : stage.bus.subscribe(subject, listener),
+          : fixture.bus.subscribe(subject, listener),
     };
-    const micro = await startMicro({ bus, logger: stage.logger, own: host });
-    expect(stage.logged).toEqual(["`nats micro ls` does not list this host: the server refused a subscription"]);
-    expect(await ask(stage, "$SRV.PING", PingResponse)).toMatchObject({ id: "worker-a" });
+    const micro = await startMicro({ bus, logger: fixture.logger, own: host });
+    expect(fixture.logged).toEqual(["`nats micro ls` does not list this host: the server refused a subscription"]);
+    expect(await ask(fixture, "$SRV.PING", PingResponse)).toMatchObject({ id: "worker-a" });
     micro.stop();
   });
 });

@@ -1,4 +1,4 @@
-/** A recorded session comes about again from its record alone; where it would not, the first place is named. */
+/** A recorded session replays from its recording alone, or the first divergence is reported. */
 import {
   type AgentDefinition,
   type AgentSource,
@@ -38,7 +38,7 @@ import { replaySession } from "./replay-session.ts";
 // Every session that the tests of `host` and of test/delegation record is replayed as well, when they end.
 afterEach(stopHosts);
 
-/** main looks, asks helper, who looks too, and answers. */
+/** main calls a tool and asks helper, which calls the tool too; then main answers. */
 const script: Script = ({ origin }) => {
   if (origin.step === 1) return { text: "let me see", calls: [toolCall("echo", { of: origin.agent })] };
   if (origin.agent === "main" && origin.step === 2) return { calls: [delegate("helper", "help")] };
@@ -51,7 +51,7 @@ async function recorded(deps: TestDeps = createTestDeps({ agents, script })): Pr
   return await readFeed(deps.journal);
 }
 
-/** The feed with one entry changed, and all that follows it in its run sealed anew: as if it had been so. */
+/** The feed with one entry changed and the following entries of its run sealed again. */
 function forged(feed: readonly FeedItem[], change: (entry: Entry) => EntryBody | null): FeedItem[] {
   const ends = new Map<string, { index: number; hash: string | null }>();
   return feed.flatMap((item): FeedItem[] => {
@@ -80,8 +80,8 @@ function registry(changes: Record<string, Partial<AgentDefinition>>, deps: TestD
   };
 }
 
-describe("a session that is replayed", () => {
-  it("is the same, with nothing called and nothing run, and says of how much", async () => {
+describe("a replayed session", () => {
+  it("is the same without any call, and has counts", async () => {
     const deps = createTestDeps({ agents, script });
     const feed = await recorded(deps);
     const [modelCalls, toolCalls] = [deps.modelCalls.length, deps.toolCalls.length];
@@ -96,18 +96,18 @@ describe("a session that is replayed", () => {
       divergence: null,
     });
     expect([deps.modelCalls.length, deps.toolCalls.length]).toEqual([modelCalls, toolCalls]);
-    // As a file keeps it.
+    // As it is read from a file.
     expect(await replaySession({ session, from: JSON.parse(JSON.stringify(feed)) })).toMatchObject({ same: true });
   });
 
-  it("is the same with the agents and tools of today, where nobody has changed them", async () => {
+  it("is the same with the agents and tools of now if they are unchanged", async () => {
     const deps = createTestDeps({ agents, script });
     const feed = await recorded(deps);
     const today = { agentSource: deps.agentSource, tools: deps.tools.specs() };
     expect((await replaySession({ session, from: feed, ...today })).divergence).toBeNull();
   });
 
-  it("is the same as far as it goes, where it has not settled", async () => {
+  it("is the same up to its end if it has not settled", async () => {
     const deps = createTestDeps({ agents, script: deploying });
     await startHost(deps);
     void ask(deps, request);
@@ -119,15 +119,15 @@ describe("a session that is replayed", () => {
     });
   });
 
-  it("that nobody has recorded is unknown", async () => {
+  it("that was not recorded is unknown", async () => {
     const error = await replaySession({ session: run, from: [] }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TroupeError);
     expect(error).toMatchObject({ code: "UNKNOWN_SESSION" });
   });
 });
 
-describe("the first place where it goes another way is named:", () => {
-  it("an agent's prompt that was edited, in the opening of its run", async () => {
+describe("the first divergence is reported:", () => {
+  it("an edited prompt, in the opening of its run", async () => {
     const deps = createTestDeps({ agents, script });
     const feed = await recorded(deps);
     const agentSource = registry({ helper: { prompt: "You are helper, and brief." } }, deps);
@@ -146,7 +146,7 @@ describe("the first place where it goes another way is named:", () => {
     expect(divergence?.message).toContain("entry 0 (run.opened) of helper");
   });
 
-  it("a tool that is gone, in the opening of the first run that had it", async () => {
+  it("a removed tool, in the opening of the first run that had it", async () => {
     const deps = createTestDeps({ agents, script });
     const feed = await recorded(deps);
     const tools = deps.tools.specs().filter(({ name }) => name !== "danger");
@@ -155,7 +155,7 @@ describe("the first place where it goes another way is named:", () => {
     expect(divergence?.paths.every((path) => /^pin\.(tools|grant\.tools)\./.test(path))).toBe(true);
   });
 
-  it("an answer that was edited, in what the model is sent next", async () => {
+  it("an edited reply, in the next messages to the model", async () => {
     const feed = await recorded();
     const edited = forged(feed, (entry) =>
       entry.kind === "tool.finished" && entry.run === run
@@ -172,7 +172,7 @@ describe("the first place where it goes another way is named:", () => {
     });
   });
 
-  it("an answer that was edited at the end, in the settlement that it led to", async () => {
+  it("an edited last reply, in the settlement", async () => {
     const feed = await recorded();
     const edited = forged(feed, (entry) =>
       entry.kind === "model.replied" && entry.run !== run && entry.step === 2
@@ -189,7 +189,7 @@ describe("the first place where it goes another way is named:", () => {
     });
   });
 
-  it("a call that the record has no answer to, where the run goes on and the record does not", async () => {
+  it("a call that was not recorded, if the run continues beyond the recording", async () => {
     const feed = await recorded();
     const shorter = forged(feed, (entry) => {
       if (entry.run !== run || entry.kind === "run.opened" || entry.kind === "run.settled") return entry;
@@ -204,7 +204,7 @@ describe("the first place where it goes another way is named:", () => {
     });
   });
 
-  it("a recorded call that is not made any more", async () => {
+  it("a recorded call that the run no longer makes", async () => {
     const feed = await recorded();
     const silent = forged(feed, (entry) =>
       entry.kind === "model.replied" && entry.run === run && entry.step === 1
@@ -219,7 +219,7 @@ describe("the first place where it goes another way is named:", () => {
     });
   });
 
-  it("a child that nobody asks for any more", async () => {
+  it("a child that its parent no longer starts", async () => {
     const feed = await recorded();
     const childless = forged(feed, (entry) => (entry.kind === "calls.planned" ? { ...entry, children: [] } : entry));
     expect((await replaySession({ session, from: childless })).divergence).toMatchObject({
@@ -228,7 +228,7 @@ describe("the first place where it goes another way is named:", () => {
     });
   });
 
-  it("an entry that was changed in its file, by its seal", async () => {
+  it("an entry that was changed in its file, by its hash", async () => {
     const feed = await recorded();
     const changed = feed.map((item) =>
       item.text.includes('"tool.finished"') ? { ...item, text: item.text.replace("echo", "ECHO") } : item,
@@ -239,7 +239,7 @@ describe("the first place where it goes another way is named:", () => {
     });
   });
 
-  it("a wish that was heard elsewhere", async () => {
+  it("a command that the run received at another point", async () => {
     const deps = createTestDeps({ agents, script: deploying });
     await startHost(deps);
     const response = ask(deps, request);
@@ -261,7 +261,7 @@ describe("the first place where it goes another way is named:", () => {
   });
 });
 
-it("a replay provider alone says what was said, by run and step, and waits where nothing was", async () => {
+it("a replay provider alone replies by run and step, and waits for an unrecorded call", async () => {
   const recording = readRecording(await recorded(), session);
   const unanswered: number[] = [];
   const models = createReplayProvider({ recording, onUnanswered: ({ step }) => unanswered.push(step) });

@@ -1,4 +1,4 @@
-/** Blobs are kept for good: no secret gets into one, in text or between bytes that are none. */
+/** Blobs are stored for good, so no secret may enter one, in text or in binary content. */
 import { createRedactor } from "@troupe/core";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { expect, it } from "vitest";
@@ -7,15 +7,15 @@ import { redactBlobs } from "./redact-ports.ts";
 const key = "schlüssel-0123456789";
 const blobs = redactBlobs(createMemoryBlobs(), createRedactor({ values: [{ name: "KEY", value: key }] }));
 
-async function kept(bytes: Uint8Array): Promise<Buffer> {
+async function stored(bytes: Uint8Array): Promise<Buffer> {
   return Buffer.from((await blobs.get(await blobs.put(bytes))) ?? []);
 }
 
-it("text has a mark where the secret was, and the hash of what is kept", async () => {
-  expect((await kept(Buffer.from(`ä ${key} ö`))).toString()).toBe("ä [redacted: KEY] ö");
+it("text gets a mask for the secret, and the hash of the stored bytes", async () => {
+  expect((await stored(Buffer.from(`ä ${key} ö`))).toString()).toBe("ä [redacted: KEY] ö");
 });
 
-it("bytes that are no text keep all that is no secret", async () => {
+it("binary content keeps everything but the secret", async () => {
   const noise = Buffer.from([0xff, 0x00, 0xfe, 0x80]);
   const ascii = redactBlobs(
     createMemoryBlobs(),
@@ -27,7 +27,7 @@ it("bytes that are no text keep all that is no secret", async () => {
   );
 });
 
-it("what has none in it is kept byte for byte", async () => {
+it("a blob without secrets is stored byte for byte", async () => {
   for (const bytes of [Buffer.from("nothing to see"), Buffer.from([0xc3, 0x28, 0xff])])
-    expect(await kept(bytes)).toEqual(bytes);
+    expect(await stored(bytes)).toEqual(bytes);
 });

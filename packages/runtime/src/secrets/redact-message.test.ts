@@ -1,4 +1,4 @@
-/** Whatever is a secret, a message stays what its schema says. */
+/** A redacted message always fits its schema. */
 import { createRedactor, EntryBody, InboxItem, LiveEvent, RunRequest } from "@troupe/core";
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
@@ -24,7 +24,7 @@ const bodies: EntryBody[] = [
   },
 ];
 
-/** Words that stand in these messages as names as well. */
+/** Words that are names in these messages too. */
 const words = [
   "general-purpose",
   "a-main-agent",
@@ -37,7 +37,7 @@ const words = [
   "task_only",
 ];
 
-test("with any of its own words for a secret it can still be read", () => {
+test("a message stays valid if any of its words is a secret", () => {
   fc.assert(
     fc.property(fc.subarray(words, { minLength: 1 }), (secrets) => {
       const redact = createRedactor({ values: secrets.map((value, i) => ({ name: `K${i}`, value })) });
@@ -47,20 +47,20 @@ test("with any of its own words for a secret it can still be read", () => {
   );
 });
 
-it("a name stays, and what is no name does not", () => {
+it("a name stays, other text is redacted", () => {
   const redact = createRedactor({ values: [{ name: "K", value: "general-purpose" }] });
   const { agent, task } = redactMessage(RunRequest, request, redact);
   expect({ agent, task }).toEqual({ agent: "general-purpose", task: "task of [redacted: K]" });
 });
 
-it("what has no secret in it is the same, in bytes as well", () => {
+it("a message without secrets stays the same, also as bytes", () => {
   const redact = createRedactor();
   expect(redactMessage(RunRequest, request, redact)).toBe(request);
   const bytes = Buffer.from(JSON.stringify({ v: 1, kind: "run.claimed", session, run, agent: "main" }));
   expect(redactMessageBytes(LiveEvent, bytes, redact)).toBe(bytes);
 });
 
-it("bytes that are no such message are text like any other", () => {
+it("bytes that are not such a message are redacted as text", () => {
   const redact = createRedactor({ values: [{ name: "K", value: "key-0123456789" }] });
   expect(Buffer.from(redactMessageBytes(InboxItem, Buffer.from('{"cut key-0123456789'), redact)).toString()).toBe(
     '{"cut [redacted: K]',

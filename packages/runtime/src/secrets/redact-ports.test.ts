@@ -1,4 +1,4 @@
-/** Each way out of a run, alone: what goes through it has no secret in it, and what has none goes through unchanged. */
+/** Each port of a run: secrets are removed, and everything else passes unchanged. */
 import { createRedactor, type Json, LiveEvent, type ModelReply, RunRequest } from "@troupe/core";
 import { decode, encode, SettledMessage, type Thinking } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const redact = createRedactor({
 });
 const run = "0198a000-0000-7000-8000-000000000001";
 
-function worldOf(script: Parameters<typeof createTestDeps>[0]["script"] = () => ({ text: "done" })): HostDeps {
+function depsOf(script: Parameters<typeof createTestDeps>[0]["script"] = () => ({ text: "done" })): HostDeps {
   return { ...createTestDeps({ agents: [{ id: "main" }, { id: "researcher" }], script }), redact };
 }
 
@@ -31,8 +31,8 @@ async function entriesAfter(deps: HostDeps, request = rootRequest({ run })) {
 
 const reply = (changes: Partial<ModelReply>) => (): Partial<ModelReply> => changes;
 
-describe("what is stored is what the run is fed", () => {
-  it("a tool is run with the arguments that the journal has", async () => {
+describe("the run is fed the stored entry", () => {
+  it("a tool runs with the arguments in the journal", async () => {
     const ran: Json[] = [];
     const args = { text: `use ${key}`, deep: [{ [key]: key }] };
     const calls = [toolCall("echo", args)];
@@ -42,40 +42,42 @@ describe("what is stored is what the run is fed", () => {
       tools: {
         run: async (call) => {
           ran.push(call.args);
-          return { ...emptyOutcome, output: `said ${key}` };
+          return { ...emptyOutcome, output: `message ${key}` };
         },
       },
     });
     const { entries } = await entriesAfter({ ...test, redact });
     expect(ran).toEqual([{ text: `use ${mark}`, deep: [{ [mark]: mark }] }]);
     expect(JSON.stringify(entries)).not.toContain(key);
-    expect(entries.find(({ kind }) => kind === "tool.finished")).toMatchObject({ outcome: { output: `said ${mark}` } });
+    expect(entries.find(({ kind }) => kind === "tool.finished")).toMatchObject({
+      outcome: { output: `message ${mark}` },
+    });
   });
 
   it("a request, a prompt and a response", async () => {
-    const deps = worldOf(reply({ text: `it is ${key}` }));
+    const deps = depsOf(reply({ text: `it is ${key}` }));
     const { response, entries } = await entriesAfter(deps, rootRequest({ run, task: `use ${key}`, context: key }));
     expect(response.summary).toBe(`it is ${mark}`);
     expect(entries[0]).toMatchObject({ request: { task: `use ${mark}`, context: mark } });
     expect(JSON.stringify(entries)).not.toContain(key);
   });
 
-  it("the name of an agent stays, though a secret be the same word: the journal can still be read", async () => {
+  it("an agent's name stays even if a secret is the same word, so the journal stays readable", async () => {
     const { response, entries } = await entriesAfter(
-      worldOf(),
+      depsOf(),
       rootRequest({ run, agent: "researcher", task: "a researcher" }),
     );
     expect(response.agent).toBe("researcher");
     expect(entries[0]).toMatchObject({ request: { agent: "researcher", task: "a [redacted: WORD]" } });
   });
 
-  it("without a redactor nothing is looked for", async () => {
+  it("without a redactor nothing changes", async () => {
     const { entries } = await entriesAfter(createTestDeps({ agents: [{ id: "main" }], script: reply({ text: key }) }));
     expect(JSON.stringify(entries)).toContain(key);
   });
 });
 
-describe("thoughts, which are signed,", () => {
+describe("signed thinking blocks", () => {
   const thought = (thinking: string, textBefore = 0): Thinking => ({
     provider: "test",
     model: "model",
@@ -83,18 +85,18 @@ describe("thoughts, which are signed,", () => {
     callsBefore: 0,
     block: { type: "thinking", thinking, signature: "s" },
   });
-  const thoughtsAfter = async (said: Partial<ModelReply>) => {
-    const { entries } = await entriesAfter(worldOf(reply(said)));
+  const thoughtsAfter = async (message: Partial<ModelReply>) => {
+    const { entries } = await entriesAfter(depsOf(reply(message)));
     const replied = entries.find((entry) => entry.kind === "model.replied");
     return replied?.kind === "model.replied" ? replied.reply.thinking : null;
   };
 
-  it("are dropped, all of a reply, where one has a secret in it", async () => {
+  it("are all dropped if one of the reply contains a secret", async () => {
     const thinking = [thought("harmless"), thought(`the key is ${key}`)];
     expect(await thoughtsAfter({ text: "done", thinking })).toBeUndefined();
   });
 
-  it("are kept as they are where only the words have one, and stand where they stood", async () => {
+  it("stay, at their positions, if only the text contains a secret", async () => {
     const text = `a ${key} b`;
     const thinking = [thought("x"), thought("y", `a ${key}`.length), thought("z", text.length)];
     const places = [0, `a ${mark}`.length, `a ${mark} b`.length];
@@ -103,15 +105,15 @@ describe("thoughts, which are signed,", () => {
     );
   });
 
-  it("are not touched in a reply without secrets", async () => {
+  it("stay the same in a reply without secrets", async () => {
     expect(await thoughtsAfter({ text: "done", thinking: [thought("x", 2)] })).toEqual([thought("x", 2)]);
   });
 });
 
-describe("what leaves a run by a port", () => {
-  const deps = redactDeps(worldOf());
+describe("a port redacts", () => {
+  const deps = redactDeps(depsOf());
 
-  it("is looked at once, however often somebody begins to work over the world", () => {
+  it("once, even if the ports are wrapped twice", () => {
     expect(redactDeps(deps)).toBe(deps);
   });
 
@@ -122,7 +124,7 @@ describe("what leaves a run by a port", () => {
     expect(decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").task).toBe(`use ${mark}`);
   });
 
-  it("a wish", async () => {
+  it("a command", async () => {
     const { session } = rootRequest({ run });
     await deps.journal.appendInbox({ v: 1, kind: "run.steered", at: 1, session, run, text: `use ${key}`, by: key });
     const [item] = await deps.journal.readInbox(session);
@@ -132,20 +134,20 @@ describe("what leaves a run by a port", () => {
   it.each([
     ["a live event", { kind: "tool.started", agent: "researcher", tool: "shell", detail: `echo ${key}` }, LiveEvent],
     ["a response", { kind: "run.settled", response: null, note: key }, SettledMessage],
-  ])("a message: %s", async (_, said, schema) => {
-    const heard: string[] = [];
+  ])("a message: %s", async (_, fields, schema) => {
+    const received: string[] = [];
     const { session } = rootRequest({ run });
-    await deps.bus.subscribe("secrets", ({ bytes }) => heard.push(new TextDecoder().decode(bytes)));
-    const message = { v: 1, session, run, ...said };
+    await deps.bus.subscribe("secrets", ({ bytes }) => received.push(new TextDecoder().decode(bytes)));
+    const message = { v: 1, session, run, ...fields };
     deps.bus.publish("secrets", encode(message));
     deps.bus.publish("secrets", encode({ ...message, detail: "none", note: "none" }));
     await deps.bus.flush();
-    expect(heard.join()).not.toContain(key);
-    expect(heard[0]).toContain(mark);
-    for (const text of heard) expect(schema.safeParse(JSON.parse(text)).success).toBe(true);
+    expect(received.join()).not.toContain(key);
+    expect(received[0]).toContain(mark);
+    for (const text of received) expect(schema.safeParse(JSON.parse(text)).success).toBe(true);
   });
 
-  it("a question over the bus", async () => {
+  it("a request over the bus", async () => {
     await deps.bus.subscribe("questions", ({ bytes, respond }) => respond(bytes));
     const answer = await deps.bus.request("questions", new TextEncoder().encode(`no JSON: ${key}`), {
       timeoutMs: 1_000,
@@ -153,11 +155,11 @@ describe("what leaves a run by a port", () => {
     expect(new TextDecoder().decode(answer)).toBe(`no JSON: ${mark}`);
   });
 
-  it("words while they are said, in whatever pieces", async () => {
+  it("text deltas, split at any point", async () => {
     const text = `the key is ${key}, as you know`;
     for (const length of [1, 2, 7, text.length]) {
       const pieces = text.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
-      const base = worldOf();
+      const base = depsOf();
       const models: HostDeps["models"] = {
         ...base.models,
         async call(request, options) {
@@ -176,7 +178,7 @@ describe("what leaves a run by a port", () => {
     }
   });
 
-  it("a line of the log, with errors and what caused them", () => {
+  it("a log line with errors and their causes", () => {
     const lines: unknown[] = [];
     const note = (details: object, message: string): void => void lines.push({ ...details, message });
     const logger = { debug: note, info: note, warn: note, error: note };

@@ -1,10 +1,10 @@
-/** Which values are secret: too few is a leak, too many makes every text unreadable. */
+/** Which values are secrets. Too few leak secrets; too many make text unreadable. */
 import { describe, expect, it } from "vitest";
 import { type ProviderSecrets, secretsOf } from "./secrets-of.ts";
 
 const valuesOf = (env: NodeJS.ProcessEnv) => secretsOf({ env }).map(({ value }) => value);
 
-describe("a variable whose name says so is secret:", () => {
+describe("a variable with a secret-sounding name is a secret:", () => {
   it.each([
     "OPENAI_API_KEY",
     "OPENAI_APIKEY",
@@ -30,7 +30,7 @@ describe("a variable whose name says so is secret:", () => {
   });
 });
 
-describe("is no secret:", () => {
+describe("not a secret:", () => {
   it.each([
     ["KEYBOARD_LAYOUT", "de-latin1-nodeadkeys"],
     ["MONKEY_ISLAND", "two-headed-monkey1"],
@@ -54,14 +54,14 @@ describe("is no secret:", () => {
     expect(valuesOf({ [name]: value })).toEqual([]);
   });
 
-  it("what everybody on the machine sees anyway", () => {
+  it("public values of the machine", () => {
     expect(valuesOf({ HOME: "/home/ann-example", SUDO_PASSWORD: "ann-example", DB_PASSWORD: "ann-example-2" })).toEqual(
       ["ann-example-2"],
     );
   });
 });
 
-it("of an address the password, as it is written and as it is meant", () => {
+it("the password in a URL, as written and decoded", () => {
   expect(valuesOf({ DATABASE_URL: "postgres://app:p%40ss-word9@db/x", HTTP_PROXY: "http://proxy:3128" })).toEqual([
     "p%40ss-word9",
     "p@ss-word9",
@@ -69,7 +69,7 @@ it("of an address the password, as it is written and as it is meant", () => {
   expect(valuesOf({ SENTRY_DSN: "https://0123abcd4567@sentry.example/1" })).toEqual(["0123abcd4567"]);
 });
 
-it("the keys of providers, whatever their variables are called", () => {
+it("the keys of providers, whatever the names of their variables", () => {
   const provider: ProviderSecrets = {
     id: "acme",
     baseUrl: "https://bot:in-the-address7@acme.example/v1",
@@ -88,7 +88,7 @@ it("the keys of providers, whatever their variables are called", () => {
   ]);
 });
 
-it("others that are known, once", () => {
+it("further secrets, without duplicates", () => {
   const others = [{ name: "the home's token", value: "token-0123456789" }];
   expect(secretsOf({ env: { A_TOKEN: "token-0123456789" }, others })).toEqual(others);
 });

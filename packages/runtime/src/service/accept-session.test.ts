@@ -1,4 +1,4 @@
-/** A session is accepted once, whoever asks how often: its caller may have lost the answer, or the process with it. */
+/** A session is accepted once, even if it is submitted again: its caller may have missed the reply, or the process may have crashed. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { type AgentDefinition, RunRequest, SubmitSession, TroupeError } from "@troupe/core";
@@ -38,8 +38,8 @@ async function requestsIn(deps: IdleDeps): Promise<number> {
 
 const command = SubmitSession.parse({ session, task: "once" });
 
-describe("a session that its caller has named", () => {
-  it("is the same for whoever asks again, at once or later", async () => {
+describe("a session with an id from its caller", () => {
+  it("is the same for every submission, concurrent or later", async () => {
     const deps = await createIdleDeps();
     const accept = acceptIn(deps);
     const [first, atOnce] = await Promise.all([accept(command), accept(command)]);
@@ -50,7 +50,7 @@ describe("a session that its caller has named", () => {
     expect(await deps.journal.openRuns()).toHaveLength(1);
   });
 
-  it("is the same even where the journal has let go of it", async () => {
+  it("is the same even after it was purged from the journal", async () => {
     const deps = await createIdleDeps();
     const detail = recordedSession(session);
     const record = { session: async (id: string) => (id === session ? detail : null) };
@@ -64,7 +64,7 @@ describe("a session that its caller has named", () => {
     expect(await requestsIn(deps)).toBe(0);
   });
 
-  it("is one run, where several daemons accept it before any of them knows of the others", async () => {
+  it("is one run, even if several daemons accept it before they learn of each other", async () => {
     const deps = await createIdleDeps();
     const daemons = [systemIds(), systemIds()].map((ids) => acceptIn(deps, "", undefined, undefined, ids));
     const accepted = await Promise.all(daemons.map((accept) => accept(command)));
@@ -74,7 +74,7 @@ describe("a session that its caller has named", () => {
     expect(await deps.offered()).toHaveLength(1);
   });
 
-  it("is offered by the next process that is asked, where the one that accepted it is gone", async () => {
+  it("is offered by the next process if the one that accepted it has crashed", async () => {
     const before = await createIdleDeps();
     const first = await acceptIn(before)(command);
     const after = { ...(await createIdleDeps()), journal: before.journal };
@@ -83,14 +83,14 @@ describe("a session that its caller has named", () => {
   });
 });
 
-it("every wish without a name gets a session of its own", async () => {
+it("every submission without an id gets a session of its own", async () => {
   const accept = acceptIn(await createIdleDeps());
   const unnamed = SubmitSession.parse({ task: "again" });
   const both = await Promise.all([accept(unnamed), accept(unnamed)]);
   expect(new Set(both.map((each) => each.session)).size).toBe(2);
 });
 
-/** What the first run of a session is asked for. */
+/** The request of a session's first run. */
 async function requestFor(
   wanted: Partial<SubmitSession>,
   { agents = [{ id: "main" }], policy = "" }: { agents?: Parameters<typeof definition>[0][]; policy?: string } = {},
@@ -101,7 +101,7 @@ async function requestFor(
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
 
-describe("where the root works", () => {
+describe("the workspace of the root", () => {
   const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
     const deps = await createIdleDeps([definition(agent)]);
     await acceptIn(place === undefined ? deps : { ...deps, locality: place })(command);
@@ -109,12 +109,12 @@ describe("where the root works", () => {
     return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").workspace;
   };
 
-  it("is on this machine's disk, where there are others", async () => {
+  it("names this machine's disk if there are several", async () => {
     expect(await workspaceOf({ id: "main" })).not.toHaveProperty("place");
     expect(await workspaceOf({ id: "main" }, "desk")).toMatchObject({ place: "desk" });
   });
 
-  it("is what its agent's file says; for one that only others serve, a folder of its own", async () => {
+  it("has the mode of the agent's file; an agent that only other hosts serve is isolated", async () => {
     const remote = { origin: "remote" as const, path: "lab" };
     expect(await workspaceOf({ id: "main", workspace: "worktree" }, "desk")).toMatchObject({
       mode: "worktree",
@@ -127,7 +127,7 @@ describe("where the root works", () => {
 });
 
 describe("the root's request", () => {
-  it("has the policy for its first layer, and what the session narrows for its second", async () => {
+  it("has the policy as its first layer and the session's grant as its second", async () => {
     const policy = "tools: {deny: [shell]}";
     const first = {
       from: "policy",
@@ -153,7 +153,7 @@ describe("the root's request", () => {
     ]);
   });
 
-  it("has nobody above it", async () => {
+  it("has no parent and no ancestors", async () => {
     expect(await requestFor({})).toMatchObject({
       chain: [],
       ancestors: [],
@@ -164,8 +164,12 @@ describe("the root's request", () => {
   });
 
   it.each<[string, SubmitSession["budget"], object]>([
-    ["only runs are counted", undefined, { tokens: null, costUsd: null, toolCalls: null, spawns: spawnsDefault }],
-    ["what is said holds, runs beside it", { tokens: 5 }, { tokens: 5, spawns: spawnsDefault }],
+    [
+      "the default limits runs only",
+      undefined,
+      { tokens: null, costUsd: null, toolCalls: null, spawns: spawnsDefault },
+    ],
+    ["a given limit holds, next to the default", { tokens: 5 }, { tokens: 5, spawns: spawnsDefault }],
     ["more runs", { spawns: 500, costUsd: 0.5 }, { spawns: 500, costUsd: 0.5, tokens: null }],
     ["no runs at all", { spawns: 0 }, { spawns: 0 }],
   ])("has a budget: %s", async (_, budget, expected) => {
@@ -181,7 +185,7 @@ describe("the root's request", () => {
       { maxDurationMs: 20, maxDepth: 0 },
     ],
     [{ timeoutMs: 50, limits: { maxDurationMs: 90 } }, { maxDurationMs: 50 }],
-  ])("has the tighter of two caps: %j", async (wanted, limits) => {
+  ])("has the lower of two limits: %j", async (wanted, limits) => {
     expect((await requestFor(wanted)).limits).toEqual(limits);
   });
 
@@ -201,7 +205,7 @@ describe("a session's grant", () => {
     [{ agents: ["*"], denyAgents: ["helper"] }],
     [{ denyAgents: ["*"] }],
     [{ agents: [] }],
-  ])("may say %j", async (grant) => {
+  ])("can be %j", async (grant) => {
     const { layers } = await requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
     expect(layers[1]).toMatchObject({ tools: grant.tools ?? null, agents: grant.agents ?? null });
   });
@@ -217,15 +221,15 @@ describe("a session's grant", () => {
     [{ agents: ["main", "helpr"] }, 'an unknown agent, "helpr"; known agents: main, helper', "did you mean helper?"],
     [{ denyTools: ["web_*"] }, 'an unknown tool, "web_*"', "use the name of a known tool"],
     [{ denyAgents: ["h*"] }, 'an unknown agent, "h*"', "use the name of a known agent"],
-  ])("names nothing that there is not: %j", async (grant, message, fix) => {
+  ])("is refused with an unknown name: %j", async (grant, message, fix) => {
     const refused = requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
     await expect(refused).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message), fix });
   });
 });
 
-describe("who is switched off cannot be asked:", () => {
+describe("an agent cannot be asked if it is disabled", () => {
   it.each<[string, Partial<AgentDefinition>, string, string]>([
-    ["by its own definition", { disabled: true }, "", "disabled in its own file, main.md"],
+    ["in its own file", { disabled: true }, "", "disabled in its own file, main.md"],
     ["by the policy", {}, "agents: {disabled: [main]}", "by this machine's policy"],
   ])("%s", async (_, changes, policy, message) => {
     const deps = await createIdleDeps([definition({ id: "main", ...changes })]);
@@ -246,21 +250,21 @@ describe("the model of a session", () => {
   };
 
   it.each([
-    ["what it names, as whoever chooses understands it", { model: "sonnet" }, chosen, "chosen/sonnet", true],
-    ["by its folder, where it names none", { workspace: "/" }, chosen, "chosen/null", false],
-    ["a scenario, whatever else is said", { scenario: "s", model: "sonnet" }, chosen, "s", true],
-    ["what it names, as it is written, where nobody chooses", { model: "a/b" }, undefined, "a/b", false],
+    ["a named model, as the chooser resolves it", { model: "sonnet" }, chosen, "chosen/sonnet", true],
+    ["the model of the folder if none is named", { workspace: "/" }, chosen, "chosen/null", false],
+    ["a scenario, even if a model is named", { scenario: "s", model: "sonnet" }, chosen, "s", true],
+    ["a named model as written, without a chooser", { model: "a/b" }, undefined, "a/b", false],
     ["a script, which is a demo", { model: "scripted/x" }, undefined, "scripted/x", true],
-    ["else the one of all sessions", {}, undefined, "test/model", false],
-  ])("is %s", async (_, said, model, id, demo) => {
+    ["otherwise the default model", {}, undefined, "test/model", false],
+  ])("is %s", async (_, submission, model, id, demo) => {
     const deps = await createIdleDeps();
-    const submitted = await acceptIn(deps, "", model)({ ...command, ...said });
+    const submitted = await acceptIn(deps, "", model)({ ...command, ...submission });
     expect(submitted.demo).toBe(demo);
     const [first] = await deps.journal.readInbox(session);
     expect(first?.item).toMatchObject({ kind: "session.requested", request: { model: id }, demo });
   });
 
-  it("that means nothing is refused before anything is kept", async () => {
+  it("is refused before the session is stored if it is unknown", async () => {
     const deps = await createIdleDeps();
     await expect(acceptIn(deps, "", chosen)({ ...command, model: "none" })).rejects.toMatchObject({
       code: "UNKNOWN_MODEL",

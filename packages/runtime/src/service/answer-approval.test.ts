@@ -1,4 +1,4 @@
-/** A person's answer: the first one holds, it reaches whoever waits for it, and it never allows more than was asked. */
+/** A person's answer: the first one holds, it reaches the waiting run, and it never allows more than was asked. */
 import { ApprovalAnswer, type ApprovalRow, type EntryBody } from "@troupe/core";
 import { hashArguments } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
@@ -60,7 +60,7 @@ describe("an answer", () => {
     ["a yes", yes, { approved: true, scope: "once", reason: null, by: "Ada" }, "approved"],
     ["a no", no, { approved: false, scope: "once", reason: "not there", by: "Ben" }, "denied"],
     ["for the run", { ...yes, scope: "run" as const }, { approved: true, scope: "run" }, "approved"],
-  ])("is kept, announced, and wakes the run that asked, alone: %s", async (_, given, kept, state) => {
+  ])("is stored, announced, and wakes only the run that asked: %s", async (_, given, stored, state) => {
     await ask();
     const { approved, scope, by, reason: answerReason } = given;
     expect(await control.answer(id, given)).toEqual({
@@ -69,7 +69,7 @@ describe("an answer", () => {
       rule: null,
     });
     expect(approved).toBe(state === "approved");
-    expect(await deps.commands()).toMatchObject([{ kind: "approval.answered", run: child, approval: id, ...kept }]);
+    expect(await deps.commands()).toMatchObject([{ kind: "approval.answered", run: child, approval: id, ...stored }]);
     expect(deps.announced).toEqual([session]);
     expect(await deps.offered()).toEqual([child]);
     expect(rules.stored).toEqual([]);
@@ -85,7 +85,7 @@ describe("an answer", () => {
     expect(await deps.commands()).toHaveLength(1);
   });
 
-  it("to a question that nobody asked is refused", async () => {
+  it("to an unknown question is refused", async () => {
     await ask([question], false);
     await expect(control.answer(root, yes)).rejects.toMatchObject({
       code: "UNKNOWN_APPROVAL",
@@ -96,7 +96,7 @@ describe("an answer", () => {
 });
 
 describe("the first answer holds:", () => {
-  it("a later one changes nothing, and is told how it stands", async () => {
+  it("a later one changes nothing and gets the current state", async () => {
     await ask();
     await control.answer(id, no);
     const { approval, outcome } = await control.answer(id, { ...yes, scope: "rule" });
@@ -106,7 +106,7 @@ describe("the first answer holds:", () => {
     expect(rules.stored).toEqual([]);
   });
 
-  it("of two at once, one", async () => {
+  it("of two concurrent answers, one", async () => {
     await ask();
     const outcomes = await Promise.all([control.answer(id, yes), control.answer(id, no), control.answer(id, yes)]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["answered", "settled", "settled"]);
@@ -114,7 +114,7 @@ describe("the first answer holds:", () => {
     expect(await deps.commands()).toHaveLength(1);
   });
 
-  it("and wakes the run again, where whoever gave it was stopped before that", async () => {
+  it("and wakes the run again if its sender crashed before that", async () => {
     await ask();
     await control.answer(id, yes);
     await deps.offered();
@@ -122,14 +122,14 @@ describe("the first answer holds:", () => {
     expect(await deps.offered()).toEqual([child]);
   });
 
-  it("one that the record has is not asked for in the inbox", async () => {
+  it("one in the record is not looked up in the inbox", async () => {
     await ask();
     record.approvals.set(id, { ...waiting, state: "approved", by: "Cleo" });
     expect(await control.answer(id, no)).toMatchObject({ outcome: "settled", approval: { by: "Cleo" } });
     expect(await deps.commands()).toEqual([]);
   });
 
-  it("and none is taken by a run that has ended", async () => {
+  it("and a settled run takes none", async () => {
     await ask([question, settled(child, "cancelled")]);
     expect(await control.answer(id, { ...yes, scope: "rule" })).toEqual({
       approval: { ...waiting, state: "withdrawn" },
@@ -141,11 +141,15 @@ describe("the first answer holds:", () => {
   });
 });
 
-describe("an answer for good", () => {
+describe("an answer with the scope rule", () => {
   it.each([
-    ["a yes, for who asked, with these arguments", yes, { decision: "allow", agent: "coder", by: "Ada" }],
-    ["a no, for everybody", no, { decision: "deny", agent: null, by: "Ben" }],
-  ])("is a rule first, then an answer: %s", async (_, given, stored) => {
+    [
+      "an allowance, for the agent that asked, with these arguments",
+      yes,
+      { decision: "allow", agent: "coder", by: "Ada" },
+    ],
+    ["a denial, for all agents", no, { decision: "deny", agent: null, by: "Ben" }],
+  ])("is stored as a rule first, then as an answer: %s", async (_, given, stored) => {
     await ask();
     const { rule, outcome } = await control.answer(id, { ...given, scope: "rule" });
     expect(rule).toEqual({
@@ -163,20 +167,20 @@ describe("an answer for good", () => {
     expect(await deps.commands()).toMatchObject([{ approved: given.approved, scope: "rule" }]);
   });
 
-  it("may be for any arguments", async () => {
+  it("can apply to any arguments", async () => {
     await ask();
     const { rule } = await control.answer(id, { ...yes, scope: "rule", anyArguments: true });
     expect(rule).toMatchObject({ argsHash: null, args: null, tool: "shell", agent: "coder" });
   });
 
-  it("that cannot be stored is no answer", async () => {
+  it("does not count if its rule cannot be stored", async () => {
     await ask();
     rules.add = () => Promise.reject(new Error("disk full"));
     await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toThrow("disk full");
     expect(await deps.commands()).toEqual([]);
   });
 
-  it("is not given to a whole run", async () => {
+  it("is refused for an approval of a whole run", async () => {
     const whole = asked(child, { tool: null, args: { task: "do it" } });
     await ask([whole], false);
     await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({
@@ -188,7 +192,7 @@ describe("an answer for good", () => {
     expect(await control.answer(id, yes)).toMatchObject({ outcome: "answered" });
   });
 
-  it("is not given where no rules are kept", async () => {
+  it("is refused by a process that stores no rules", async () => {
     await ask();
     const without = createControl({ deps, record, ids: createCountingIds() });
     await expect(without.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({ code: "USAGE" });
@@ -199,7 +203,7 @@ describe("an answer for good", () => {
 });
 
 describe("a rule", () => {
-  it("can be taken away, once", async () => {
+  it("can be removed, once", async () => {
     await ask();
     const { rule } = await control.answer(id, { ...yes, scope: "rule" });
     expect(await control.removeRule(rule?.id ?? "")).toEqual(rule);

@@ -1,6 +1,6 @@
-/** A turn is added to a session once it has settled, and once however often it is asked for. */
+/** A turn can be added when the session has settled. It is added once, even if it is submitted several times. */
 import { tmpdir } from "node:os";
-import { RunRequest, type SessionDetail, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
+import { RunRequest, type SessionDetail, SubmitSession } from "@troupe/core";
 import { decode } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { parsePolicy } from "@troupe/tools";
@@ -37,7 +37,7 @@ const before = requestOf({
 
 let deps: IdleDeps;
 let goOn: (command?: Partial<SubmitSession>) => Promise<unknown>;
-/** Sessions that the record has, whatever the journal has. */
+/** A record that lists sessions which the journal does not have. */
 let recorded: Map<string, SessionDetail>;
 
 beforeEach(async () => {
@@ -53,7 +53,7 @@ beforeEach(async () => {
     resolveScenario: async (name) => `scripted/${name}`,
   });
   goOn = (command = {}) =>
-    next(command.continues ?? session, Wish.parse({ task: "more", continues: session, run, ...command }));
+    next(command.continues ?? session, SubmitSession.parse({ task: "more", continues: session, run, ...command }));
 });
 
 /** A session whose one turn has settled. */
@@ -72,7 +72,7 @@ async function turns(): Promise<string[]> {
 }
 
 describe("another turn", () => {
-  it("has the agent, folder, model and restrictions of the turn before, under the policy of today", async () => {
+  it("has the agent, folder, model and restrictions of the turn before, under the current policy", async () => {
     await settledSession();
     expect(await goOn()).toEqual({ session, run, workspace: folder, demo: false });
     const request = await offeredRequest();
@@ -92,7 +92,7 @@ describe("another turn", () => {
     ]);
   });
 
-  it("may be another agent's and another model's, with limits and restrictions of its own", async () => {
+  it("can name another agent and model, with limits and restrictions of its own", async () => {
     await settledSession();
     const grant = { denyTools: ["read"] };
     await goOn({ agent: "main", scenario: "demo", grant, budget: { tokens: 900 }, timeoutMs: 5 });
@@ -106,7 +106,7 @@ describe("another turn", () => {
     expect(request.layers.map(({ denyTools }) => denyTools)).toEqual([[], ["shell"], ["read"]]);
   });
 
-  it("is one, however often it is asked for, at once or later, and after it has settled", async () => {
+  it("is added once, even if it is submitted several times, also after it has settled", async () => {
     await settledSession();
     const [once, twice] = await Promise.all([goOn(), goOn({ task: "something else" })]);
     expect(twice).toEqual(once);
@@ -116,7 +116,7 @@ describe("another turn", () => {
     expect(await turns()).toEqual(["session.requested", "session.continued"]);
   });
 
-  it("is refused to the second of two who ask for different ones", async () => {
+  it("is refused if another turn was submitted at the same time", async () => {
     await settledSession();
     const asked = await Promise.allSettled([goOn(), goOn({ run: undefined })]);
     expect(asked.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
@@ -124,8 +124,8 @@ describe("another turn", () => {
   });
 });
 
-describe("is refused, and nothing is kept:", () => {
-  it("where the session is still at work, with what to do instead", async () => {
+describe("is refused, and nothing is stored,", () => {
+  it("while the session runs, with a fix", async () => {
     await requestSession(deps, before);
     const fix = expect.stringContaining(`troupe steer ${root}`);
     await expect(goOn()).rejects.toMatchObject({ code: "CONFLICT", fix });
@@ -134,11 +134,11 @@ describe("is refused, and nothing is kept:", () => {
     expect(await turns()).toEqual(["session.requested"]);
   });
 
-  it("where there is no such session", async () => {
+  it("if the session is unknown", async () => {
     await expect(goOn({ continues: otherSession })).rejects.toMatchObject({ code: "UNKNOWN_SESSION" });
   });
 
-  it("where the journal has let go of it, and says so", async () => {
+  it("if the session was purged from the journal, and says so", async () => {
     recorded.set(otherSession, recordedSession(otherSession));
     await expect(goOn({ continues: otherSession })).rejects.toMatchObject({
       code: "CONFLICT",
@@ -149,13 +149,9 @@ describe("is refused, and nothing is kept:", () => {
 
   it.each<[string, Partial<SubmitSession>, object]>([
     ["another folder", { workspace: "/elsewhere" }, { code: "USAGE", message: expect.stringContaining("/elsewhere") }],
-    ["another session's name", { session: otherSession }, { code: "USAGE" }],
-    [
-      "the name of a run that there is",
-      { run: stranger },
-      { code: "CONFLICT", message: expect.stringContaining(stranger) },
-    ],
-    ["nobody's agent", { agent: "nobody" }, { code: "UNKNOWN_AGENT" }],
+    ["another session's id", { session: otherSession }, { code: "USAGE" }],
+    ["the id of an existing run", { run: stranger }, { code: "CONFLICT", message: expect.stringContaining(stranger) }],
+    ["an unknown agent", { agent: "unknown" }, { code: "UNKNOWN_AGENT" }],
   ])("with %s", async (_, command, error) => {
     await settledSession();
     await openRun(deps, requestOf({ run: stranger }));
@@ -164,8 +160,8 @@ describe("is refused, and nothing is kept:", () => {
   });
 });
 
-describe("a wish about the session", () => {
-  it("that was said in a turn before does not count as said in this one", async () => {
+describe("a command about the session", () => {
+  it("of an earlier turn does not count in this one", async () => {
     const control = createControl({ deps, record: createRows(), ids: createCountingIds() });
     await settledSession();
     await deps.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 1, session, reason: "first" });

@@ -1,4 +1,4 @@
-/** Why a run may use what it may: layer by layer, but never against what it really has. */
+/** Which layer took a tool or agent away. The explanation never contradicts the pinned grant. */
 import { type GrantLayer, GrantLayer as LayerSchema } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { parsePolicy } from "@troupe/tools";
@@ -41,11 +41,11 @@ async function explain(grant = granted, policy = "") {
   return await createControl({ deps, record: createRows(), ids: createCountingIds(), policy: parsed }).explain(root);
 }
 
-async function verdictOf(name: string, grant = granted, policy = "") {
-  return (await explain(grant, policy)).verdicts.find((verdict) => verdict.name === name);
+async function decisionOf(name: string, grant = granted, policy = "") {
+  return (await explain(grant, policy)).verdicts.find((decision) => decision.name === name);
 }
 
-it("names the layers in their order, and has a verdict on all that there is", async () => {
+it("names the layers in order and has a decision for every tool and agent", async () => {
   const { verdicts, ...rest } = await explain();
   expect(rest).toEqual({ run: root, session, agent: "main", layers: ["policy", "session", "main"] });
   const line = ({ name, granted: has, removedBy }: (typeof verdicts)[number]) => [name, has, removedBy];
@@ -60,7 +60,7 @@ it("names the layers in their order, and has a verdict on all that there is", as
   ]);
 });
 
-it("of a run that has ended is what it had", async () => {
+it("of a settled run shows the grant that it had", async () => {
   await openRun(deps, requestOf({ run: child, layers }), [settled(child)], { definition: main, grant: granted });
   const record = createRows();
   record.runs.set(child, { session, status: "completed" });
@@ -68,9 +68,9 @@ it("of a run that has ended is what it had", async () => {
   expect((await control.explain(child)).verdicts[0]).toMatchObject({ name: "read", granted: true });
 });
 
-describe("what a run was granted when it opened wins over", () => {
-  it("a denial that came later", async () => {
-    expect(await verdictOf("shell", { tools: ["read", "shell"], agents: [], writes: [] })).toEqual({
+describe("the grant of the opening wins over", () => {
+  it("a later denial", async () => {
+    expect(await decisionOf("shell", { tools: ["read", "shell"], agents: [], writes: [] })).toEqual({
       kind: "tool",
       name: "shell",
       granted: true,
@@ -79,8 +79,8 @@ describe("what a run was granted when it opened wins over", () => {
     });
   });
 
-  it("a permission that came later", async () => {
-    expect(await verdictOf("helper", { tools: [], agents: [], writes: [] })).toEqual({
+  it("a later permission", async () => {
+    expect(await decisionOf("helper", { tools: [], agents: [], writes: [] })).toEqual({
       kind: "agent",
       name: "helper",
       granted: false,
@@ -89,19 +89,19 @@ describe("what a run was granted when it opened wins over", () => {
     });
   });
 
-  it("what is not there any more", async () => {
-    expect(await verdictOf("fax", { tools: ["fax"], agents: [], writes: [] })).toMatchObject({
+  it("a tool that no longer exists", async () => {
+    expect(await decisionOf("fax", { tools: ["fax"], agents: [], writes: [] })).toMatchObject({
       kind: "tool",
       granted: true,
       reason: "granted when the run opened; this process no longer has such a tool",
     });
     deps = await createIdleDeps([main]);
-    expect(await verdictOf("helper")).toMatchObject({ kind: "agent", granted: true });
+    expect(await decisionOf("helper")).toMatchObject({ kind: "agent", granted: true });
   });
 });
 
-it("this machine's policy has the last word, since it has it at every call", async () => {
-  expect(await verdictOf("read", granted, "tools: {deny: [filesystem]}")).toEqual({
+it("this machine's policy has the last word, because it is checked at every call", async () => {
+  expect(await decisionOf("read", granted, "tools: {deny: [filesystem]}")).toEqual({
     kind: "tool",
     name: "read",
     granted: false,
@@ -110,7 +110,7 @@ it("this machine's policy has the last word, since it has it at every call", asy
   });
 });
 
-it("of a run on another machine names that machine's policy, and leaves this one's out", async () => {
+it("of a run on another machine names that machine's policy and not this one's", async () => {
   const machine = LayerSchema.parse({ from: "worker-1", kind: "policy", denyTools: ["write"] });
   await openRun(deps, requestOf({ layers }), [], {
     definition: { ...main, disallowedTools: [] },
@@ -134,7 +134,7 @@ it("of a run on another machine names that machine's policy, and leaves this one
   ]);
 });
 
-it("of a run that has not begun is not known yet", async () => {
+it("of a run that has not started is a CONFLICT", async () => {
   await requestSession(deps);
   const control = createControl({ deps, record: createRows(), ids: createCountingIds() });
   await expect(control.explain(root)).rejects.toMatchObject({ code: "CONFLICT", fix: "ask again when it runs" });

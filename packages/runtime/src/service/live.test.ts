@@ -1,4 +1,4 @@
-/** The service with a real host behind it: what a person says reaches a run wherever it is, and holds. */
+/** The service with a real host: commands reach a run in memory, parked or queued, and they hold. */
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const second = "0198a000-0000-7000-8000-000000000002";
 const yes = ApprovalAnswer.parse({ approved: true, by: "Ada" });
 const no = ApprovalAnswer.parse({ approved: false, reason: "not on a Friday", by: "Ada" });
 
-/** Asks for the dangerous thing, then says what came of it and what it was told meanwhile. */
+/** Calls the dangerous tool, then reports its outcome and the messages that arrived meanwhile. */
 const dangerous: Script = ({ origin, messages }) => {
   if (origin.step === 1) return { calls: [{ id: "a", name: "launch", args: { at: "noon" }, problem: null }] };
   return { text: messages.map(({ text }) => text).join("|") };
@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
 });
 
-function worldWith(script: Script, rules?: ApprovalRules, keep?: TestDeps) {
+function depsWith(script: Script, rules?: ApprovalRules, keep?: TestDeps) {
   const launched = vi.fn(async ({ at }: { at: string }) => ({ output: `launched at ${at}` }));
   const launch = defineTool({
     name: "launch",
@@ -49,13 +49,13 @@ function worldWith(script: Script, rules?: ApprovalRules, keep?: TestDeps) {
   });
   const deps = createTestDeps({ agents: [{ id: "main" }], script, ...(keep ? { keep } : {}) });
   deps.tools = createToolHost({ tools: [launch], ...(rules ? { rules } : {}) });
-  // A record that never catches up: all has to be found in the journal.
+  // The record stays empty, so the service must find everything in the journal.
   const control = createControl({ deps, record: createRows(), ids: createCountingIds(), ...(rules ? { rules } : {}) });
   return { deps, control, launched };
 }
 
 async function stageWith(script: Script, rules?: ApprovalRules): Promise<Stage> {
-  const made = worldWith(script, rules);
+  const made = depsWith(script, rules);
   return { ...made, host: await startHost(made.deps) };
 }
 
@@ -75,50 +75,50 @@ async function entriesOf({ deps }: Pick<Stage, "deps">, run: string) {
   return (await deps.journal.readRun(rootRequest({ run }).session, run)).map(openEntry);
 }
 
-/** Resolves when the run has left memory. */
-async function parked(stage: Stage, run = first): Promise<void> {
-  await vi.waitUntil(async () => (await entriesOf(stage, run)).at(-1)?.kind === "run.parked");
-  await vi.waitUntil(() => stage.host.activeRuns() === 0);
+/** Resolves when the run is parked. */
+async function parked(fixture: Stage, run = first): Promise<void> {
+  await vi.waitUntil(async () => (await entriesOf(fixture, run)).at(-1)?.kind === "run.parked");
+  await vi.waitUntil(() => fixture.host.activeRuns() === 0);
 }
 
-async function questionOf(stage: Pick<Stage, "deps">, run = first): Promise<string> {
-  const asked = (await entriesOf(stage, run)).find(({ kind }) => kind === "approval.requested");
-  if (asked?.kind !== "approval.requested") throw new Error("nobody asked");
-  return asked.approval.id;
+async function questionOf(fixture: Pick<Stage, "deps">, run = first): Promise<string> {
+  const request = (await entriesOf(fixture, run)).find(({ kind }) => kind === "approval.requested");
+  if (request?.kind !== "approval.requested") throw new Error("there is no approval request");
+  return request.approval.id;
 }
 
 describe("a run that waits for a person", () => {
-  it("goes on with a yes, and does what was allowed once", async () => {
-    const stage = await stageWith(dangerous);
-    const { response } = start(stage.deps);
-    await parked(stage);
-    expect(stage.launched).not.toHaveBeenCalled();
-    expect(await stage.control.answer(await questionOf(stage), yes)).toMatchObject({
+  it("continues after an allowance and runs the call once", async () => {
+    const fixture = await stageWith(dangerous);
+    const { response } = start(fixture.deps);
+    await parked(fixture);
+    expect(fixture.launched).not.toHaveBeenCalled();
+    expect(await fixture.control.answer(await questionOf(fixture), yes)).toMatchObject({
       outcome: "answered",
       approval: { tool: "launch", args: { at: "noon" }, state: "approved" },
     });
     expect(await response).toMatchObject({ status: "completed", details: expect.stringContaining("launched at noon") });
-    expect(stage.launched).toHaveBeenCalledTimes(1);
+    expect(fixture.launched).toHaveBeenCalledTimes(1);
   });
 
-  it("goes on with a no, and does not do it", async () => {
-    const stage = await stageWith(dangerous);
-    const { response } = start(stage.deps);
-    await parked(stage);
-    await stage.control.answer(await questionOf(stage), no);
+  it("continues after a denial and does not run the call", async () => {
+    const fixture = await stageWith(dangerous);
+    const { response } = start(fixture.deps);
+    await parked(fixture);
+    await fixture.control.answer(await questionOf(fixture), no);
     expect(await response).toMatchObject({ details: expect.stringContaining("not on a Friday") });
-    expect(stage.launched).not.toHaveBeenCalled();
+    expect(fixture.launched).not.toHaveBeenCalled();
   });
 
-  it("is answered while nobody runs it, by whoever runs it next", async () => {
-    const stage = await stageWith(dangerous);
-    void start(stage.deps);
-    await parked(stage);
-    await stage.host.stop({ graceMs: 50 });
-    const resting = worldWith(dangerous, undefined, stage.deps);
+  it("takes the answer on the next host if no host runs it", async () => {
+    const fixture = await stageWith(dangerous);
+    void start(fixture.deps);
+    await parked(fixture);
+    await fixture.host.stop({ graceMs: 50 });
+    const resting = depsWith(dangerous, undefined, fixture.deps);
     await resting.control.answer(await questionOf(resting), yes);
 
-    const next = worldWith(dangerous, undefined, stage.deps);
+    const next = depsWith(dangerous, undefined, fixture.deps);
     const settled = Promise.withResolvers<void>();
     await next.deps.bus.subscribe(next.deps.subjects.settled(first), () => settled.resolve());
     await startHost(next.deps);
@@ -127,64 +127,64 @@ describe("a run that waits for a person", () => {
     expect(next.launched).toHaveBeenCalledTimes(1);
   });
 
-  it("is cancelled where it is", async () => {
-    const stage = await stageWith(dangerous);
-    const { response } = start(stage.deps);
-    await parked(stage);
-    const id = await questionOf(stage);
-    await stage.control.cancelRun(first, "enough");
+  it("is cancelled while it is parked", async () => {
+    const fixture = await stageWith(dangerous);
+    const { response } = start(fixture.deps);
+    await parked(fixture);
+    const id = await questionOf(fixture);
+    await fixture.control.cancelRun(first, "enough");
     expect(await response).toMatchObject({ status: "cancelled" });
-    expect(stage.launched).not.toHaveBeenCalled();
-    // The record never had the question, and the journal has no open run that asks it.
-    await expect(stage.control.answer(id, yes)).rejects.toMatchObject({ code: "UNKNOWN_APPROVAL" });
+    expect(fixture.launched).not.toHaveBeenCalled();
+    // The record has no such question, and no open run in the journal asks it.
+    await expect(fixture.control.answer(id, yes)).rejects.toMatchObject({ code: "UNKNOWN_APPROVAL" });
   });
 
-  it("hears at its next step what it was told meanwhile", async () => {
-    const stage = await stageWith(dangerous);
-    const { response } = start(stage.deps);
-    await parked(stage);
-    await stage.control.steer(first, "mind the gap", "Ada");
-    await stage.control.answer(await questionOf(stage), yes);
+  it("gets messages at its next step", async () => {
+    const fixture = await stageWith(dangerous);
+    const { response } = start(fixture.deps);
+    await parked(fixture);
+    await fixture.control.steer(first, "mind the gap", "Ada");
+    await fixture.control.answer(await questionOf(fixture), yes);
     expect((await response).details).toContain("mind the gap");
   });
 });
 
-it("an answer for good spares the next run the question, and its end brings it back", async () => {
+it("a rule answers the next run's question, and its removal brings the question back", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-live-"));
   const rules = await openApprovalRules({ file: join(folder.path, "rules.json") });
-  const stage = await stageWith(dangerous, rules);
-  const asking = start(stage.deps);
-  await parked(stage);
-  const { rule } = await stage.control.answer(await questionOf(stage), { ...yes, scope: "rule" });
+  const fixture = await stageWith(dangerous, rules);
+  const asking = start(fixture.deps);
+  await parked(fixture);
+  const { rule } = await fixture.control.answer(await questionOf(fixture), { ...yes, scope: "rule" });
   await asking.response;
 
-  expect(await start(stage.deps, second).response).toMatchObject({ status: "completed" });
-  expect((await entriesOf(stage, second)).map(({ kind }) => kind)).not.toContain("approval.requested");
-  expect(stage.launched).toHaveBeenCalledTimes(2);
+  expect(await start(fixture.deps, second).response).toMatchObject({ status: "completed" });
+  expect((await entriesOf(fixture, second)).map(({ kind }) => kind)).not.toContain("approval.requested");
+  expect(fixture.launched).toHaveBeenCalledTimes(2);
 
-  await stage.control.removeRule(rule?.id ?? "");
+  await fixture.control.removeRule(rule?.id ?? "");
   const third = "0198a000-0000-7000-8000-000000000003";
-  void start(stage.deps, third);
-  await parked(stage, third);
-  expect(stage.launched).toHaveBeenCalledTimes(2);
+  void start(fixture.deps, third);
+  await parked(fixture, third);
+  expect(fixture.launched).toHaveBeenCalledTimes(2);
 });
 
-it("a run that is paused goes on when it is resumed, where it was", async () => {
+it("a paused run continues from the same point when it is resumed", async () => {
   const reached = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
-  const stage = await stageWith(async ({ origin }) => {
+  const fixture = await stageWith(async ({ origin }) => {
     if (origin.step > 1) return { text: "done" };
     reached.resolve();
     await go.promise;
     return { calls: [{ id: "a", name: "nothing", args: {}, problem: null }] };
   });
-  const { response } = start(stage.deps);
+  const { response } = start(fixture.deps);
   await reached.promise;
-  await stage.control.pause(first, "Ada");
+  await fixture.control.pause(first, "Ada");
   go.resolve();
-  await parked(stage);
-  expect(stage.deps.modelCalls).toEqual(["main/1/1"]);
-  await stage.control.resume(first, "Ada");
+  await parked(fixture);
+  expect(fixture.deps.modelCalls).toEqual(["main/1/1"]);
+  await fixture.control.resume(first, "Ada");
   expect(await response).toMatchObject({ status: "completed" });
-  expect(stage.deps.modelCalls).toEqual(["main/1/1", "main/1/2"]);
+  expect(fixture.deps.modelCalls).toEqual(["main/1/1", "main/1/2"]);
 });

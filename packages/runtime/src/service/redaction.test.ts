@@ -1,4 +1,4 @@
-/** What people tell a daemon, and what it answers them: in neither is a secret kept or passed on. */
+/** Input of people and replies of the daemon: neither stores nor passes on a secret. */
 import { ApprovalAnswer, createRedactor, SubmitSession, type TroupeService } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
@@ -13,12 +13,12 @@ const mark = "[redacted: SHOP_KEY]";
 const redact = createRedactor({ values: [{ name: "SHOP_KEY", value: key }] });
 const run = createCountingIds().next();
 
-describe("what people say is kept without the secrets in it", () => {
-  const heard: unknown[] = [];
+describe("input of people is stored without secrets", () => {
+  const received: unknown[] = [];
   const hear =
     (result: unknown) =>
-    async (...said: unknown[]) => {
-      heard.push(said);
+    async (...input: unknown[]) => {
+      received.push(input);
       return result as never;
     };
   const service = redactService(
@@ -44,14 +44,14 @@ describe("what people say is kept without the secrets in it", () => {
     ["a resume", () => service.resume(run, key)],
     ["an answer", () => service.answer(run, ApprovalAnswer.parse({ approved: false, reason: key, by: key }))],
   ])("%s", async (_, say) => {
-    heard.length = 0;
+    received.length = 0;
     await say();
-    expect(JSON.stringify(heard)).toContain(mark);
-    expect(JSON.stringify(heard)).not.toContain(key);
+    expect(JSON.stringify(received)).toContain(mark);
+    expect(JSON.stringify(received)).not.toContain(key);
   });
 });
 
-it("what it reads of files and settings is told without them", async () => {
+it("replies from files and settings have no secrets", async () => {
   const told = { agents: [{ description: key }], problems: [{ message: key }] };
   const telling: TroupeService = {
     ...createFakeService(),
@@ -64,7 +64,7 @@ it("what it reads of files and settings is told without them", async () => {
   expect(JSON.stringify(answers)).not.toContain(key);
 });
 
-it("a folder whose path has a secret in it is refused, since its path could not be kept", async () => {
+it("a folder with a secret in its path is refused, because its path could not be stored", async () => {
   const deps = { ...createTestDeps({ agents: [], script: () => ({}) }), redact };
   const request = rootRequest({ run, workspace: { id: "w1", path: `/srv/${key}/x` } });
   await expect(beginSession(deps, request, { origin: "api", demo: false })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe("an error over HTTP", () => {
 
   it.each([
     ["of a body that does not fit", "POST", "/api/sessions", { task: key, limits: { [key]: 1 }, budget: key }],
-    ["of a path that there is not", "GET", `/api/${key}`, null],
+    ["of an unknown path", "GET", `/api/${key}`, null],
     ["of a content type", "POST", "/api/sessions", "text"],
   ])("%s names no secret", async (_, method, path, body) => {
     server = await serveFake(createFakeService(), { redact });

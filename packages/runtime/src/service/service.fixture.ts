@@ -47,14 +47,14 @@ export const [root, child, grandchild, sibling, stranger] = Array.from({ length:
   string,
 ];
 
-/** A world in which nobody runs anything: what a service leaves behind can be looked at in peace. */
+/** Ports without a host, so that a test can read the stored commands and offered runs. */
 export interface IdleDeps extends HostDeps {
   clock: ReturnType<typeof createSimulatedClock>;
   /** Sessions whose inboxes were announced. */
   announced: string[];
   /** Runs that wait in the queue; taking them empties it. */
   offered(): Promise<string[]>;
-  /** The wishes in a session's inbox, its request left out. */
+  /** The commands in a session's inbox, without its request. */
   commands(of?: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -140,15 +140,15 @@ export function requestOf(changes: Partial<z.input<typeof RunRequest>> = {}): Ru
   });
 }
 
-/** Puts a run into the journal: its opening, and whatever came after. */
+/** Writes a run into the journal: its opening and further entries. */
 export async function openRun(
   { journal, hostId }: HostDeps,
   request: RunRequest,
   rest: readonly EntryBody[] = [],
-  pinned: Partial<RunSpec> = {},
+  specChanges: Partial<RunSpec> = {},
 ): Promise<void> {
   const { session: of, run, agent } = request;
-  const pin = RunSpec.parse({
+  const spec = RunSpec.parse({
     protocol: 1,
     definition: definition({ id: agent }),
     definitionHash: "0",
@@ -158,16 +158,16 @@ export async function openRun(
     model: "test/model",
     grant: { tools: [], agents: [], writes: [] },
     limits: Limits.parse({}),
-    ...pinned,
+    ...specChanges,
   });
-  const bodies: EntryBody[] = [{ kind: "run.opened", request, pin }, ...rest];
+  const bodies: EntryBody[] = [{ kind: "run.opened", request, pin: spec }, ...rest];
   const writer = { session: of, run, epoch: 1, host: hostId, at: 500 };
   const entries = sealEntries(writer, { index: -1, hash: null }, bodies, undefined).map(({ sealed }) => sealed);
   const terminal = bodies.at(-1)?.kind === "run.settled";
   await journal.append({ session: of, run, after: -1, entries, terminal });
 }
 
-/** Keeps a session's request, as accepting it does. */
+/** Stores a session's request, as accepting it does. */
 export async function requestSession({ journal }: HostDeps, request = requestOf()): Promise<void> {
   const head = { v: 1, kind: "session.requested", at: 400, session: request.session } as const;
   await journal.appendInbox({ ...head, request, origin: "api", demo: false });
@@ -207,14 +207,14 @@ export function settled(run: string, status: RunStatus = "completed"): EntryBody
 
 export const askedArgs = { command: "rm -rf build" };
 
-/** A question about a call of the shell, as a run's journal has it. */
+/** An approval request for a call of the shell, as a journal entry. */
 export function asked(run: string, changes: Partial<Approval> = {}): EntryBody & { kind: "approval.requested" } {
   const id = approvalId({ run, step: 1, call: 0, argsHash: hashText(canonicalJson(askedArgs)) });
   const question = { tool: "shell", args: askedArgs, risk: "high", reason: "high risk asks", path: ["main"] } as const;
   return { kind: "approval.requested", step: 1, call: 0, approval: { id, ...question, path: ["main"], ...changes } };
 }
 
-/** A record that has what a test puts there, and lags behind in everything else. */
+/** A record that has only the rows that a test adds. */
 export function createRows(): Pick<RecordReader, "run" | "approval"> & {
   runs: Map<string, Pick<RunRow, "session" | "status">>;
   approvals: Map<string, ApprovalRow>;
@@ -229,7 +229,7 @@ export function createRows(): Pick<RecordReader, "run" | "approval"> & {
   };
 }
 
-/** Rules that are gone with the test. */
+/** Rules in memory. */
 export function createListedRules(): ApprovalRules & { stored: ReturnType<ApprovalRules["list"]>[number][] } {
   const stored: ReturnType<ApprovalRules["list"]>[number][] = [];
   return {
@@ -247,7 +247,7 @@ export function createListedRules(): ApprovalRules & { stored: ReturnType<Approv
   };
 }
 
-/** A session that has settled, as the record tells of it. */
+/** A settled session, as the record returns it. */
 export function recordedSession(of: string): SessionDetail {
   const row = {
     session: of,

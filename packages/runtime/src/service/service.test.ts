@@ -1,4 +1,4 @@
-/** What every front end stands on: one service, over ports alone. */
+/** The service behind every front end works over the ports alone. */
 import { type LiveEvent, type RecordReader, SubmitSession, TroupeError } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { parsePolicy } from "@troupe/tools";
@@ -38,7 +38,7 @@ beforeEach(async () => {
     ids: createCountingIds(),
     workspaces: "/nonexistent",
     model: async ({ model }) => {
-      throw new TroupeError("NO_PROVIDER", `nobody provides ${model}`);
+      throw new TroupeError("NO_PROVIDER", `no provider serves ${model}`);
     },
     resolveScenario: async (name) => `scripted/${name}`,
     status: () => ({
@@ -55,7 +55,7 @@ beforeEach(async () => {
   });
 });
 
-it("lists the agents, and says who is switched off by file or policy", async () => {
+it("lists the agents and marks the disabled ones", async () => {
   const { agents } = await service.agents(null);
   expect(agents).toMatchObject([
     { id: "main", subagents: ["helper"], disabled: false },
@@ -65,19 +65,19 @@ it("lists the agents, and says who is switched off by file or policy", async () 
   expect(await service.status()).toMatchObject({ version: "1", agents: 3 });
 });
 
-it("takes no new session when it closes, but still hears wishes about those that there are", async () => {
+it("takes no new session while it closes, but still takes commands about existing ones", async () => {
   await openRun(deps, requestOf());
   service.beginClosing();
   await expect(service.submit(SubmitSession.parse({ task: "late" }))).rejects.toMatchObject({ code: "CLOSING" });
   expect(await service.pause(root, "Ada")).toMatchObject({ outcome: "requested" });
 });
 
-it("says what is missing where no model is configured", async () => {
+it("names the missing setting if no model is configured", async () => {
   await expect(service.submit(SubmitSession.parse({ task: "x" }))).rejects.toMatchObject({ code: "NO_PROVIDER" });
   expect(await deps.journal.openRuns()).toEqual([]);
 });
 
-it("shows what happens live while somebody looks, and passes over what is no event", async () => {
+it("passes on live events to listeners and ignores invalid messages", async () => {
   const seen: LiveEvent[] = [];
   const stop = service.onLive((event) => seen.push(event));
   const event: LiveEvent = { v: 1, kind: "run.claimed", session, run: root, agent: "main" };

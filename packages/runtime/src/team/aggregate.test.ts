@@ -1,4 +1,4 @@
-/** What several responses come to: failures count, and unknown prices are not taken for nothing. */
+/** Combined responses: failures count, and an unknown price is not zero. */
 import type { RunResponse } from "@troupe/core";
 import { notStartedResponse } from "@troupe/core/internal";
 import { expect, it } from "vitest";
@@ -44,16 +44,16 @@ it("counts and adds up", () => {
   });
 });
 
-it("brings what was found where that is wanted, each thing once", () => {
+it("returns findings if asked, without duplicates", () => {
   const { summary, findings } = aggregate(responses, { findings: true });
   expect(findings).toEqual(["bug 1", "bug 2"]);
   expect(summary).toBe("a: Two bugs.\n- bug 1\n- bug 2\n\nb (bailed out): Stopped.\n- bug 2\n\na: Fine.");
 });
 
-it("does not know the cost of all where it does not know that of one", () => {
+it("has an unknown total cost if one cost is unknown", () => {
   expect(aggregate([...responses, response({}, { costUsd: null })]).costUsd).toBeNull();
 });
 
-it("of nothing is nothing, and no failure", () => {
+it("of no responses is empty and successful", () => {
   expect(aggregate([])).toMatchObject({ success: true, succeeded: 0, failed: 0, summary: "", costUsd: 0 });
 });

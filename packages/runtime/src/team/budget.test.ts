@@ -12,7 +12,7 @@ describe("a team's budget", () => {
   };
   const three = ["1", "2", "3"].map((task) => ({ agent: "a", task }));
 
-  it("is divided among the tasks, and what one leaves goes to the next", async () => {
+  it("is divided among the tasks, and an unused part goes to the next", async () => {
     const started = await startTeam(done, { budget: { tokens: 30_000, toolCalls: 9 } });
     const responses = await started.team.fanOut(three, { maxConcurrent: 1 });
     // Each call of the test's model takes 15 tokens, and no tool.
@@ -23,14 +23,14 @@ describe("a team's budget", () => {
     ]);
   });
 
-  it("is divided among tasks that were spawned one by one, too", async () => {
+  it("is also divided among tasks that were spawned one by one", async () => {
     const started = await startTeam(done, { budget: { tokens: 30_000 } });
     const spawned = three.map(({ agent, task }) => started.team.spawn(agent, task));
     const responses = await Promise.all(spawned.map(({ response }) => response));
     for (const { tokens } of await budgets(started, responses)) expect(tokens).toBeGreaterThanOrEqual(10_000);
   });
 
-  it("lets a task that says so take less", async () => {
+  it("gives a task less if its options say so", async () => {
     const started = await startTeam(done, { budget: { tokens: 30_000 } });
     const response = await started.team.spawn("a", "x", { budget: { tokens: 5_000 } }).response;
     expect(await budgets(started, [response])).toMatchObject([{ tokens: 5_000 }]);
@@ -42,13 +42,13 @@ describe("a team's budget", () => {
     ["lead", { delegates: true }, { toolCalls: 900, spawns: 200 }],
     ["lead", { delegates: true, maxToolCalls: 3 }, { toolCalls: 900, spawns: 200 }],
     ["lead", { delegates: true, budget: { spawns: 4 } }, { toolCalls: 900, spawns: 4 }],
-  ])("sets aside for %s with %j what it can use at most", async (agent, options, expected) => {
+  ])("reserves for %s with %j at most its cap", async (agent, options, expected) => {
     const started = await startTeam(done, { budget: { toolCalls: 900 } });
     const response = await started.team.spawn(agent, "x", options).response;
     expect(await budgets(started, [response])).toMatchObject([expected]);
   });
 
-  it("rejects a task that nothing is left for, and no other", async () => {
+  it("rejects only the task for which no budget is left", async () => {
     const { team } = await startTeam(done, { budget: { spawns: 2 } });
     const responses = await team.fanOut(three);
     expect(responses.map(({ status }) => status).sort()).toEqual(["completed", "completed", "rejected"]);
@@ -59,7 +59,7 @@ describe("a team's budget", () => {
     });
   });
 
-  it("loses nothing to tasks that were never asked", async () => {
+  it("loses nothing to tasks that never started", async () => {
     const { team } = await startTeam(done, { budget: { spawns: 1 } });
     await team.spawn("nobody", "x").response;
     await team.spawn("a", "x", { signal: AbortSignal.abort() }).response;

@@ -5,10 +5,10 @@ import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
 afterEach(stopTeams);
 
 describe("a fan-out", () => {
-  it("answers in the order in which it was asked, with failures in their places", async () => {
+  it("returns responses in the order of the tasks, failures included", async () => {
     const script: Script = async ({ origin }) => {
       if (origin.task === "2") throw new Error("broken");
-      // The later, the sooner.
+      // Later tasks finish first.
       for (let turns = 0; turns < 50 - Number(origin.task) * 10; turns += 1) await Promise.resolve();
       return { text: `did ${origin.task}` };
     };
@@ -35,7 +35,7 @@ describe("a fan-out", () => {
     const script: Script = async () => {
       working += 1;
       atWork.push(working, team.active.size);
-      // Nobody goes on before as many are here as there may be.
+      // No task continues until the maximum number of tasks is running.
       if (working === expected) full.resolve();
       await full.promise;
       await new Promise((resolve) => setImmediate(resolve));
@@ -62,11 +62,11 @@ describe("a fan-out", () => {
     },
   );
 
-  it("of nothing is nothing", async () => {
+  it("of no tasks is empty", async () => {
     expect(await (await startTeam(done)).team.fanOut([])).toEqual([]);
   });
 
-  it("stops by its signal: what runs is cancelled, what waits is never asked", async () => {
+  it("stops by its signal: running tasks are cancelled, queued tasks never start", async () => {
     const gate = createGate();
     const { team, deps } = await startTeam(gate.script);
     const stop = new AbortController();
@@ -80,7 +80,7 @@ describe("a fan-out", () => {
     expect(deps.modelCalls).toHaveLength(2);
   });
 
-  it("lets one task be stopped by a signal of its own, and the others be", async () => {
+  it("stops one task by its own signal and not the others", async () => {
     const gate = createGate();
     const { team } = await startTeam(gate.script);
     const stop = new AbortController();

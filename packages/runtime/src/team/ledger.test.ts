@@ -1,4 +1,4 @@
-/** However many tasks are under way at once, together they are never given more than there is. */
+/** Concurrent tasks together never get more than the budget. */
 import type { Budget } from "@troupe/core";
 import { nothingSpent, unlimited } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ describe("a team's budget", () => {
     expect(ledger.remainder()).toMatchObject({ tokens: 0, costUsd: 0, toolCalls: 0 });
   });
 
-  it("gets back what a task was given and did not use", () => {
+  it("gets back the unused part of a share", () => {
     const ledger = createLedger(budget({ tokens: 900 }));
     const [first, second] = [ledger.announce(), ledger.announce()];
     first.reserve(cap);
@@ -24,7 +24,7 @@ describe("a team's budget", () => {
     expect(second.reserve(cap)).toMatchObject({ tokens: 800 });
   });
 
-  it("loses nothing to a task that was never asked", () => {
+  it("loses nothing to a task that never started", () => {
     const ledger = createLedger(budget({ tokens: 900, spawns: 1 }));
     const [asked, dropped] = [ledger.announce(), ledger.announce()];
     dropped.settle();
@@ -33,7 +33,7 @@ describe("a team's budget", () => {
     expect(ledger.remainder()).toMatchObject({ tokens: 900, spawns: 1 });
   });
 
-  it("sets aside no more than a task can use", () => {
+  it("reserves at most the cap of a task", () => {
     const ledger = createLedger(budget({ tokens: 900 }));
     expect(ledger.announce().reserve(budget({ tokens: 50 }))).toMatchObject({ tokens: 50 });
     expect(ledger.remainder()).toMatchObject({ tokens: 850 });
@@ -52,11 +52,11 @@ describe("a team's budget", () => {
     ["tokens", { tokens: 0 }],
     ["money", { costUsd: 0 }],
     ["runs", { spawns: 0 }],
-  ])("gives nothing where no %s are left", (_, limits) => {
+  ])("gives no share if no %s are left", (_, limits) => {
     expect(createLedger(budget(limits)).announce().reserve(unlimited)).toBeNull();
   });
 
-  it("has nothing left once a cost is unknown, where costs are limited", () => {
+  it("is used up by an unknown cost if costs are limited", () => {
     const ledger = createLedger(budget({ costUsd: 5 }));
     const place = ledger.announce();
     place.reserve(cap);
@@ -73,7 +73,7 @@ describe("a team's budget", () => {
     expect(ledger.remainder()).toMatchObject({ tokens: 7 });
   });
 
-  it("without limits has none", () => {
+  it("without limits stays unlimited", () => {
     const ledger = createLedger(unlimited);
     expect(ledger.announce().reserve(unlimited)).toEqual(unlimited);
     expect(ledger.remainder()).toEqual(unlimited);

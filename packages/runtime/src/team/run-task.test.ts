@@ -1,4 +1,4 @@
-/** One run asked for and waited for: whatever is said on the bus, and whoever stops waiting. */
+/** One run is started and awaited, despite foreign messages on the bus and signals that abort. */
 import { getEventListeners } from "node:events";
 import { encode, notStartedResponse, protocolVersion } from "@troupe/core/internal";
 import { afterEach, expect, it } from "vitest";
@@ -16,7 +16,7 @@ function signals() {
   return { stop: new AbortController(), abandoned: new AbortController() };
 }
 
-it("nothing listens to who might have stopped waiting, once it has ended", async () => {
+it("removes its listeners from the signals when the run has ended", async () => {
   const { deps } = await startTeam(() => ({ text: "done" }));
   const { stop, abandoned } = signals();
   await runTask(deps, request, { stop: stop.signal, abandoned: abandoned.signal });
@@ -30,14 +30,14 @@ it.each([
   ],
   ["no response", { run: request.run, response: null }],
   ["nonsense", {}],
-])("%s on its subject is not taken for its own", async (_, said) => {
+])("ignores %s on its subject", async (_, message) => {
   const gate = createGate();
   const { deps } = await startTeam(gate.script);
   const { stop, abandoned } = signals();
   const response = runTask(deps, request, { stop: stop.signal, abandoned: abandoned.signal });
   await gate.reached(1);
   const head = { v: protocolVersion, kind: "run.settled", session: request.session };
-  deps.bus.publish(deps.subjects.settled(request.run), encode({ ...head, ...said }));
+  deps.bus.publish(deps.subjects.settled(request.run), encode({ ...head, ...message }));
   await deps.bus.flush();
   gate.open();
   expect(await response).toMatchObject({ runId: request.run, status: "completed" });

@@ -1,4 +1,4 @@
-/** A task is stopped from wherever somebody may want it, and nothing outlives a team that is closed. */
+/** A task can be stopped in several ways, and nothing outlives a closed team. */
 import { getEventListeners } from "node:events";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -10,7 +10,7 @@ afterEach(stopTeams);
 
 describe("a task is stopped", () => {
   it.each<[string, (by: { cancel(): void; abort(): void; all(): void }) => void, string]>([
-    ["by whoever spawned it", ({ cancel }) => cancel(), "cancelled by the program"],
+    ["by its cancel function", ({ cancel }) => cancel(), "cancelled by the program"],
     ["by its signal", ({ abort }) => abort(), "out of patience"],
     ["with all others", ({ all }) => all(), "that is all"],
   ])("%s", async (_, stop, reason) => {
@@ -28,7 +28,7 @@ describe("a task is stopped", () => {
     expect(host.activeRuns()).toBe(0);
   });
 
-  it("before it was asked, where its signal had aborted before", async () => {
+  it("before it starts, if its signal had aborted before", async () => {
     const { team, deps } = await startTeam(done);
     const load = vi.spyOn(deps.agentSource, "load");
     const { session, response } = team.spawn("a", "x", { signal: AbortSignal.abort("too late") });
@@ -37,7 +37,7 @@ describe("a task is stopped", () => {
     expect(await deps.journal.readInbox(session)).toEqual([]);
   });
 
-  it("before it was asked, where that was still being made ready", async () => {
+  it("before it starts, while its request is being planned", async () => {
     const { team, deps } = await startTeam(done);
     const { session, response, cancel } = team.spawn("a", "x");
     cancel("never mind");
@@ -45,7 +45,7 @@ describe("a task is stopped", () => {
     expect(await deps.journal.readInbox(session)).toEqual([]);
   });
 
-  it("though its signal aborted while it was being handed over", async () => {
+  it("even if its signal aborted while it was being offered", async () => {
     const gate = createGate();
     const stop = new AbortController();
     const { team } = await startTeam(gate.script, {}, (deps) => {
@@ -60,7 +60,7 @@ describe("a task is stopped", () => {
     expect(await response).toMatchObject({ status: "cancelled", error: { message: "just now" } });
   });
 
-  it("though the journal refuses the wish at first", async () => {
+  it("even if the journal refuses the command at first", async () => {
     const gate = createGate();
     const clock = createSimulatedClock(1_000);
     const { team, deps } = await startTeam(gate.script, {}, (made) => Object.assign(made, { clock }));
@@ -72,7 +72,7 @@ describe("a task is stopped", () => {
     expect(await advanceUntil(clock, response)).toMatchObject({ status: "cancelled" });
   });
 
-  it("with all others, and what comes after them is not", async () => {
+  it("by cancelAll, which does not stop later tasks", async () => {
     const { team } = await startTeam(done);
     const before = team.spawn("a", "before");
     team.cancelAll();
@@ -80,7 +80,7 @@ describe("a task is stopped", () => {
     expect(responses.map(({ status }) => status)).toEqual(["cancelled", "completed"]);
   });
 
-  it("until it has ended: then the wish is let go", async () => {
+  it("until it has ended; then the command is no longer retried", async () => {
     const gate = createGate();
     const clock = createSimulatedClock(1_000);
     const { team, deps } = await startTeam(gate.script, {}, (made) => Object.assign(made, { clock }));
@@ -100,7 +100,7 @@ describe("a task is stopped", () => {
     expect(append).toHaveBeenCalledTimes(1);
   });
 
-  it("and its signal is left alone once it has ended", async () => {
+  it("and its signal has no listener after its end", async () => {
     const { team } = await startTeam(done);
     const { signal } = new AbortController();
     const { response } = team.spawn("a", "x", { signal });
@@ -109,7 +109,7 @@ describe("a task is stopped", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("and after its end nothing is said of it any more", async () => {
+  it("and after its end no command is sent about it", async () => {
     const { team, deps } = await startTeam(done);
     const { session, response, cancel } = team.spawn("a", "x");
     await response;
@@ -119,7 +119,7 @@ describe("a task is stopped", () => {
   });
 });
 
-/** Moves time on by seconds until something has come. */
+/** Advances time by seconds until a condition is met. */
 async function advanceUntil<T>(clock: SimulatedClock, awaited: Promise<T>): Promise<T> {
   let come = false;
   void awaited.then(() => {
@@ -133,7 +133,7 @@ async function advanceUntil<T>(clock: SimulatedClock, awaited: Promise<T>): Prom
 }
 
 describe("a closed team", () => {
-  it("leaves nothing running, and nothing that listens or waits", async () => {
+  it("leaves no run, listener or timer behind", async () => {
     const gate = createGate();
     const left = { subscriptions: 0, timers: 0 };
     const { team, host, deps } = await startTeam(gate.script);
@@ -156,20 +156,20 @@ describe("a closed team", () => {
     expect(team.active.size).toBe(0);
   });
 
-  it("takes nothing new", async () => {
+  it("takes no new task", async () => {
     const { team } = await startTeam(done);
     await team.close();
     expect(() => team.spawn("a", "x")).toThrow(expect.objectContaining({ code: "CLOSED" }));
     await expect(team.fanOut([])).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  it("is closed once, whoever asks how often", async () => {
+  it("is closed once, even if close is called several times", async () => {
     const { team } = await startTeam(done);
     expect(team.close()).toBe(team.close());
     await team.close();
   });
 
-  it("does not wait for ever where nobody is there to run anything", async () => {
+  it("does not wait forever if no host runs", async () => {
     const clock = createSimulatedClock(1_000);
     const offered = Promise.withResolvers<void>();
     const { team, host, deps } = await startTeam(done, {}, (made) => Object.assign(made, { clock }));
@@ -189,13 +189,13 @@ describe("a closed team", () => {
         message: `the team was closed; the team did not wait for the end, which session ${session} will show`,
       },
     });
-    // Whoever takes it up one day finds that it is to stop.
+    // A host that takes the run later finds the cancel command.
     const items = await deps.journal.readInbox(session);
     expect(items.map(({ item }) => item.kind)).toEqual(["session.requested", "session.cancelled"]);
   });
 });
 
-/** Counts what is taken of a world and not given back. */
+/** Counts subscriptions and timers that were not released. */
 function counting(deps: TestDeps, left: { subscriptions: number; timers: number }): TestDeps {
   return {
     ...deps,

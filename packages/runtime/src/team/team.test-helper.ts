@@ -10,7 +10,7 @@ export interface TestTeam {
   team: Team;
   deps: TestDeps;
   host: ActorHost;
-  /** What a run was opened with. */
+  /** The opening entry of a run. */
   opened(spawned: { session: string; run: string }): Promise<Entry & { kind: "run.opened" }>;
 }
 
@@ -23,7 +23,7 @@ export const agents: TestAgent[] = [
   { id: "retired", disabled: true },
 ];
 
-/** A team over a host of its own; `prepare` may change the world before the host is there. */
+/** Starts a team and a host; `prepare` can change the ports before the host starts. */
 export async function startTeam(
   script: Script,
   options: Partial<TeamOptions> = {},
@@ -55,7 +55,7 @@ export async function stopTeams(): Promise<void> {
 
 export const done: Script = ({ origin }) => ({ text: `${origin.agent} did ${origin.task}` });
 
-/** A model that says nothing until it is let go, or stopped. */
+/** A model that does not reply until the gate opens or the call is aborted. */
 export function createGate() {
   const open = Promise.withResolvers<void>();
   const asked: string[] = [];

@@ -31,14 +31,14 @@ describe("a task", () => {
     expect(inbox?.item).toMatchObject({ kind: "session.requested", origin: "api", demo: false });
   });
 
-  it("that a script answers is labelled as a demo", async () => {
+  it("with a scripted model is labelled as a demo", async () => {
     const { team, deps } = await startTeam(done);
     const { session } = await settledOf(team.spawn("a", "x", { model: "scripted/demo" }));
     const [inbox] = await deps.journal.readInbox(session);
     expect(inbox?.item).toMatchObject({ demo: true });
   });
 
-  it("is active from when it is handed over until it has settled", async () => {
+  it("is active from its start until it has settled", async () => {
     const gate = createGate();
     const { team, deps } = await startTeam(gate.script);
     const before = deps.clock.now();
@@ -104,7 +104,7 @@ describe("a task", () => {
     expect((await opened(spawned)).pin.grant).toMatchObject(grant);
   });
 
-  it("cannot run a tool that it was not given, whatever its model asks for", async () => {
+  it("cannot run a tool that it was not granted", async () => {
     const ran: string[] = [];
     const toolNamed = (name: string): Tool =>
       defineTool({
@@ -127,7 +127,7 @@ describe("a task", () => {
     expect(ran).toEqual(["look"]);
   });
 
-  it("may use its number of tool calls and no more", async () => {
+  it("can use its number of tool calls and no more", async () => {
     const script: Script = ({ tools }) => (tools.length > 0 ? { calls: [toolCall("echo")] } : { text: "done" });
     const { team, deps } = await startTeam(script);
     expect(await team.spawn("a", "x", { maxToolCalls: 2 }).response).toMatchObject({ metrics: { toolCalls: 2 } });
@@ -135,27 +135,20 @@ describe("a task", () => {
   });
 });
 
-describe("what cannot be asked has a response that says why:", () => {
+describe("a task that cannot start has a response that says why:", () => {
   const nowhere = `${import.meta.dirname}/nowhere`;
   it.each<[string, Partial<TeamOptions>, string, string, unknown, { type: string; message: string }]>([
-    [
-      "an agent that there is not",
-      {},
-      "nobody",
-      "x",
-      {},
-      { type: "unknown_agent", message: 'no agent is called "nobody"' },
-    ],
+    ["an unknown agent", {}, "ghost", "x", {}, { type: "unknown_agent", message: 'no agent is called "ghost"' }],
     ["no task", {}, "a", " ", {}, { type: "params", message: "the task's task cannot be used: a task needs words" }],
     ["no time", {}, "a", "x", { timeoutMs: 0 }, { type: "params", message: "the task's timeoutMs cannot be used" }],
     ["a part of a call", {}, "a", "x", { maxToolCalls: 1.5 }, { type: "params", message: "the task's maxToolCalls" }],
     ["an unknown option", {}, "a", "x", { tool: [] }, { type: "params", message: '"tool"' }],
     ["no options at all", {}, "a", "x", null, { type: "params", message: "the task's options" }],
-    ["a signal that is none", {}, "a", "x", { signal: "now" }, { type: "params", message: "the task's signal" }],
+    ["an invalid signal", {}, "a", "x", { signal: "now" }, { type: "params", message: "the task's signal" }],
     ["an unknown tool", {}, "a", "x", { tools: ["ehco"] }, { type: "params", message: "did you mean echo?" }],
     ["no folder", {}, "a", "x", { workspace: nowhere }, { type: "params", message: `"${nowhere}" does not exist` }],
     [
-      "one who is not granted",
+      "an agent that is not granted",
       { grant: { agents: ["b"] } },
       "a",
       "x",
@@ -163,7 +156,7 @@ describe("what cannot be asked has a response that says why:", () => {
       { type: "permission", message: "the team's grant" },
     ],
     [
-      "one who is denied",
+      "a denied agent",
       { grant: { denyAgents: ["a"] } },
       "a",
       "x",
@@ -171,7 +164,7 @@ describe("what cannot be asked has a response that says why:", () => {
       { type: "permission", message: "the team's grant" },
     ],
     [
-      "one whom the policy switched off",
+      "an agent that the policy disables",
       {
         layers: [
           { from: "policy", kind: "policy", tools: null, denyTools: [], agents: null, denyAgents: ["a"], writes: null },
@@ -182,7 +175,7 @@ describe("what cannot be asked has a response that says why:", () => {
       {},
       { type: "permission", message: "this machine's policy" },
     ],
-    ["one who is switched off", {}, "retired", "x", {}, { type: "permission", message: "its own definition" }],
+    ["a disabled agent", {}, "retired", "x", {}, { type: "permission", message: "its own definition" }],
   ])("%s", async (_, teamOptions, agent, task, options, { type, message }) => {
     const { team, deps } = await startTeam(done, teamOptions);
     const { run, session, response } = team.spawn(agent, task, options as SpawnOptions);
@@ -199,7 +192,7 @@ describe("what cannot be asked has a response that says why:", () => {
     expect(team.active.size).toBe(0);
   });
 
-  it("one who is above the team", async () => {
+  it("an agent above the team", async () => {
     const { team } = await startTeam(done, { chain: ["a"] });
     expect(await team.spawn("a", "x").response).toMatchObject({
       status: "rejected",
@@ -207,7 +200,7 @@ describe("what cannot be asked has a response that says why:", () => {
     });
   });
 
-  it.each([["subscribe"], ["appendInbox"], ["offer"]] as const)("a world that fails to %s", async (method) => {
+  it.each([["subscribe"], ["appendInbox"], ["offer"]] as const)("ports that fail to %s", async (method) => {
     const { team, deps } = await startTeam(done);
     const failing = { subscribe: deps.bus, appendInbox: deps.journal, offer: deps.queue }[method];
     const spy = vi.spyOn(failing as unknown as Record<string, () => Promise<never>>, method);
@@ -215,13 +208,13 @@ describe("what cannot be asked has a response that says why:", () => {
     const { session, response } = team.spawn("a", "x");
     expect(await response).toMatchObject({ status: "failed", error: { type: "crashed", message: "EIO" } });
     const kinds = (await deps.journal.readInbox(session)).map(({ item }) => item.kind);
-    // Found by the next host that reads the journal, it is not begun after all.
+    // The next host that reads the journal does not start it.
     if (method === "offer") expect(kinds).toEqual(["session.requested", "session.cancelled"]);
     else expect(kinds).not.toContain("session.requested");
   });
 });
 
-describe("what a run does is no exception:", () => {
+describe("a run that ends badly is a response, not an exception:", () => {
   it("failing", async () => {
     const { team } = await startTeam(() => {
       throw new Error("no such model");
@@ -243,7 +236,7 @@ describe("what a run does is no exception:", () => {
   });
 });
 
-it("a response whose message is lost is found in the journal", async () => {
+it("a response whose message was lost is read from the journal", async () => {
   const clock = createSimulatedClock(1_000);
   const lost = Promise.withResolvers<void>();
   const { team } = await startTeam(done, {}, (deps) => {
@@ -263,13 +256,13 @@ it("a response whose message is lost is found in the journal", async () => {
 
 describe("a team is not made of", () => {
   it.each<[string, object, string]>([
-    ["no world", { deps: undefined }, "missing: journal, queue"],
-    ["half a world", { deps: { journal: {}, queue: {} } }, "missing: bus, subjects"],
+    ["no ports", { deps: undefined }, "missing: journal, queue"],
+    ["some ports missing", { deps: { journal: {}, queue: {} } }, "missing: bus, subjects"],
     ["no model", { model: "" }, "the team's model cannot be used: name a model"],
     ["a relative folder", { workspace: "here" }, "the team's workspace cannot be used: use an absolute path"],
-    ["too much heat", { temperature: 3 }, "the team's temperature cannot be used"],
-    ["half a token", { budget: { tokens: 0.5 } }, "the team's budget.tokens cannot be used"],
-    ["a grant of something else", { grant: { tool: [] } }, "the team's grant cannot be used"],
+    ["a temperature that is too high", { temperature: 3 }, "the team's temperature cannot be used"],
+    ["a fraction of a token", { budget: { tokens: 0.5 } }, "the team's budget.tokens cannot be used"],
+    ["an unknown field in the grant", { grant: { tool: [] } }, "the team's grant cannot be used"],
   ])("%s", async (_, changes, message) => {
     const { deps } = await startTeam(done);
     const options = { deps, model: "test/model", workspace: "/", ...changes } as TeamOptions;

@@ -1,4 +1,4 @@
-/** An answer that has to be JSON of some shape is checked by what JSON Schema says, not by what its reader happens to know. */
+/** An answer is checked by the rules of JSON Schema, including rules that `z.fromJSONSchema` ignores. */
 import { describe, expect, test } from "vitest";
 import { misfits } from "./output-schema.ts";
 
@@ -33,7 +33,7 @@ const person: Schema = {
   additionalProperties: false,
 };
 
-describe("an answer that does not fit is told where and what was expected:", () => {
+describe("an answer that does not fit gets path and expectation of each problem:", () => {
   test.for<{ schema: Schema; answer: string; problem: string | RegExp }>([
     { schema: person, answer: "Here it is: {}", problem: /^the answer is not JSON: / },
     { schema: person, answer: "", problem: /^the answer is not JSON: / },
@@ -78,14 +78,14 @@ describe("an answer that does not fit is told where and what was expected:", () 
   });
 });
 
-test("only the first of many problems are told", () => {
+test("reports only the first of many problems", () => {
   const answer = JSON.stringify(Array.from({ length: 100 }, () => "x"));
   const problems = misfits(answer, { type: "array", items: { type: "number" } });
   expect(problems).toHaveLength(11);
   expect(problems.at(-1)).toBe("and 90 more problems of the answer");
 });
 
-test("a pattern that would take for ever ends the check, and the answer has failed it", () => {
+test("a pattern that runs forever is stopped, and the check fails", () => {
   const answer = JSON.stringify(`${"a".repeat(40)}!`);
   expect(misfits(answer, { type: "string", pattern: "^(a+)+$" })).toEqual([
     "the answer cannot be checked against its schema: checking it took longer than 500 ms",
