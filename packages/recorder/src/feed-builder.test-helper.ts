@@ -23,15 +23,15 @@ import {
 import { createCountingIds } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 
-/** Writes the feed of a session by hand, entry by entry, as hosts would. */
+/** Builds the feed of a session entry by entry, in the way that hosts write it. */
 export interface FeedBuilder {
   readonly session: string;
   readonly feed: FeedItem[];
   inbox(item: InboxItem): void;
   requested(run: RunBuilder): void;
-  /** Another turn was asked for, from the page. */
+  /** Adds the request of another turn, from the page. */
   continued(run: RunBuilder): void;
-  /** `planned`: the run that its parent has decided on. `continues`: the first run of the turn before. */
+  /** `planned` is the child in its parent's plan. `continues` is the root run of the previous turn. */
   run(options: {
     agent: string;
     parent?: RunBuilder;
@@ -40,13 +40,13 @@ export interface FeedBuilder {
     continues?: RunBuilder | null;
   }): RunBuilder;
   planned(agent: string, changes?: Partial<PlannedChild>): PlannedChild;
-  /** A person's answer, in the inbox. Returns the item, as the run receives it. */
+  /** Adds a user's answer to the inbox. Returns the item that the run receives. */
   answered(of: RunBuilder, approval: Approval, changes?: Partial<Answer>): Answer;
 }
 
 type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
 
-/** The journal of one run. Each fact follows on the one before. */
+/** Builds the journal of one run. Each entry follows the previous one. */
 export interface RunBuilder {
   readonly request: RunRequest;
   write(body: EntryBody, options?: { beside?: boolean }): RunBuilder;
@@ -145,7 +145,7 @@ function createRunBuilder({
     beforePrev: null,
   };
 
-  const scribe: RunBuilder = {
+  const runBuilder: RunBuilder = {
     request,
     write(body, { beside = false } = {}) {
       const index = beside ? chain.index - 1 : chain.index;
@@ -153,10 +153,10 @@ function createRunBuilder({
       const sealed = sealEntry({ v: 1, session, run, index, epoch: 1, host: "host", at: now(), prev }, body);
       feed.push({ position: feed.length + 1, kind: "entry", session, run, index, text: sealed.text });
       if (!beside) chain = { index: index + 1, prev: sealed.hash, beforePrev: chain.prev };
-      return scribe;
+      return runBuilder;
     },
     opened(definition = {}, budget = {}) {
-      return scribe.write({ kind: "run.opened", request, pin: specOf(request, definition, budget) });
+      return runBuilder.write({ kind: "run.opened", request, pin: specOf(request, definition, budget) });
     },
     replied(calls, [inputTokens, outputTokens] = [100, 10], costUsd = null) {
       step += 1;
@@ -167,37 +167,37 @@ function createRunBuilder({
         stopReason: calls.length > 0 ? "tool_calls" : "end",
         model: "demo/answered",
       };
-      return scribe.write({ kind: "model.replied", step, reply, durationMs: 5 });
+      return runBuilder.write({ kind: "model.replied", step, reply, durationMs: 5 });
     },
     planned(children, refused = []) {
-      const refusals = refused.map(([call, tool, message]) => {
+      const refusedCalls = refused.map(([call, tool, message]) => {
         const error = { type: "permission", message, tool, recoverable: false, retryAfterMs: null } as const;
         return { call, tool, error };
       });
-      return scribe.write({ kind: "calls.planned", step, children, refused: refusals });
+      return runBuilder.write({ kind: "calls.planned", step, children, refused: refusedCalls });
     },
     asked(call, tool, args) {
       const at = tool === null ? 0 : step;
       const id = approvalId({ run, step: at, call, argsHash: JSON.stringify(args) });
       const path = [...request.chain, request.agent];
       const approval: Approval = { id, tool, args, risk: "high", reason: "it can do anything", path };
-      scribe.write({ kind: "approval.requested", step: at, call, approval });
+      runBuilder.write({ kind: "approval.requested", step: at, call, approval });
       return approval;
     },
-    received: (item) => scribe.write({ kind: "inbox.received", seq: 1, item }),
+    received: (item) => runBuilder.write({ kind: "inbox.received", seq: 1, item }),
     childSettled({ call, item = 0, attempt = 1 }, response) {
-      return scribe.write({ kind: "child.settled", step, call, item, attempt, response });
+      return runBuilder.write({ kind: "child.settled", step, call, item, attempt, response });
     },
     finished(call, outcome = {}) {
       const whole = ToolOutcome.parse({ output: "done", durationMs: 7, ...outcome });
-      return scribe.write({ kind: "tool.finished", step, call, tool: "any", outcome: whole });
+      return runBuilder.write({ kind: "tool.finished", step, call, tool: "any", outcome: whole });
     },
     response: (response = {}) => responseOf(request, response),
     settled(response = {}) {
-      return scribe.write({ kind: "run.settled", response: scribe.response(response) });
+      return runBuilder.write({ kind: "run.settled", response: runBuilder.response(response) });
     },
   };
-  return scribe;
+  return runBuilder;
 }
 
 function requestOf(session: string, run: string, agent: string, attempt: number, parent?: RunBuilder): RunRequest {
@@ -275,8 +275,7 @@ function responseOf({ run, session, agent, task }: RunRequest, response: Partial
 }
 
 /**
- * A session with all that the record has to cope with: parallel children, a retry, a grandchild, a cancelled and a
- * refused run.
+ * A session that covers the record's cases: parallel children, a retry, a grandchild, a cancelled run, a refused run.
  */
 export function largeSession(): FeedBuilder {
   const builder = createFeedBuilder();
@@ -321,7 +320,7 @@ export function largeSession(): FeedBuilder {
   return builder;
 }
 
-/** The numbers of a run that was never asked. */
+/** The metrics of a run that never started. */
 export const noMetrics = Metrics.parse({
   iterations: 0,
   toolCalls: 0,
@@ -335,14 +334,14 @@ export const noMetrics = Metrics.parse({
 });
 
 /**
- * A session in which people have a say: a batch of three of which one is never asked, a refused call, a question that
- * is answered and one that is not, a pause, a word to a run, a retry by another agent.
+ * A session with commands of a user: a batch of three of which one never starts, a refused call, an answered and an
+ * unanswered approval, a pause, a steering message, a retry by another agent.
  */
 export function commandedSession(): FeedBuilder {
   const builder = createFeedBuilder();
   const { session } = builder;
   const root = builder.run({ agent: "main" });
-  const wish = { v: 1, at: feedStartMs, session, run: root.request.run, by: "Ada" } as const;
+  const command = { v: 1, at: feedStartMs, session, run: root.request.run, by: "Ada" } as const;
   const write = (item: InboxItem): void => {
     builder.inbox(item);
     root.received(item);
@@ -361,7 +360,7 @@ export function commandedSession(): FeedBuilder {
   );
   const names = ["coder", "tester", "reviewer"];
   const children = names.map((agent, item) => builder.planned(agent, { item }));
-  root.planned(children, [[1, "delegate", "nobody of that name"]]).finished(2);
+  root.planned(children, [[1, "delegate", "no agent of that name"]]).finished(2);
   root.write({
     kind: "context.summarised",
     step: 1,
@@ -377,13 +376,13 @@ export function commandedSession(): FeedBuilder {
   const question = coder.asked(0, "shell", { command: "npm test" });
   coder.write({ kind: "run.parked", reason: "approval" });
   root.write({ kind: "child.waiting", step: 1, call: 0, item: 0, attempt: 1, waiting: true });
-  write({ ...wish, kind: "run.paused" });
+  write({ ...command, kind: "run.paused" });
   root.write({ kind: "run.parked", reason: "pause" });
   tester.opened();
   const answer = builder.answered(coder, question, { scope: "run", reason: "go on" });
   coder.write({ kind: "run.claimed", reason: "resumed" }).received(answer).finished(0).settled();
   root.write({ kind: "run.claimed", reason: "resumed" });
-  write({ ...wish, kind: "run.resumed" });
+  write({ ...command, kind: "run.resumed" });
   root.write({ kind: "child.waiting", step: 1, call: 0, item: 0, attempt: 1, waiting: false });
   root.childSettled({ call: 0, item: 0 }, coder.response());
 
@@ -396,18 +395,18 @@ export function commandedSession(): FeedBuilder {
   const dropped = { status: "cancelled", success: false, metrics: noMetrics } as const;
   root.childSettled({ call: 0, item: 2 }, reviewer.response(dropped));
 
-  write({ ...wish, kind: "run.steered", text: "be brief" });
+  write({ ...command, kind: "run.steered", text: "be brief" });
   root.replied([["shell", { command: "rm -r build" }]], [100, 10], 0.5);
   root.asked(0, "shell", { command: "rm -r build" });
-  write({ ...wish, kind: "run.cancelled", reason: "enough" });
+  write({ ...command, kind: "run.cancelled", reason: "enough" });
   root.settled({ status: "cancelled", success: false });
   return builder;
 }
 
-/** Stories that together have all that a record meets. */
+/** Sessions that together cover every case of a record. */
 export const sessionFixtures = [
   { name: "a plain session", write: largeSession },
-  { name: "a session in which people have a say", write: commandedSession },
+  { name: "a session with commands of a user", write: commandedSession },
 ];
 
 function usageOf(inputTokens: number, outputTokens: number, costUsd: number | null): Usage {
@@ -423,7 +422,7 @@ function intentOf({ task }: RunRequest): Intent {
   };
 }
 
-/** Every row of every table of a record, for comparing two of them; without the name that each gives itself. */
+/** Every row of every table of a record, to compare two records. Leaves out `origin`, which differs in each file. */
 export function rowsOf(file: string): Record<string, unknown[]> {
   const database = new Database(file, { readonly: true });
   const tables = database

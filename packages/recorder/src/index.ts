@@ -1,8 +1,7 @@
 export { journalVersion, type RestoredJournalFile } from "./journal/journal-store.ts";
 export { openSqliteJournal, readSessionFeed, type SqliteJournalOptions } from "./journal/sqlite-journal.ts";
-export type { CopyInspection, Damage } from "./record/inspect-copy.ts";
 export { type IntegrityReport, type RecordPosition, readIntegrity, readRecordOrigin } from "./record/integrity.ts";
-export type { CopyOptions, JournalCopy } from "./record/journal-copy.ts";
+export type { CopyInspection, CopyOptions, Damage, JournalCopy } from "./record/journal-copy.ts";
 export type { ForeignJournalError } from "./record/journal-identity.ts";
 export type { RecordProblem } from "./record/record-problem.ts";
 export { openRecord, type RecordStore } from "./record/record-store.ts";

@@ -3,11 +3,11 @@ import { type FeedItem, TroupeError } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import { createLiveFeed, type LiveFeed } from "./live-feed.ts";
 
-/** Where a watcher's items come from: memory while it keeps up, the file when it does not; never both, never neither. */
+/** A watcher gets each item once: from memory while it keeps up, from the file if it lags. */
 
 interface Harness {
   feed: LiveFeed;
-  /** Positions that were asked of the file. */
+  /** Positions that were read from the file. */
   paged: number[];
   store(count: number): void;
 }
@@ -51,7 +51,7 @@ describe("a watcher", () => {
     expect(paged).toEqual([]);
   });
 
-  it("gets what came meanwhile as one batch, of 500 at most", async () => {
+  it("gets the items that arrived meanwhile as one batch, of 500 at most", async () => {
     const { feed, store } = createHarness();
     const { next } = watch(feed);
     const first = next();
@@ -63,7 +63,7 @@ describe("a watcher", () => {
     expect(await next()).toEqual(range(502, 601));
   });
 
-  it("reads what is stored from the file, page by page, and goes over to memory without a repeat", async () => {
+  it("reads stored items from the file, page by page, and switches to memory without a repeat", async () => {
     const { feed, paged, store } = createHarness(700);
     const { next } = watch(feed);
     expect(await next()).toEqual(range(1, 500));

@@ -11,7 +11,7 @@ import { openJournalStore } from "./journal-store.ts";
 import { openJournalOn, openSqliteJournal } from "./sqlite-journal.ts";
 import { spawnJournalThread } from "./thread-client.ts";
 
-/** What is special to SQLite; what every journal promises is in test/conformance. */
+/** Behaviour that only the SQLite journal has. test/conformance tests the contract of every journal. */
 
 const ids = createCountingIds();
 const session = ids.next();
@@ -75,7 +75,7 @@ describe("durability", () => {
       return 0;
     });
     store.database.exec("CREATE TEMP TRIGGER broken BEFORE INSERT ON feed BEGIN SELECT sync(); END");
-    const write = { kind: "inbox" as const, session, text: "wish", opens: null };
+    const write = { kind: "inbox" as const, session, text: "item", opens: null };
     expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
     isBroken = false;
     expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
@@ -103,7 +103,7 @@ describe("durability", () => {
     await journal.close();
   });
 
-  it("ends with a clear error when its thread dies, for what waits and for what comes", async () => {
+  it("ends with a clear error when its thread dies, for pending and for later calls", async () => {
     const worker = spawnJournalThread(file);
     const journal = await openJournalOn(worker, file);
     const watch = journal.watch({ after: 0, signal: new AbortController().signal })[Symbol.asyncIterator]();
@@ -134,7 +134,7 @@ describe("a file that cannot be used", () => {
   });
 
   it.each([
-    { what: "that is no database", make: () => writeFile(file, "to be or not to be".repeat(500)) },
+    { what: "that is not a database", make: () => writeFile(file, "to be or not to be".repeat(500)) },
     { what: "whose header is wiped", make: () => damage((bytes) => bytes.fill(0, 0, 100)) },
     { what: "whose schema is overwritten", make: () => damage((bytes) => bytes.fill(0xff, 100, 2_000)) },
     {
@@ -177,7 +177,7 @@ async function damage(change: (bytes: Buffer) => void): Promise<void> {
   await writeFile(file, bytes);
 }
 
-/** Makes the database itself fail in the middle of a transaction, as a broken disk would. */
+/** Makes the database fail in the middle of a transaction, like a broken disk. */
 function failWritesThatSay(words: string): void {
   const other = new Database(file);
   other.exec(`CREATE TRIGGER fail BEFORE INSERT ON feed WHEN NEW.text LIKE '%${words}%'

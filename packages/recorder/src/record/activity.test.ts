@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FeedBuilder, RunBuilder } from "../feed-builder.test-helper.ts";
 import { commandFor, compaction, recordAfter, requestShellApproval, summary } from "./run-record.test-helper.ts";
 
-/** What a run did last, for people who watch. */
+/** The latest activity of a run, in words for users. */
 
 describe("activity", () => {
   const delegations: [string, { agent: string; task: string }][] = [
@@ -77,12 +77,12 @@ describe("activity", () => {
     ],
     ["delegated to several agents", (root) => root.opened().replied([["delegate", { tasks: [] }]])],
     [
-      "delegate: nobody of that name",
+      "delegate: no agent of that name",
       (root) =>
         root
           .opened()
           .replied([["delegate", { agent: "x" }]])
-          .planned([], [[0, "delegate", "nobody of that name"]]),
+          .planned([], [[0, "delegate", "no agent of that name"]]),
     ],
     ["asks to run shell npm test", (root) => requestShellApproval(root)],
     ["asks whether to start", (root) => root.opened().asked(0, null, {})],

@@ -14,7 +14,7 @@ import {
 } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 
-/** What people are asked, from the question to its answer. */
+/** Approvals, from the request to the answer. */
 
 let folder: string;
 let record: RecordStore;
@@ -35,7 +35,7 @@ interface Asking {
   second: Approval;
 }
 
-/** A run that asks about two calls of one tool. */
+/** A run that requests approvals for two calls of one tool. */
 function anAskingRun(ids = createCountingIds()): Asking {
   const builder = createFeedBuilder(ids);
   const root = builder.run({ agent: "main" });
@@ -101,7 +101,7 @@ describe("a question", () => {
     expect(await record.reader.approval(id)).toMatchObject({ tool: null, state: "waiting" });
   });
 
-  it("that nobody knows is null", async () => {
+  it("that does not exist is null", async () => {
     expect(await record.reader.approval("00000000-0000-7000-8000-00000000ffff")).toBeNull();
     expect(await all()).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe("an answer", () => {
       answerReason: reason,
     });
     expect(statesOf(await waiting())).toEqual([[b, "waiting"]]);
-    // The run itself has not heard of it.
+    // The run itself has not received it.
     expect(await record.reader.run(root.request.run)).toMatchObject({ exactStatus: "waiting" });
   });
 
@@ -148,7 +148,7 @@ describe("an answer", () => {
     expect(await record.reader.approval(first.id)).toMatchObject({ state: "approved", by: "Ada" });
   });
 
-  it("for the rest of the run is one for what is asked about that tool already, and about no other", async () => {
+  it("for the rest of the run also answers the waiting approvals of that tool, and of no other", async () => {
     const { builder, root, first } = anAskingRun();
     root.asked(0, "write", { path: "x" });
     builder.answered(root, first, { scope: "run" });
@@ -184,7 +184,7 @@ describe("an answer", () => {
   });
 });
 
-describe("a question that nobody answers", () => {
+describe("a question without an answer", () => {
   it("is withdrawn when its run settles", async () => {
     const { builder, root, first } = anAskingRun();
     root.received(builder.answered(root, first)).settled({ status: "cancelled" });
@@ -216,7 +216,7 @@ describe("a question that nobody answers", () => {
 });
 
 describe("the reader", () => {
-  /** Three sessions with two questions each; the first of the second session is answered. */
+  /** Three sessions with two approvals each. The first approval of the second session is answered. */
   function writeThree(): Asking[] {
     const ids = createCountingIds();
     const runs = [anAskingRun(ids), anAskingRun(ids), anAskingRun(ids)];
@@ -239,7 +239,7 @@ describe("the reader", () => {
     expect(idsOf(await record.reader.approvals({ waiting: false, limit: 2 }))).toEqual(asked.slice(-2));
   });
 
-  it("shows a session with its questions, and counts those that wait", async () => {
+  it("shows a session with its questions, and counts the waiting ones", async () => {
     const [first, second] = writeThree();
     const detail = await record.reader.session(second?.builder.session ?? "");
     expect(statesOf(detail?.approvals ?? [])).toEqual([

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFeedBuilder, type FeedBuilder, type RunBuilder } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 
-/** What calls have done to files: each change with its difference, by run and by session. */
+/** File changes of tool calls, each with its diff, by run and by session. */
 
 let folder: string;
 let record: RecordStore;
@@ -26,7 +26,7 @@ function change(path: string, more: Partial<FileChange> = {}): FileChange {
   return { path, diff, ...plain, ...more };
 }
 
-/** A parent whose child patches two files in one call, and which then deletes one of them. */
+/** A child patches two files in one call, and its parent then deletes one of them. */
 function anEditedSession(): { builder: FeedBuilder; root: RunBuilder; coder: RunBuilder } {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
@@ -46,7 +46,7 @@ const ofSession = ({ session }: FeedBuilder, after = 0, limit = 100) =>
 const ofRun = ({ request: { run } }: RunBuilder) => record.reader.changes({ run }, { after: 0, limit: 100 });
 
 describe("a change", () => {
-  it("is kept with its difference, and who made it", async () => {
+  it("is kept with its difference and its author", async () => {
     const { builder, coder } = anEditedSession();
     record.write(builder.feed);
     const [first, ...others] = await ofRun(coder);

@@ -7,7 +7,7 @@ import { project } from "./projection.ts";
 import type { RunRecord } from "./run-fields.ts";
 import { entriesOf } from "./run-record.test-helper.ts";
 
-/** What a parent's entries make of its children's drafts. */
+/** The effect of a parent's entries on the records of its children. */
 
 interface Family {
   builder: FeedBuilder;
@@ -16,7 +16,7 @@ interface Family {
   planned: PlannedChild;
 }
 
-/** A root that is about to ask a child. */
+/** A root that has planned a child. */
 function aFamily(): Family {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
@@ -28,7 +28,7 @@ function aFamily(): Family {
   return { builder, root, planned, child: builder.run({ agent: "coder", parent: root, planned }) };
 }
 
-/** All drafts after a story, as a recorder would hold them. */
+/** The records of all runs after the feed. */
 function recordsAfter(builder: FeedBuilder): Map<string, RunRecord> {
   const records = new Map<string, RunRecord>();
   for (const entry of entriesOf(builder)) {
@@ -49,8 +49,8 @@ function childOf({ builder, planned }: Family): RunRecord | undefined {
 
 const error = { type: "budget", message: "nothing left", tool: null, recoverable: false, retryAfterMs: null } as const;
 
-/** The response that a parent writes for a child which it never asked. */
-function unasked({ child }: Family): RunResponse {
+/** The response that a parent writes for a child that never started. */
+function notStartedResponse({ child }: Family): RunResponse {
   return child.response({ status: "cancelled", success: false, error, metrics: noMetrics });
 }
 
@@ -96,7 +96,7 @@ describe("a planned child", () => {
 describe("a child that was never asked", () => {
   it("ends as its parent says", () => {
     const family = aFamily();
-    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.childSettled({ call: 0 }, notStartedResponse(family));
     const child = childOf(family);
     expect(child).toMatchObject({
       status: "cancelled",
@@ -111,7 +111,7 @@ describe("a child that was never asked", () => {
 
   it("ends once, whatever is said of it later", () => {
     const family = aFamily();
-    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.childSettled({ call: 0 }, notStartedResponse(family));
     const before = childOf(family);
     family.root.childSettled({ call: 0 }, family.child.response({ metrics: noMetrics }));
     expect(childOf(family)).toEqual(before);
@@ -119,7 +119,7 @@ describe("a child that was never asked", () => {
 
   it("is not brought back by a second plan", () => {
     const family = aFamily();
-    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.root.planned([family.planned]);
     expect(childOf(family)?.status).toBe("cancelled");
   });
@@ -138,7 +138,7 @@ describe("a child that was never asked", () => {
 
   it("is told anew from its own entries, should there be any after all", () => {
     const family = aFamily();
-    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.child.opened();
     expect(childOf(family)).toMatchObject({ status: "running", completedAt: null, error: null, summary: null });
     family.child.settled();
@@ -146,7 +146,7 @@ describe("a child that was never asked", () => {
   });
 });
 
-describe("what a parent says", () => {
+describe("an update from a parent", () => {
   const settledAs = (response: RunResponse): EntryBody => {
     return { kind: "child.settled", step: 1, call: 0, item: 0, attempt: 1, response };
   };
@@ -158,7 +158,7 @@ describe("what a parent says", () => {
     const family = aFamily();
     write(family);
     const before = childOf(family);
-    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.root.settled();
     expect(childOf(family)).toEqual(before);
   });
@@ -166,19 +166,19 @@ describe("what a parent says", () => {
   it("changes nothing about another run's child, or about a run of another session", () => {
     const family = aFamily();
     const stranger = family.builder.run({ agent: "stranger" });
-    stranger.opened().write(settledAs(unasked(family)));
+    stranger.opened().write(settledAs(notStartedResponse(family)));
     expect(childOf(family)?.status).toBe("pending");
 
     const queued = childOf(family);
     const [entry] = entriesOf(family.builder).filter(({ kind }) => kind === "child.settled");
     const parent = recordsAfter(family.builder).get(family.root.request.run);
     if (!queued || !entry || !parent) throw new Error("the family is not whole");
-    const [hearsay] = childUpdatesOf({ ...parent, session: "another" }, entry);
-    expect(hearsay?.apply(queued)).toBeNull();
+    const [update] = childUpdatesOf({ ...parent, session: "another" }, entry);
+    expect(update?.apply(queued)).toBeNull();
     expect(childUpdatesOf(parent, entry)[0]?.apply(queued)).toMatchObject({ status: "cancelled" });
   });
 
-  it("makes no run of one that nobody has planned", () => {
+  it("makes no run of a child that is not planned", () => {
     const { builder, root } = aFamily();
     const unknown = builder.run({ agent: "coder", parent: root });
     root.childSettled({ call: 0 }, unknown.response({ metrics: noMetrics }));

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { FeedItem, Journal } from "@troupe/core";
 
-/** What a recorder sees of a journal. */
+/** The methods of a journal that a recorder uses. */
 export type FollowedJournal = Pick<Journal, "id" | "checkpoint" | "watch" | "tail">;
 
-/** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
+/** A journal with a fixed feed. The test shows the items step by step, and can repeat them. */
 export function feedJournal(items: FeedItem[], shown = items.length): FollowedJournal & { show(count: number): void } {
   const changed = new EventTarget();
   let visible = shown;

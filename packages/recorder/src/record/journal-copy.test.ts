@@ -8,7 +8,7 @@ import { createFeedBuilder, feedStartMs, largeSession, sessionFixtures } from ".
 import type { CopyOptions } from "./journal-copy.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 
-/** What a journal that was lost can be restored from: all of it, or a clear word about what is not whole. */
+/** The copy from which a lost journal is restored. It is complete, or names its damage. */
 
 let folder: string;
 let file: string;
@@ -49,7 +49,7 @@ it.each(sessionFixtures)("gives $name back as it came, item by item", async ({ w
   });
 });
 
-it("gives back what was recorded page by page, in order", async () => {
+it("gives the recorded items back page by page, in order", async () => {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
   builder.requested(root);
@@ -66,7 +66,7 @@ it("counts the runs that had not settled", async () => {
   expect([runs, open]).toEqual([5, 2]);
 });
 
-it("leaves out what settled long ago, and what is named", async () => {
+it("leaves out sessions that settled long ago, and named sessions", async () => {
   const [old, other] = [createFeedBuilder(), createFeedBuilder({ next: () => "00000000-0000-7000-8000-00000000eeee" })];
   const root = old.run({ agent: "main" });
   old.requested(root);

@@ -13,7 +13,7 @@ import type { RecordProblem } from "./record-problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
 
-/** Whose journal a record follows, how far the journal hears that it is, and what becomes of it when the way is cut. */
+/** The recorder verifies the journal, reports its position to it, and survives a lost connection. */
 
 let folder: string;
 let file: string;
@@ -50,7 +50,7 @@ async function recorded(journal: FollowedJournal): Promise<void> {
   await recorder.stop();
 }
 
-/** As a stream numbers it: far apart, and not from 1 on. */
+/** Positions like those of a stream: far apart, and not starting at 1. */
 function spread(feed: readonly FeedItem[]): FeedItem[] {
   return feed.map((item, i) => ({ ...item, position: (i + 7) * 4_096 }));
 }
@@ -80,7 +80,7 @@ describe("another journal", () => {
     expect(record.origin().journal).toBeNull();
   });
 
-  it("is none where a record from before ids were kept finds what it knows: it has an id from then on", async () => {
+  it("is not assumed if a record from before ids were kept finds its newest item: it has an id from then on", async () => {
     record.write(feed.slice(0, 10));
     await recorded(feedJournal(feed));
     expect(record.origin().journal).toBe("a journal");
@@ -130,26 +130,26 @@ describe("a journal that lets go of old things", () => {
   });
 
   it("hears how far the record is, never before the rows are there, and at the latest when it stops", async () => {
-    const said: [follower: string, position: number, recorded: number][] = [];
+    const reports: [follower: string, position: number, recorded: number][] = [];
     const journal: FollowedJournal = {
       ...feedJournal(feed),
-      checkpoint: async (follower, position) => void said.push([follower, position, record.cursor().position]),
+      checkpoint: async (follower, position) => void reports.push([follower, position, record.cursor().position]),
     };
     await recorded(journal);
     const last = feed.at(-1)?.position ?? 0;
     const { follower } = record.origin();
     expect(follower).toMatch(/^[0-9a-f]{32}$/);
-    expect(said.at(-1)).toEqual([follower, last, last]);
-    expect(said.filter(([, position, recorded]) => position > recorded)).toEqual([]);
+    expect(reports.at(-1)).toEqual([follower, last, last]);
+    expect(reports.filter(([, position, recorded]) => position > recorded)).toEqual([]);
     record.close();
     record = await openRecord({ file });
-    said.length = 0;
+    reports.length = 0;
     await recorded(journal);
-    // The word may have been lost with the process that said it.
-    expect(said).toEqual([[follower, last, last]]);
+    // The earlier report may have been lost with its process.
+    expect(reports).toEqual([[follower, last, last]]);
   });
 
-  it("is asked for what this record needs under one name, for as long as the file lives", async () => {
+  it("is read by this record under one name, for as long as the file lives", async () => {
     const names: (string | undefined)[] = [];
     const plain = feedJournal(feed);
     const journal: FollowedJournal = {
@@ -196,7 +196,7 @@ describe("a journal that is out of reach", () => {
     expect(rowsOf(file)).toEqual(rowsOf(join(folder, "whole.db")));
   });
 
-  it("is no reason to wait for ever: who wants all of it is told that it cannot be had now", async () => {
+  it("does not make a caller of caughtUp wait for ever: the call rejects", async () => {
     const journal: FollowedJournal = {
       ...feedJournal(feed),
       // biome-ignore lint/correctness/useYield: it breaks before it has anything
@@ -236,7 +236,7 @@ describe("a feed that is read ahead", () => {
     expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(3);
   });
 
-  it("is read no further ahead than allowed, and not at all once nobody takes of it", async () => {
+  it("is read no further ahead than allowed, and not at all once the consumer has left", async () => {
     let read = 0;
     const feed = (async function* () {
       for (;;) yield [item(++read)];

@@ -15,7 +15,7 @@ import {
 import { openRecord } from "./record-store.ts";
 import { recordSpec } from "./schema.ts";
 
-/** A file that version 1 wrote goes on as if it had been of this version from its beginning. */
+/** A file of version 1 is migrated to the same rows that this version writes. */
 
 let folder: string;
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** What version 1 would have written: its tables, with the columns that it knew. */
+/** A file of version 1: its tables, with only its columns. */
 async function versionOne(feed: readonly FeedItem[]): Promise<string> {
   const newer = join(folder, "newer.db");
   const record = await openRecord({ file: newer });
@@ -54,7 +54,7 @@ async function rowsOfWhole(feed: readonly FeedItem[]): Promise<Record<string, un
 const { feed } = largeSession();
 
 it.each([1, 2, 9, 16, feed.length])(
-  "after %i items: nothing is lost, and what comes is written as ever",
+  "after %i items: nothing is lost, and later items are written as usual",
   async (count) => {
     const file = await versionOne(feed.slice(0, count));
     const record = await openRecord({ file });

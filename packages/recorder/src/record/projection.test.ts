@@ -6,7 +6,7 @@ import { project } from "./projection.ts";
 import { compaction, entriesOf, intent, recordAfter, summary } from "./run-record.test-helper.ts";
 import { bailoutWord } from "./run-table.ts";
 
-/** What each entry says about its run, in rows that people read. */
+/** The effect of each entry on the record of its run. */
 
 describe("status words", () => {
   const cases: [RunStatus, BailoutReason | null, string, string | null][] = [
@@ -38,14 +38,14 @@ describe("a run that delegates", () => {
       ["delegate", { agent: "x" }],
     ]);
     const children = agents.map((agent, item) => builder.planned(agent, { item, name: `the ${agent}` }));
-    root.planned(children, [[1, "delegate", "nobody of that name"]]);
+    root.planned(children, [[1, "delegate", "no agent of that name"]]);
     return children.map((planned) => builder.run({ agent: planned.agent, parent: root, planned }));
   };
   const failed = { success: false, status: "failed", summary: "red" } as const;
 
   it("shows a refused call with its error, before anything has started", () => {
     const after = recordAfter((root, builder) => void batch(root, builder, "coder"));
-    const error = "nobody of that name";
+    const error = "no agent of that name";
     expect(after.calls).toMatchObject([
       { call: 0, outcome: null, children: [{ agent: "coder", outcome: null }] },
       { call: 1, outcome: { ok: false, output: "", error, in_doubt: false }, duration_ms: 0 },
@@ -60,12 +60,12 @@ describe("a run that delegates", () => {
     });
     expect(after.calls.map(({ step, outcome }) => [step, outcome?.error])).toEqual([
       [1, null],
-      [1, "nobody of that name"],
+      [1, "no agent of that name"],
       [2, "no"],
     ]);
   });
 
-  it("keeps what each child of a batch has answered, and sums the call up once all have", () => {
+  it("keeps the result of each child of a batch, and sums the call up once all have settled", () => {
     const write = (root: RunBuilder, builder: FeedBuilder, count: number): void => {
       const [coder, tester] = batch(root, builder, "coder", "tester");
       if (count > 0 && tester) root.childSettled({ call: 0, item: 1 }, tester.response(failed));
@@ -115,7 +115,7 @@ describe("a run that delegates", () => {
   });
 });
 
-describe("what a run costs", () => {
+describe("the cost of a run", () => {
   const usage = { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0.25 };
   const cases: [string, number | null, (root: RunBuilder) => unknown][] = [
     ["has called no model", 0, (root) => root.opened()],
@@ -202,7 +202,7 @@ describe("a run that works", () => {
     ]);
   });
 
-  it("cuts what is too long to look at", () => {
+  it("cuts texts that are too long to show", () => {
     const after = recordAfter((root) =>
       root
         .opened()

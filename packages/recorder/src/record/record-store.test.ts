@@ -90,13 +90,13 @@ describe("the schema", () => {
       database.pragma(name, { simple: true }),
     );
     expect(settings).toEqual(["wal", 1, 1]);
-    expect(() => database.exec("INSERT INTO messages (session_id, started_at) VALUES ('nobody', 'now')")).toThrow(
+    expect(() => database.exec("INSERT INTO messages (session_id, started_at) VALUES ('unknown', 'now')")).toThrow(
       "FOREIGN KEY",
     );
     database.close();
   });
 
-  it("goes forward by one migration after the other, keeping what is there", () => {
+  it("goes forward by one migration after the other, keeping the rows", () => {
     record.write(largeSession().feed);
     record.close();
     const before = rowsOf(file);
@@ -227,7 +227,7 @@ describe("rows", () => {
     expect(query("SELECT started_at FROM messages WHERE id = 1")).toEqual([{ started_at: session?.startedAt }]);
   });
 
-  it("of a session are those of its first root, whoever else calls itself one", async () => {
+  it("of a session are those of its first root, even if another run claims to be one", async () => {
     const builder = largeSession();
     record.write(builder.feed);
     const before = await record.reader.session(builder.session);
@@ -303,7 +303,7 @@ describe("the reader", () => {
     expect(detail?.position).toBe(builder.feed.length);
   });
 
-  it("adds up what a session has cost, as long as every price is known", async () => {
+  it("adds up the cost of a session, as long as every price is known", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
     builder.requested(root);
@@ -339,7 +339,7 @@ describe("the reader", () => {
     });
   });
 
-  it("does not know where a run lives that nobody has taken", async () => {
+  it("does not know the host of a run that no host has taken", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
     builder.requested(root);

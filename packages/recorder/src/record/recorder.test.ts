@@ -20,7 +20,7 @@ import type { RecordProblem } from "./record-problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
 
-/** The subscription: whatever happens to it, the rows are those of the journal. */
+/** The subscription: after every kind of interruption, the rows match the journal. */
 
 let folder: string;
 let opened: (() => Promise<unknown> | unknown)[];
@@ -47,7 +47,7 @@ function start(journal: FollowedJournal, record: RecordStore, problems: RecordPr
   return recorder;
 }
 
-/** The rows of a feed that was recorded in one go. */
+/** The rows of a feed that was recorded without interruption. */
 async function rowsOfFeed(items: FeedItem[], problems: RecordProblem[] = []): Promise<Record<string, unknown[]>> {
   const { file, record } = await recordOf("whole.db");
   await start(feedJournal(items), record, problems).caughtUp();
@@ -55,7 +55,7 @@ async function rowsOfFeed(items: FeedItem[], problems: RecordProblem[] = []): Pr
 }
 
 describe("the subscription", () => {
-  it("records what a journal holds and what comes to it", async () => {
+  it("records the items of a journal, and later items", async () => {
     const journal = createMemoryJournal();
     opened.push(journal.close);
     const { record } = await recordOf("troupe.db");
@@ -141,7 +141,7 @@ describe("the subscription", () => {
           let record = await openRecord({ file });
           let next = 0;
           for (const { size, restart } of [...plan, { size: feed.length, restart: false }]) {
-            // Every batch begins with what the one before may have told already.
+            // Every batch begins with items that the previous one may contain.
             record.write(feed.slice(Math.max(0, next - 2), next + size));
             next += size;
             if (!restart) continue;
@@ -185,10 +185,10 @@ describe("the subscription", () => {
   });
 });
 
-describe("what cannot be trusted", () => {
+describe("an item that cannot be trusted", () => {
   const tick = { kind: "timer.fired", timer: "tick" } as const;
 
-  /** A root with five entries, of which one is tampered with. */
+  /** A root with five entries, one of them changed. */
   function tampered(change: (item: FeedItem) => FeedItem): { builder: FeedBuilder; feed: FeedItem[] } {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
@@ -209,7 +209,7 @@ describe("what cannot be trusted", () => {
     },
     { what: "no JSON", change: (item: FeedItem) => ({ ...item, text: "?" }) },
     {
-      what: "a kind that nobody knows",
+      what: "an unknown kind",
       change: (item: FeedItem) => ({
         ...item,
         text: reseal(item.text, (value) => ({ ...value, kind: "model.dreamt" })),

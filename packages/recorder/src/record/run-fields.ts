@@ -52,7 +52,7 @@ export type PendingApproval = z.infer<typeof PendingApproval>;
 export type SqlValue = string | number | null;
 export type RunTableName = "messages" | "runs";
 
-/** How one type of value is kept in SQL. `decode` does not validate; `schema` does. */
+/** The SQL form of one type of value. `decode` does not validate; `schema` does. */
 export interface Codec<T> {
   readonly type: "TEXT" | "INTEGER" | "REAL";
   readonly schema: z.ZodType<T>;

@@ -4,26 +4,26 @@ import { createFeedBuilder, type FeedBuilder, feedStartMs, type RunBuilder } fro
 import { project } from "./projection.ts";
 import type { RunRecord } from "./run-fields.ts";
 
-/** The draft of a root after all that it has written. */
+/** The record of a root after all of its entries. */
 export function recordAfter(write: (root: RunBuilder, builder: FeedBuilder) => unknown): RunRecord {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
   write(root, builder);
   const own = entriesOf(builder).filter(({ run }) => run === root.request.run);
   const after = own.reduce<RunRecord | null>(project, null);
-  if (!after) throw new Error("nothing was opened");
+  if (!after) throw new Error("the run was not opened");
   return after;
 }
 
 type Command = Extract<InboxItem, { run: string }>;
 type WithoutHead<T> = T extends unknown ? Omit<T, "v" | "at" | "session" | "run"> : never;
 
-/** What a person wants of a run, as it finds it in its inbox. */
-export function commandFor({ request }: RunBuilder, wish: Partial<WithoutHead<Command>>): InboxItem {
-  return { v: 1, at: feedStartMs, session: request.session, run: request.run, by: "Ada", ...wish } as InboxItem;
+/** An inbox item with a user's command for a run. */
+export function commandFor({ request }: RunBuilder, command: Partial<WithoutHead<Command>>): InboxItem {
+  return { v: 1, at: feedStartMs, session: request.session, run: request.run, by: "Ada", ...command } as InboxItem;
 }
 
-/** The run asks for its only call, and is parked if so wanted. */
+/** The run requests an approval for its only call, and is then parked if `parked` is given. */
 export function requestShellApproval(root: RunBuilder, parked?: "approval"): Approval {
   root.opened().replied([["shell", { command: "npm test" }]]);
   const approval = root.asked(0, "shell", { command: "npm test" });

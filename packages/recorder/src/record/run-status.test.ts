@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FeedBuilder, RunBuilder } from "../feed-builder.test-helper.ts";
 import { commandFor, recordAfter, requestShellApproval } from "./run-record.test-helper.ts";
 
-/** Who works, who waits for a person, who stands still. */
+/** The exact status of a run: running, waiting for a user, paused, parked. */
 
 describe("a run that waits", () => {
   const askedTwice = (root: RunBuilder): Approval[] => {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createFeedBuilder, type FeedBuilder, noMetrics, type RunBuilder } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 
-/** Children that wait for a slot are seen, in their order, before they have a journal. */
+/** Children that wait for a slot are shown in their order before they have a journal. */
 
 let folder: string;
 let record: RecordStore;
@@ -92,7 +92,7 @@ it("is a queue of its own for each parent, and none for a root", async () => {
   expect(await queuePositions(waiting)).toEqual([["main", null]]);
 });
 
-it("takes nobody in after the parent has settled", async () => {
+it("takes no child in after the parent has settled", async () => {
   const { builder, root } = aBatch(1);
   root.settled().planned([builder.planned("late")]);
   record.write(builder.feed);
@@ -102,7 +102,7 @@ it("takes nobody in after the parent has settled", async () => {
   ]);
 });
 
-it("sends only the row of whoever started: its siblings moved up by what the page can count", async () => {
+it("sends only the row of the child that started: the page computes the positions of its siblings", async () => {
   const { builder, children } = aBatch(1_000);
   const changes: RecordChange[] = [];
   record.write(builder.feed);

@@ -13,7 +13,7 @@ import {
 } from "../feed-builder.test-helper.ts";
 import { openRecord } from "./record-store.ts";
 
-/** A session that was continued is one session: how it stands is how its newest turn stands, and its sums are of all. */
+/** A continued session is one session: its status is that of the newest turn, and its sums cover all turns. */
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Two turns, the first of two runs; the second has only been asked for. */
+/** Two turns: the first has two runs, the second is only requested. */
 function twoTurns(): { builder: FeedBuilder; first: RunBuilder; child: RunBuilder; second: RunBuilder } {
   const builder = createFeedBuilder();
   const first = builder.run({ agent: "main" });
@@ -49,7 +49,7 @@ async function recorded(feed: readonly FeedItem[], batch = feed.length) {
 }
 
 describe("a session with a second turn", () => {
-  it("is pending again once it is asked for, and known by what was asked first", async () => {
+  it("is pending again once it is requested, and known by its first request", async () => {
     const { builder, second } = twoTurns();
     const { row, response } = await recorded(builder.feed);
     expect(row).toMatchObject({
