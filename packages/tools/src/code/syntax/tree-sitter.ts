@@ -29,12 +29,12 @@ export interface SyntaxTree {
 }
 
 interface Parser {
-  setLanguage(language: Language): void;
+  setLanguage(language: LoadedGrammar): void;
   parse(text: string, old: null, options: { progressCallback: () => boolean }): SyntaxTree | null;
   reset(): void;
 }
 
-type Language = object;
+type LoadedGrammar = object;
 
 interface InitOptions {
   locateFile(file: string): string;
@@ -44,7 +44,7 @@ interface InitOptions {
 
 interface TreeSitter {
   Parser: { new (): Parser; init(options: InitOptions): Promise<void> };
-  Language: { load(bytes: Uint8Array | string): Promise<Language> };
+  Language: { load(bytes: Uint8Array | string): Promise<LoadedGrammar> };
 }
 
 export interface TreeParser {
@@ -60,9 +60,9 @@ export async function loadTreeSitter(): Promise<TreeParser> {
   const pathTo = (file: string): string => join(dirname(main), file);
   await treeSitter.Parser.init({ locateFile: pathTo, print: ignoreOutput, printErr: ignoreOutput });
   const parser = new treeSitter.Parser();
-  const grammars = new Map<string, Promise<Language>>();
+  const grammars = new Map<string, Promise<LoadedGrammar>>();
 
-  const load = (name: string): Promise<Language> => {
+  const load = (name: string): Promise<LoadedGrammar> => {
     const grammar = grammars.get(name) ?? treeSitter.Language.load(pathTo(`tree-sitter-${name}.wasm`));
     grammars.set(name, grammar);
     return grammar;
