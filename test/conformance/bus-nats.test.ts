@@ -6,7 +6,7 @@ import { createNatsBus, type NatsBus, type NatsBusEvent } from "@troupe/nats";
 import { afterEach, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 
-// What only a bus over a network can meet: servers that are not there, go away and come back.
+// Faults of a network: servers that are missing, go away and come back.
 
 const hasServer = findNatsServer() !== null;
 const stops: (() => Promise<void>)[] = [];
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 describe("a bus without a server", () => {
-  it("says at once that nothing answers, and where", async () => {
+  it("reports at once that no server answers, with the address", async () => {
     const port = await closedPort();
     const error = await createNatsBus({ servers: `nats://me:secret@127.0.0.1:${port}` }).catch(
       (thrown: unknown) => thrown,
@@ -25,7 +25,7 @@ describe("a bus without a server", () => {
     expect(String(error)).not.toContain("secret");
   });
 
-  it("does not wait for ever for something that is no NATS server", async () => {
+  it("does not wait for ever for another kind of server", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");
     await once(silent, "listening");
     stops.push(async () => void silent.close());
@@ -40,10 +40,10 @@ describe("a bus without a server", () => {
 });
 
 describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerMissing, () => {
-  it("gets its subscriptions back by itself when the server was killed and started again", async () => {
+  it("restores its subscriptions after the server was killed and restarted", async () => {
     const server = await start();
     const [near, far] = [await open(server), await open(server)];
-    const heard = messages(far.bus, "a.*");
+    const received = messages(far.bus, "a.*");
     await far.bus.subscribe("echo", (message) => message.respond(message.bytes));
 
     await server.kill();
@@ -53,12 +53,12 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await far.bus.flush();
 
     near.bus.publish("a.1", Buffer.from("again"));
-    expect(Buffer.from((await heard).bytes).toString()).toBe("again");
+    expect(Buffer.from((await received).bytes).toString()).toBe("again");
     const reply = await near.bus.request("echo", Buffer.from("you too"), { timeoutMs: 5_000 });
     expect(Buffer.from(reply).toString()).toBe("you too");
   });
 
-  it("does not tire of looking for it", async () => {
+  it("reconnects without a limit", async () => {
     const server = await start();
     const { bus, until } = await open(server);
     await server.kill();
@@ -69,7 +69,7 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await bus.flush();
   });
 
-  it("outlives a time in which its credentials are refused", async () => {
+  it("survives a period in which its credentials are refused", async () => {
     const server = await start();
     const { bus, until, untilTold } = await open(server);
     await server.kill();
@@ -82,7 +82,7 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await bus.flush();
   });
 
-  it("counts what is published in between, and fails at once what needs an answer", async () => {
+  it("counts messages published meanwhile, and fails requests at once", async () => {
     const server = await start();
     const { bus, until, events } = await open(server);
     await server.kill();
@@ -100,20 +100,20 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     expect(events).toContainEqual(expect.objectContaining({ kind: "reconnected", lost: 100 }));
   });
 
-  it("makes a subscription of the time in between known to the next server", async () => {
+  it("registers a subscription made meanwhile with the next server", async () => {
     const server = await start();
     const [near, far] = [await open(server), await open(server)];
     await server.kill();
     await Promise.all([near.until("disconnected"), far.until("disconnected")]);
-    const heard = messages(far.bus, "late.*");
+    const received = messages(far.bus, "late.*");
     await server.restart();
     await Promise.all([near.until("reconnected"), far.until("reconnected")]);
     await far.bus.flush();
     near.bus.publish("late.1", Buffer.from("x"));
-    expect((await heard).subject).toBe("late.1");
+    expect((await received).subject).toBe("late.1");
   });
 
-  it("closes while the server is away", async () => {
+  it("closes while the server is down", async () => {
     const server = await start();
     const { bus, until } = await open(server);
     await server.kill();
@@ -123,7 +123,7 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await until("closed");
   }, 5_000);
 
-  it("shows its credentials, and names what refuses wrong ones", async () => {
+  it("sends its credentials, and names the server that refuses wrong ones", async () => {
     const server = await start({ flags: ["--user", "me", "--pass", "p@ss"] });
     const withUser = (user: string): string => server.url.replace("//", `//${user}@`);
     const bus = await createNatsBus({ servers: withUser("me:p%40ss") });
@@ -147,7 +147,7 @@ interface Watched {
   bus: NatsBus;
   events: NatsBusEvent[];
   until(kind: NatsBusEvent["kind"]): Promise<void>;
-  /** Until so many events were of a sort. */
+  /** Waits for a number of events of one kind. */
   untilTold(count: number, isIt: (event: NatsBusEvent) => boolean): Promise<void>;
 }
 
@@ -178,7 +178,7 @@ function messages(bus: NatsBus, pattern: string): Promise<BusMessage> {
   });
 }
 
-/** Takes a server's place, and slams the door on so many clients. */
+/** Replaces a server, and refuses a number of clients. */
 async function refuseConnections(port: number, count: number): Promise<void> {
   let refused = 0;
   const door = createServer((socket) => {

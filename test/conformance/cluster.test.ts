@@ -12,19 +12,19 @@ import { describeBus } from "./bus.ts";
 import { journalConformance } from "./journal.ts";
 import { taskQueueConformance } from "./task-queue.ts";
 
-// What every port promises, over three servers that keep three copies of everything: who leads a stream need not be whom
-// a client is connected with, and refuses with other numbers than a server that is alone.
+// The promises of every port, over three servers with three copies. The leader of a stream may be another server than the
+// one a client is connected to, and a replicated stream refuses with other codes than a single one.
 
 /**
- * When a task can be taken that was just offered depends on how busy three servers are, and the suite does not wait: it
- * is run by hand, on a machine that does nothing else. `test/nats/cluster.test.ts` has what holds however busy they are.
+ * The load of three servers decides how soon an offered task can be taken, and the suite does not wait. So it is run by
+ * hand, on an idle machine. `test/nats/cluster.test.ts` has the promises that hold under any load.
  */
 const isByHand = process.env.TROUPE_TEST_CLUSTER === "all";
 const hasServer = findNatsServer() !== null;
 
 describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : natsServerMissing, () => {
   const nats = useCluster();
-  /** What is left lying there keeps three servers busy. */
+  /** Removes the tasks: leftovers would keep three servers busy. */
   const remove = async ({ link, namespace, dispose }: PortsUnderTest): Promise<void> => {
     const manager = await jetstreamManager(link.connection);
     const streams = [`${namespace}_journal`, `${namespace}_tasks`, `OBJ_${namespace}_blobs`];
@@ -49,7 +49,7 @@ describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : nats
     },
   });
 
-  test("of three processes that write to the same place at once, each at another server, one is told yes", async () => {
+  test("of three processes that write to the same subject at once, each on another server, one succeeds", async () => {
     const namespace = nats().freshNamespace();
     const ends = await Promise.all(nats().cluster.servers.map(({ url }) => nats().open({ url, namespace })));
     const of = newRun();
@@ -79,7 +79,7 @@ describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : nats
       const [one, another] = nats().cluster.servers;
       const connect = (server = one) => createNatsBus({ servers: server?.url ?? "", ...options });
       const [near, far] = await Promise.all([connect(one), connect(another)]);
-      return { near: heardBy(far, near), far: heardBy(near, far) };
+      return { near: knownTo(far, near), far: knownTo(near, far) };
     },
   });
 
@@ -91,15 +91,15 @@ describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : nats
   });
 });
 
-/** After each of the further looks that a hint leads to. */
+/** Times after each of the further polls that a hint causes. */
 const lookAgainMs = [50, 250];
 let probes = 0;
 
 /**
- * A bus whose subscriptions another hears of. Servers tell each other of them in order, but when they have is something
- * that nobody says: troupe does not rely on it, and the suite has to.
+ * A bus that waits until the other servers know its subscriptions. Servers forward them in order, but do not confirm it.
+ * troupe does not rely on it, but the suite must.
  */
-function heardBy(other: Bus, bus: Bus): Bus {
+function knownTo(other: Bus, bus: Bus): Bus {
   return {
     ...bus,
     async subscribe(pattern, listener) {
@@ -116,8 +116,8 @@ function heardBy(other: Bus, bus: Bus): Bus {
 }
 
 /**
- * A queue that is looked into again: whoever gives tasks out is on another server than whoever confirmed the offer, and
- * hears of it a moment later. That is what hints make hosts look again for.
+ * A queue that is polled again. The consumer may be on another server than the one that confirmed the offer, and learns of
+ * the task a moment later. Hosts poll again after a hint for this reason.
  */
 function patient(queue: TaskQueue): TaskQueue {
   return {

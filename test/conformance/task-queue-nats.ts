@@ -15,7 +15,7 @@ export interface OpenTaskQueue extends AsyncDisposable {
   link: NatsLink;
 }
 
-/** One process's end of the queue, on a server whose work queue is made where it is not there. */
+/** The queue of one process. Creates the work queue if it is missing. */
 export async function openTaskQueue(url: string, options: Partial<NatsTaskQueueOptions> = {}): Promise<OpenTaskQueue> {
   const link = await openNatsLink({ servers: url, reconnectDelayMs: 20 });
   const bus = createNatsBusOn(link);

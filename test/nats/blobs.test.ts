@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { type PortsUnderTest, type SharedNats, useNats } from "./ports.fixture.ts";
 
-// What only blobs on a server have to be asked: several who put at once, chunks that are gone, stores that are.
+// Cases that only a server has: several processes that put the same blob, lost chunks, lost stores.
 
 const hasServer = findNatsServer() !== null;
 
@@ -30,7 +30,7 @@ describe.skipIf(!hasServer)(hasServer ? "blobs over NATS" : natsServerMissing, (
     expect(Buffer.from((await other.blobs.get(hash)) ?? "").equals(bytes)).toBe(true);
   });
 
-  it("that several processes put at once are kept once, and nothing is left of the others", async () => {
+  it("that several processes put at once are stored once, and the other copies are purged", async () => {
     const ports = await open();
     const others = await Promise.all(Array.from({ length: 4 }, () => open({ namespace: ports.namespace })));
     const bytes = randomBytes(700_000);
@@ -41,7 +41,7 @@ describe.skipIf(!hasServer)(hasServer ? "blobs over NATS" : natsServerMissing, (
     expect(Buffer.from((await ports.blobs.get(hashes[0] ?? "")) ?? "").equals(bytes)).toBe(true);
   });
 
-  it("of which a chunk is gone are never served", async () => {
+  it("with a lost chunk are never served", async () => {
     const ports = await open();
     const hash = await ports.blobs.put(randomBytes(600_000));
     const manager = await jetstreamManager(ports.link.connection);
@@ -49,7 +49,7 @@ describe.skipIf(!hasServer)(hasServer ? "blobs over NATS" : natsServerMissing, (
     await expect(ports.blobs.get(hash)).rejects.toMatchObject({ code: "DATABASE_DAMAGED" });
   });
 
-  it("that were removed by hand are absent, and can be put again", async () => {
+  it("that were deleted by an operator are absent, and can be put again", async () => {
     const ports = await open();
     const bytes = Buffer.from("hello");
     const hash = await ports.blobs.put(bytes);
@@ -61,7 +61,7 @@ describe.skipIf(!hasServer)(hasServer ? "blobs over NATS" : natsServerMissing, (
     expect(Buffer.from((await ports.blobs.get(hash)) ?? "").toString()).toBe("hello");
   });
 
-  it("say it when their store is gone, and when the server is", async () => {
+  it("report a lost store and a lost server", async () => {
     const ports = await open();
     const hash = await ports.blobs.put(Buffer.from("hello"));
     const manager = await jetstreamManager(ports.link.connection);

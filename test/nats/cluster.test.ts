@@ -11,20 +11,20 @@ import { newRun, type RunUnderTest, readFeed } from "./entries.fixture.ts";
 import type { PortsUnderTest } from "./ports.fixture.ts";
 import { runId } from "./queues.fixture.ts";
 
-// Three servers that keep three copies: leaders that die or step down, replicas that are behind, too few servers to
-// decide anything. What was acknowledged is there, nothing is there twice, and all of it goes on by itself.
+// Three servers with three copies: leaders that die or step down, replicas that are behind, a lost quorum. Acknowledged
+// messages are never lost or duplicated, and everything resumes by itself.
 
-/** An election takes four to nine seconds, and another one where nobody wins. */
+/** An election takes four to nine seconds, and is repeated if it has no winner. */
 const limitMs = 90_000;
 const hasServer = findNatsServer() !== null;
 const namespace = "three";
 const journalStream = `${namespace}_journal`;
 const taskStream = `${namespace}_tasks`;
 
-// Each has a cluster of its own, and most of each is waiting for an election.
+// Each test has its own cluster, and mostly waits for elections.
 const what = hasServer ? "over a cluster of three servers" : natsServerMissing;
 describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
-  test("no append is lost, done twice or refused to its own writer while leaders step down", async (context) => {
+  test("no append is lost, repeated or refused to its own writer while leaders step down", async (context) => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const writing = startWriters(ends, 16);
@@ -34,14 +34,14 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
       await Promise.all([cluster.stepDown(journalStream), cluster.stepDown(taskStream)]);
     }
     await writing.stop();
-    expect(writing.refusals).toEqual([]);
+    expect(writing.conflicts).toEqual([]);
     await expectAllThere(context, writing.runs, ends);
     const total = writing.runs.reduce((sum, { count }) => sum + count, 0);
     expect(await feed.until(total)).toHaveLength(total);
     await feed.stop();
   });
 
-  test("a task that is offered thrice is there once, and every one is taken and finished, while leaders step down", async (context) => {
+  test("a task that is offered three times is queued once, and every task is taken and finished, while leaders step down", async (context) => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const numbers = Array.from({ length: 60 }, (_, i) => i + 1);
@@ -66,7 +66,7 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     await until(async () => (await messagesOf(oneOf(ends, 0), taskStream)) === 0);
   });
 
-  test("appends go on by themselves when the server of the leader is killed, whoever was connected with it", async (context) => {
+  test("appends resume by themselves when the server of the leader is killed, for its own clients, too", async (context) => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const writing = startWriters(ends, 9);
@@ -74,21 +74,21 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     await until(() => feed.items.length > 200);
     const leader = await cluster.leaderOf(journalStream);
     await leader.kill();
-    // Each end knows one address only; the others it has learned.
+    // Each end was given one address. It has learned the others from the cluster.
     await until(() => ends.every(({ link }) => link.connected && link.connection.getServer() !== addressOf(leader)));
     const before = writing.count();
     await until(() => writing.count() > before + 200);
     await leader.restart();
     await cluster.whole(journalStream);
     await writing.stop();
-    expect(writing.refusals).toEqual([]);
+    expect(writing.conflicts).toEqual([]);
     await expectAllThere(context, writing.runs, ends);
     const total = writing.runs.reduce((sum, { count }) => sum + count, 0);
     expect(await feed.until(total)).toHaveLength(total);
     await feed.stop();
   });
 
-  test("what a replica lacks is read from the leader: no run is at an older place, and none begins anew", async (context) => {
+  test("messages that a replica lacks are read from the leader: no run goes back, and none starts again", async (context) => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const [behind] = await cluster.followersOf(journalStream);
@@ -98,7 +98,7 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     const [old, begun] = [newRun(), newRun()];
     await old.append(near.journal, -1, [old.entry(0)]);
     await cluster.whole(journalStream);
-    // A replica that is up to date is behind as well, for a millisecond.
+    // Even an up-to-date replica is behind for a millisecond.
     for (let i = 0; i < 300; i += 1) {
       const fresh = newRun();
       await fresh.append(near.journal, -1, [fresh.entry(0)], true);
@@ -109,9 +109,9 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     const indexes = Array.from({ length: 400 }, (_, i) => i);
     for (const index of indexes.slice(1)) await old.append(near.journal, index - 1, [old.entry(index)]);
     await begun.append(near.journal, -1, [begun.entry(0)]);
-    const wish = { v: 1, kind: "session.cancelled", at: 1, session: old.session, reason: "enough" } as const;
-    await near.journal.appendInbox(wish);
-    // All of it is said to the server that stands still, and lies there before the news of the others.
+    const cancelItem = { v: 1, kind: "session.cancelled", at: 1, session: old.session, reason: "enough" } as const;
+    await near.journal.appendInbox(cancelItem);
+    // The suspended server receives all of these before the messages of the other servers.
     const reads = Promise.all([
       far.journal.readRun(old.session, old.run),
       far.journal.lastOf(begun.session, begun.run),
@@ -120,10 +120,10 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
       begun.append(far.journal, -1, [begun.entry(0, "anew")]),
     ]);
     behind.thaw();
-    const [texts, last, wishes, open, anew] = await reads;
+    const [texts, last, items, open, anew] = await reads;
     expect(texts).toEqual(old.texts(...indexes));
     expect(last).toBe(begun.entry(0).text);
-    expect(wishes).toHaveLength(1);
+    expect(items).toHaveLength(1);
     expect(open.map(({ run, lastIndex }) => [run, lastIndex])).toEqual([
       [old.run, 399],
       [begun.run, 0],
@@ -131,7 +131,7 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     expect(anew).toEqual({ ok: false, reason: "conflict", lastIndex: 0 });
   });
 
-  test("with one server of three nothing is written and nobody loses his run; with two it goes on", async (context) => {
+  test("with one server of three nothing is written and no host loses its run; with two everything resumes", async (context) => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const held = oneOf(ends, 2);
@@ -156,12 +156,12 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     await until(() => writing.count() > before + 100);
     await until(() => task?.renew());
     await writing.stop();
-    expect(writing.refusals).toEqual([]);
+    expect(writing.conflicts).toEqual([]);
     await expectAllThere(context, writing.runs, ends);
   });
 });
 
-/** The leader of the work queue steps down again and again meanwhile. */
+/** Makes the leader of the work queue step down repeatedly meanwhile. */
 async function duringStepDowns<T>(cluster: NatsCluster, work: () => Promise<T>): Promise<T> {
   let isOver = false;
   const stepping = (async () => {
@@ -178,7 +178,7 @@ async function duringStepDowns<T>(cluster: NatsCluster, work: () => Promise<T>):
   }
 }
 
-/** As parents do: an offer is given up after a while, and there may be no leader for longer. */
+/** Repeats an offer as parent runs do: the stream may lack a leader for longer than its time limit. */
 async function offerForSure(queue: End["queue"], offer: Parameters<End["queue"]["offer"]>[0]): Promise<void> {
   await until(() => queue.offer(offer).then(Boolean, () => false));
 }
@@ -187,7 +187,7 @@ interface End extends PortsUnderTest {
   server: NatsServer;
 }
 
-/** A cluster, and for each of its servers a process that knows that one only. */
+/** A cluster, and for each of its servers a process that was given that address only. */
 async function startEnds({ onTestFinished }: TestContext): Promise<{ cluster: NatsCluster; ends: End[] }> {
   const cluster = await startNatsCluster();
   onTestFinished(() => cluster.stop());
@@ -219,16 +219,16 @@ interface Written {
   count: number;
 }
 
-/** Writers of a run each, who append as fast as they can, and again whatever was not answered. */
+/** Writers with one run each. They append as fast as they can, and repeat appends without an answer. */
 function startWriters(ends: readonly End[], writers: number) {
   const runs: Written[] = Array.from({ length: writers }, () => ({ of: newRun(), count: 0 }));
-  const refusals: unknown[] = [];
+  const conflicts: unknown[] = [];
   let stopped = false;
   const write = async (mine: Written, end: End): Promise<void> => {
     while (!stopped) {
       const result = await mine.of.appendForSure(end.journal, mine.count - 1, [mine.of.entry(mine.count)]);
       if (!result.ok) {
-        refusals.push(result);
+        conflicts.push(result);
         return;
       }
       mine.count += 1;
@@ -237,7 +237,7 @@ function startWriters(ends: readonly End[], writers: number) {
   const writing = runs.map((mine, i) => write(mine, oneOf(ends, i % ends.length)));
   return {
     runs,
-    refusals,
+    conflicts,
     count: () => runs.reduce((sum, { count }) => sum + count, 0),
     async stop() {
       stopped = true;
@@ -246,11 +246,11 @@ function startWriters(ends: readonly End[], writers: number) {
   };
 }
 
-/** Every run is as it was written, for each of those who read it. */
+/** Every reader reads every run as it was written. */
 async function expectAllThere({ expect }: TestContext, runs: readonly Written[], ends: readonly End[]): Promise<void> {
   for (const [i, { of, count }] of runs.entries()) {
     const { journal } = oneOf(ends, (i + 1) % ends.length);
-    // There may just be no leader.
+    // The stream may have no leader at the moment.
     const texts = await until(() => journal.readRun(of.session, of.run).catch(() => null));
     expect(texts).toEqual(of.texts(...Array.from({ length: count }, (_, index) => index)));
   }

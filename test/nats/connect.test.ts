@@ -1,4 +1,4 @@
-/** The ways to a server, by real commands and real servers: who gets in, what is said to whoever does not. */
+/** Connections to real servers by real commands: which of them succeed, and the errors of the others. */
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { openNatsLink } from "@troupe/nats";
@@ -30,18 +30,18 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
 
   const errorOf = (stdout: string) => JSON.parse(stdout).error as { code: string; message: string; fix: string };
 
-  it("that is not there: exit 5, with the address that was tried", async (test) => {
+  it("that does not exist: exit 5, with the address that was tried", async (test) => {
     const home = await tempFolder("connect", test);
     const gone = await startNatsServer();
     await gone.stop();
     const { code, stdout } = await troupe([...up, "--nats", gone.url], { home });
     expect(code).toBe(5);
     expect(errorOf(stdout)).toMatchObject({ code: "UNREACHABLE", message: `no NATS server answers at ${gone.url}` });
-    // What could not be begun owns nothing.
+    // A command that failed to start does not own the home.
     expect(await readdir(home)).not.toContain("owner.json");
   });
 
-  it("without JetStream: exit 5, with how to have it", async (test) => {
+  it("without JetStream: exit 5, with the way to enable it", async (test) => {
     const home = await tempFolder("connect", test);
     const plain = await startNatsServer({ withoutJetStream: true });
     test.onTestFinished(() => plain.stop());
@@ -57,7 +57,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     ["daemon", up],
     ["worker", ["worker", "--json", "--agents", "all"]],
     ["look at its streams", ["nats", "check", "--json"]],
-  ] as const)("that is too old, for a %s: exit 5, with the versions that will do", async ([_who, command], test) => {
+  ] as const)("that is too old, for a %s: exit 5, with the supported versions", async ([_who, command], test) => {
     const home = await tempFolder("connect", test);
     const wire = await asVersion("2.9.10", open, test);
     const { code, stdout } = await troupe([...command, "--nats", wire], { home });
@@ -69,17 +69,17 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     });
   });
 
-  it("that has known holes: used, with a warning that names them", async (test) => {
+  it("with known vulnerabilities: used, with a warning that names them", async (test) => {
     const troupes = await createTroupes(test, { url: await asVersion("2.11.9", open, test), agents: answer });
     const daemon = await troupes.daemon();
     const worker = await troupes.worker("all");
     await worker.ready;
-    for (const said of [daemon.stderr(), worker.stderr()]) {
-      expect(said).toContain("nats: nats-server 2.11.9 has known security holes (CVE-2025-30215, CVE-2026-27889");
+    for (const output of [daemon.stderr(), worker.stderr()]) {
+      expect(output).toContain("nats: nats-server 2.11.9 has known security holes (CVE-2025-30215, CVE-2026-27889");
     }
   });
 
-  it("that lets not everybody in: exit 4 with wrong credentials, and no word of them anywhere", async (test) => {
+  it("with authentication: exit 4 with wrong credentials, which appear in no output", async (test) => {
     const home = await tempFolder("connect", test);
     const env = { NATS_URL: guarded.url, NATS_USER: "ada", NATS_PASSWORD: "wrong-password" };
     const { code, stdout, stderr } = await troupe(up, { home, env });
@@ -88,7 +88,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     expect(stdout + stderr).not.toContain("wrong-password");
   });
 
-  it("lets in whoever comes with a context, and two daemons see the same session", async (test) => {
+  it("accepts the credentials of a context, and two daemons see the same session", async (test) => {
     const troupes = await createTroupes(test, { url: guarded.url, agents: answer });
     const home = await tempFolder("connect", test);
     const context = path.join(home, "team.json");
@@ -104,7 +104,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     const ids = (await Promise.all([one, other].map(({ client }) => client.session(session)))).map(({ runs }) => runs);
     expect(ids[0]?.map(({ run }) => run)).toEqual(ids[1]?.map(({ run }) => run));
 
-    // Offline as well, from the copy that either of them has.
+    // Also offline, from each daemon's own record.
     expect(await troupe(["sessions", "replay", session], { home: other.home })).toMatchObject({ code: 0 });
 
     const [log = ""] = await readdir(path.join(other.home, "logs"));
@@ -119,8 +119,8 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     });
   });
 
-  it("keeps what a daemon that was killed had begun, and the next one goes on with it", async (test) => {
-    // Asked of an agent that nobody knows who has not looked into its folder.
+  it("keeps the session of a daemon that was killed, and the next daemon resumes it", async (test) => {
+    // The agent is defined in the workspace only.
     const agents = { scribe: [{ steps: [{ text: "Written.", latencyMs: 1_500 }] }] };
     const troupes = await createTroupes(test, { url: open.url, agents });
     const workspace = await tempFolder("folder", test);
@@ -134,7 +134,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     expect((await troupes.ledger.calls([run])).map(({ pid }) => pid)).toEqual([daemon.pid, again.pid]);
   });
 
-  it("of an authority of one's own is trusted by whoever names that, and by nobody else", async (test) => {
+  it("with a private certificate authority is trusted by clients that name the authority, and by no others", async (test) => {
     const home = await tempFolder("connect", test);
     const { ca, cert, key } = await makeCertificates(home);
     const secure = await startNatsServer({ flags: ["--tls", "--tlscert", cert, "--tlskey", key] });
@@ -152,18 +152,18 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
   });
 });
 
-/** The address of the same server, which says of itself that it is of another version. */
+/** A proxy in front of the same server that reports another version. */
 async function asVersion(version: string, { port, url }: NatsServer, test: TestContext): Promise<string> {
   const [link, wire] = [await openNatsLink({ servers: url }), await startTcpProxy(port)];
   test.onTestFinished(() => wire.close());
-  const said = `"version":"${link.connection.info?.version}"`;
+  const ownVersion = `"version":"${link.connection.info?.version}"`;
   await link.close();
   const other = `"version":"${version}"`;
-  wire.replace(said, other);
+  wire.replace(ownVersion, other);
   return `nats://127.0.0.1:${wire.port}`;
 }
 
-describe.skipIf(program === null)(program === null ? natsServerMissing : "a server of one's own", () => {
+describe.skipIf(program === null)(program === null ? natsServerMissing : "a local server", () => {
   const env = { TROUPE_NATS_SERVER: program ?? "" };
   const isAlive = (pid: number): boolean => {
     try {
@@ -174,7 +174,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     }
   };
 
-  it("comes and goes with its daemon, is started again when it dies, and has its address and credentials again", async (test) => {
+  it("starts and stops with its daemon, is restarted when it dies, and keeps its address and credentials", async (test) => {
     const troupes = await createTroupes(test, { url: "unused", agents: answer });
     const daemon = await troupes.daemon({ nats: ["--nats", "auto"], env });
     const { home } = daemon;
@@ -212,12 +212,12 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
   it.for([
     ["nowhere on the PATH", { PATH: "/nowhere" }, /no nats-server on the PATH/],
     [
-      "not where it is named",
+      "missing at the configured path",
       { TROUPE_NATS_SERVER: "/nowhere/nats-server" },
       /\/nowhere\/nats-server, which is no program/,
     ],
-    ["what something else calls itself", { TROUPE_NATS_SERVER: "/bin/false" }, /does not understand/],
-  ] as const)("%s: said, with where to get one", async ([_what, env, words], test) => {
+    ["another program with that name", { TROUPE_NATS_SERVER: "/bin/false" }, /does not understand/],
+  ] as const)("%s: reported, with the place to get one", async ([_what, env, words], test) => {
     const home = await tempFolder("connect", test);
     const { code, stdout } = await troupe([...up, "--nats", "auto"], { home, env });
     expect(code).toBeGreaterThanOrEqual(3);

@@ -1,4 +1,4 @@
-/** Credentials that end while they are used: whoever has them says so, keeps trying, and goes on with others. */
+/** Credentials that end while they are used: the process reports it, keeps trying, and continues with new ones. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ensureStreams, type NatsLinkEvent, natsAccess, openNatsLink } from "@troupe/nats";
@@ -17,25 +17,25 @@ import { createTroupes } from "./troupes.fixture.ts";
 const hasServer = findNatsServer() !== null;
 
 describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () => {
-  it("that expire are told once, and a renewed file is enough to come back", async (test) => {
+  it("that expire are reported once, and a renewed file is enough to reconnect", async (test) => {
     const operator = createNatsOperator();
     const server = await startFor(test, operator.config());
-    // A JWT ends at a full second.
+    // A JWT expires at a full second.
     const expiresAt = new Date(Date.now() + 2_000);
-    let kept = operator.user({ expiresAt }).creds;
-    const access = natsAccess({ credentials: { kind: "creds", text: kept, from: "my.creds", read: () => kept } });
+    let creds = operator.user({ expiresAt }).creds;
+    const access = natsAccess({ credentials: { kind: "creds", text: creds, from: "my.creds", read: () => creds } });
     const link = await openNatsLink({ servers: server.url, access, reconnectDelayMs: 20 });
     test.onTestFinished(() => link.close());
-    const heard: NatsLinkEvent[] = [];
-    link.onEvent((event) => heard.push(event));
-    const errors = () => heard.flatMap((event) => (event.kind === "error" ? [event.error] : []));
-    const others = () => heard.map(({ kind }) => kind).filter((kind) => kind !== "error");
+    const events: NatsLinkEvent[] = [];
+    link.onEvent((event) => events.push(event));
+    const errors = () => events.flatMap((event) => (event.kind === "error" ? [event.error] : []));
+    const others = () => events.map(({ kind }) => kind).filter((kind) => kind !== "error");
     const moreErrors = async (): Promise<void> => {
       const before = errors().length;
       await until(() => errors().length > before + 3);
     };
 
-    // Within that second the server lets him in again, and turns him out at once.
+    // Within that second the server accepts the client again, and disconnects it at once.
     await until(() => Date.now() > expiresAt.getTime() + 100);
     await moreErrors();
     expect(link.connected).toBe(false);
@@ -45,18 +45,18 @@ describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () =>
       expect(code).toBe("UNAUTHORIZED");
       expect(message).toMatch(/refuses these credentials: those in my\.creds have expired \(20/);
     }
-    kept = "being written";
+    creds = "being written";
     await moreErrors();
-    // Tries that fail are no further losses.
+    // Failed attempts to reconnect are not reported as further losses.
     expect(others()).toEqual(soFar);
 
-    kept = operator.user().creds;
+    creds = operator.user().creds;
     await until(() => link.connected);
     expect(others()).toEqual([...soFar, "reconnected"]);
     expect((await ensureStreams({ link })).created).toHaveLength(3);
   });
 
-  it("that are revoked: a worker says so and keeps trying, and works again once its file is renewed", async (test) => {
+  it("that are revoked: a worker reports it and keeps trying, and works again once its file is renewed", async (test) => {
     const operator = createNatsOperator();
     const [ofDaemon, first, second] = [operator.user(), operator.user(), operator.user()];
     const server = await startFor(test, operator.config());
@@ -112,7 +112,7 @@ describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () =>
     }
   });
 
-  it("of a client's certificate let a session run; without one: exit 4, and which variables to set", async (test) => {
+  it("of a client's certificate let a session run; without one: exit 4, with the variables to set", async (test) => {
     const home = await tempFolder("credentials", test);
     const { ca, cert, key } = await makeCertificates(home);
     const flags = ["--tls", "--tlscert", cert, "--tlskey", key, "--tlsverify", "--tlscacert", ca];
@@ -139,7 +139,7 @@ async function startFor(test: Pick<TestContext, "onTestFinished">, config: strin
   return server;
 }
 
-/** All that stands in a folder of a home. */
+/** The text of all files in a folder of a home. */
 async function folderText(home: string, name: string): Promise<string> {
   const folder = path.join(home, name);
   const found = await readdir(folder, { recursive: true, withFileTypes: true });

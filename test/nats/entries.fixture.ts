@@ -2,14 +2,14 @@ import { type FeedItem, type Journal, RunRequest } from "@troupe/core";
 import { type AppendResult, type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 
-/** One run, and short ways to write into its journal. */
+/** One run, with short ways to write into its journal. */
 export interface RunUnderTest {
   session: string;
   run: string;
   entry(index: number, words?: string): SealedEntry;
   texts(...indexes: number[]): string[];
   append(journal: Journal, after: number, entries: SealedEntry[], terminal?: boolean): Promise<AppendResult>;
-  /** The same until it is known what became of it. */
+  /** Repeats the append until its result is known. */
   appendForSure(journal: Journal, after: number, entries: SealedEntry[]): Promise<AppendResult>;
 }
 
@@ -69,12 +69,12 @@ export function requestOf({ session, run }: Pick<RunUnderTest, "session" | "run"
 
 export interface Reading {
   items: FeedItem[];
-  /** Resolves when there are so many items. */
+  /** Resolves when this number of items was read. */
   until(count: number): Promise<FeedItem[]>;
   stop(): Promise<void>;
 }
 
-/** Collects what a watch gives. */
+/** Collects the items of a watch. */
 export function readFeed(journal: Journal, after = 0, follower?: string): Reading {
   const controller = new AbortController();
   const items: FeedItem[] = [];

@@ -7,7 +7,7 @@ import { troupe } from "../harness/cli.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
-// The command line asks the hosts on a server, with a home that nobody runs.
+// The command line queries the hosts on a server, with a home that no daemon runs.
 
 const hasServer = findNatsServer() !== null;
 
@@ -44,7 +44,7 @@ describe.skipIf(!hasServer)(hasServer ? "troupe hosts, without a daemon" : natsS
     stops.push(() => link.close(), announcer.stop);
   }
 
-  it("lists those of one namespace, and lets one of them leave", async (test) => {
+  it("lists the hosts of one namespace, and lets one of them leave", async (test) => {
     const home = await tempFolder("hosts", test);
     const on = ["--nats", server.url, "--namespace", "blue"];
     const [listed, asked] = await Promise.all([
@@ -57,14 +57,14 @@ describe.skipIf(!hasServer)(hasServer ? "troupe hosts, without a daemon" : natsS
     expect(drained).toEqual(["worker-a, as ada wants"]);
   });
 
-  it("finds those on the server of the environment, and names those that there are for one that there is not", async (test) => {
+  it("finds the hosts on the server of the environment, and names the known hosts for an unknown one", async (test) => {
     const home = await tempFolder("hosts", test);
     const env = { NATS_URL: server.url };
     const { code, stderr } = await troupe(["hosts", "drain", "worker-a", "--namespace", "green"], { home, env });
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("known hosts: worker-b") });
   });
 
-  it("names the address where no server answers", async (test) => {
+  it("names the address if no server answers", async (test) => {
     const home = await tempFolder("hosts", test);
     const { code, stderr } = await troupe(["hosts", "ls", "--nats", "nats://127.0.0.1:9"], { home });
     expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining("127.0.0.1:9") });

@@ -10,8 +10,8 @@ import { until } from "../harness/until.ts";
 import { newRun, readFeed } from "./entries.fixture.ts";
 import { type PortsUnderTest, type SharedNats, useNats } from "./ports.fixture.ts";
 
-// Answers that are lost, servers that are killed, streams that are gone: what was acknowledged is there, what was not is
-// there once or not at all, and nobody waits for ever.
+// Lost answers, killed servers, lost streams: acknowledged appends are stored, other appends are stored once or not at all,
+// and no call waits for ever.
 
 const hasServer = findNatsServer() !== null;
 
@@ -27,7 +27,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     onTestFinished(() => server.stop());
     return server;
   };
-  /** Two processes: between the first and the server a test can be the network. */
+  /** Two processes. The first one is behind a proxy that the test controls. */
   const openBehindProxy = async (): Promise<{ proxy: TcpProxy; near: PortsUnderTest; far: PortsUnderTest }> => {
     const proxy = await startTcpProxy(nats().server.port);
     onTestFinished(() => proxy.close());
@@ -51,7 +51,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
       expect(await far.journal.readRun(of.session, of.run)).toEqual(of.texts(0, 1, 2, 3));
     });
 
-    it("is found also when others have written after it", async () => {
+    it("is found even if other processes have written after it", async () => {
       const { proxy, near, far } = await openBehindProxy();
       const of = newRun();
       proxy.lose("toClient");
@@ -65,7 +65,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
       expect(await of.append(near.journal, 0, [of.entry(1, "mine")])).toMatchObject({ ok: false, lastIndex: 1 });
     });
 
-    it("is a conflict when somebody else was there", async () => {
+    it("is a conflict if another process was first", async () => {
       const { proxy, near, far } = await openBehindProxy();
       const of = newRun();
       await of.append(near.journal, -1, [of.entry(0)]);
@@ -79,7 +79,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     });
   });
 
-  it("looks up what became of writes whose answers alone were lost, and writes none of them twice", async () => {
+  it("looks up writes without an answer, and writes none of them twice", async () => {
     const { proxy, near, far } = await openBehindProxy();
     const { link, namespace, blobs } = near;
     const clock = systemClock();
@@ -90,11 +90,11 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     });
     onTestFinished(() => journal.close());
     const of = newRun();
-    const wish = { v: 1, kind: "session.cancelled", at: 1, session: of.session, reason: "enough" } as const;
+    const cancelItem = { v: 1, kind: "session.cancelled", at: 1, session: of.session, reason: "enough" } as const;
     proxy.loseReplies(`{"stream":"${namespace}_journal"`);
-    expect(await journal.appendInbox(wish)).toEqual({ seq: 1 });
+    expect(await journal.appendInbox(cancelItem)).toEqual({ seq: 1 });
     expect(await of.append(journal, -1, [of.entry(0)])).toEqual({ ok: true });
-    expect(await journal.appendInbox(wish)).toEqual({ seq: 2 });
+    expect(await journal.appendInbox(cancelItem)).toEqual({ seq: 2 });
     expect(await far.journal.readRun(of.session, of.run)).toEqual(of.texts(0));
     expect(await far.journal.readInbox(of.session)).toHaveLength(2);
   });
@@ -102,14 +102,14 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
   it("numbers the items of an inbox without a gap while answers are lost and others write", async () => {
     const { proxy, near, far } = await openBehindProxy();
     const { session } = newRun();
-    const wish = (reason: string) => ({ v: 1, kind: "session.cancelled", at: 1, session, reason }) as const;
+    const cancelItem = (reason: string) => ({ v: 1, kind: "session.cancelled", at: 1, session, reason }) as const;
     proxy.lose("toClient");
-    const lost = near.journal.appendInbox(wish("near 0"));
+    const lost = near.journal.appendInbox(cancelItem("near 0"));
     setTimeout(() => proxy.cut(), 50);
     await expect(lost).rejects.toMatchObject({ code: "UNREACHABLE" });
     await reconnected(near.link);
     const seqs = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => [near, far][i % 2]?.journal.appendInbox(wish(`wish ${i}`))),
+      Array.from({ length: 40 }, (_, i) => [near, far][i % 2]?.journal.appendInbox(cancelItem(`item ${i}`))),
     );
     expect(new Set(seqs.map((each) => each?.seq)).size).toBe(40);
     const items = await far.journal.readInbox(session);
@@ -118,7 +118,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     expect(await near.journal.readInbox(session, 30)).toEqual(items.slice(30));
   });
 
-  it("loses nothing that was acknowledged, and repeats nothing, while the server is killed again and again", async () => {
+  it("loses no acknowledged append, and repeats none, while the server is killed again and again", async () => {
     const server = await ownServer();
     const { journal, link } = await open({ url: server.url, namespace: "kills" });
     const random = seededRandom(7);
@@ -150,7 +150,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     expect(await journal.openRuns()).toHaveLength(20);
   });
 
-  it("says at once that the server cannot be reached, and goes on by itself when it is back", async () => {
+  it("reports at once that the server is unreachable, and resumes by itself when it is back", async () => {
     const server = await ownServer();
     const { journal, link } = await open({ url: server.url });
     const of = newRun();
@@ -180,7 +180,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     await feed.stop();
   });
 
-  it("says that it is lost when its stream is gone, and to those who follow it when another took its place", async () => {
+  it("reports that it is lost when its stream is gone, also to watches when another stream has replaced it", async () => {
     const { journal, link, namespace } = await open();
     const of = newRun();
     await of.append(journal, -1, [of.entry(0)]);
@@ -199,7 +199,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     await expect(readFeed(journal).until(1)).rejects.toMatchObject(lost);
   });
 
-  it("does not open where its streams are not, and are not to be created", async () => {
+  it("does not open if its streams are missing and must not be created", async () => {
     await expect(open({ createStreams: false })).rejects.toMatchObject({
       code: "JOURNAL_LOST",
       message: expect.stringContaining("_journal"),

@@ -5,7 +5,7 @@ import { until } from "../harness/until.ts";
 import { newRun, type RunUnderTest, readFeed, requestOf } from "./entries.fixture.ts";
 import { type PortsUnderTest, type SharedNats, useNats } from "./ports.fixture.ts";
 
-// Who follows the journal for good, and what may be let go of.
+// Followers of the journal, their checkpoints, and purges.
 
 const hasServer = findNatsServer() !== null;
 
@@ -20,20 +20,20 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     for (let index = first; index < first + count; index += 1) await of.append(journal, index - 1, [of.entry(index)]);
   };
 
-  it("come back after a day and catch up from where they were", async () => {
+  it("return after a day and catch up from their checkpoint", async () => {
     const ports = await open();
     const of = newRun();
     await fill(ports, of, 0, 5);
     const first = readFeed(ports.journal, 0, "recorder");
-    const kept = (await first.until(5))[4]?.position ?? 0;
-    await ports.journal.checkpoint("recorder", kept);
-    await until(async () => (await ports.journal.followers())[0]?.position === kept);
+    const checkpoint = (await first.until(5))[4]?.position ?? 0;
+    await ports.journal.checkpoint("recorder", checkpoint);
+    await until(async () => (await ports.journal.followers())[0]?.position === checkpoint);
     await first.stop();
 
     await fill(ports, of, 5, 2_000);
     const again = await open({ namespace: ports.namespace });
-    expect(await again.journal.followers()).toEqual([{ follower: "recorder", position: kept }]);
-    const second = readFeed(again.journal, kept, "recorder");
+    expect(await again.journal.followers()).toEqual([{ follower: "recorder", position: checkpoint }]);
+    const second = readFeed(again.journal, checkpoint, "recorder");
     const items = await second.until(2_000);
     expect(items.map((item) => item.kind === "entry" && item.index)).toEqual(
       Array.from({ length: 2_000 }, (_, i) => i + 5),
@@ -42,11 +42,11 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
   });
 
   it.each([
-    { what: "what they had not kept", keep: 1, begin: 1 },
-    { what: "all that they had kept, for their own copy is gone", keep: 5, begin: 1 },
-    { what: "what they had kept already, for their own copy was lost", keep: 4, begin: 1 },
-    { what: "nothing, though nobody heard that they had kept it,", keep: 1, begin: 5 },
-  ])("are given $what again, in order, from wherever they begin", async ({ keep, begin: place }) => {
+    { what: "the items after their checkpoint", keep: 1, begin: 1 },
+    { what: "all items of a lost copy", keep: 5, begin: 1 },
+    { what: "items before their checkpoint, because their copy was lost", keep: 4, begin: 1 },
+    { what: "no item, although their last acknowledgement was lost,", keep: 1, begin: 5 },
+  ])("receive $what again, in order, from any position", async ({ keep, begin: place }) => {
     const ports = await open();
     const of = newRun();
     await fill(ports, of, 0, 6);
@@ -66,7 +66,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await second.stop();
   });
 
-  it("keep only whole messages, however many entries these have", async () => {
+  it("acknowledge only whole messages, with any number of entries", async () => {
     const ports = await open();
     const of = newRun();
     await of.append(ports.journal, -1, [of.entry(0)]);
@@ -80,7 +80,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await feed.stop();
   });
 
-  it("are each on their own", async () => {
+  it("have independent checkpoints", async () => {
     const ports = await open();
     const of = newRun();
     await fill(ports, of, 0, 3);
@@ -97,19 +97,19 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await Promise.all([slow.stop(), fast.stop()]);
   });
 
-  it("refuse a name that is none", async () => {
+  it("refuse an invalid name", async () => {
     const { journal } = await open();
     await expect(readFeed(journal, 0, "a.b").until(1)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
   });
 
-  describe("of sessions that have settled", () => {
+  describe("and settled sessions", () => {
     const settle = async ({ journal }: PortsUnderTest, of: RunUnderTest): Promise<void> => {
       await journal.appendInbox(requestOf(of));
       await of.append(journal, -1, [of.entry(0)]);
       await of.append(journal, 0, [of.entry(1)], true);
     };
 
-    it("are told of those alone of which no run is open, and since when", async () => {
+    it("list the sessions without an open run, with the time of their end", async () => {
       const ports = await open();
       const [settled, open_, asked] = [newRun(), newRun(), newRun()];
       const before = Date.now();
@@ -126,7 +126,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
       expect(Math.abs((sessions[0]?.endedAtMs ?? 0) - before)).toBeLessThan(5_000);
     });
 
-    it("let go of all that is stored of one, and of nothing else", async () => {
+    it("purge one session completely, and nothing else", async () => {
       const ports = await open();
       const other = await open({ namespace: ports.namespace });
       const [gone, stays] = [newRun(), newRun()];
@@ -153,7 +153,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
       expect(await ports.journal.tail()).toBeGreaterThan(tail);
     });
 
-    it("keep a turn that began after what was let go of", async () => {
+    it("keep a turn that began after the purged ones", async () => {
       const ports = await open();
       const first = newRun();
       await settle(ports, first);
@@ -179,7 +179,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
       expect(await ports.journal.readRun(last.session, last.run)).toEqual(last.texts(0, 1));
     });
 
-    it("find the end of a feed from which somebody has purged the newest", async () => {
+    it("find the end of a feed after its newest items were purged", async () => {
       const ports = await open();
       const [stays, gone] = [newRun(), newRun()];
       await settle(ports, stays);

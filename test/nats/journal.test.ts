@@ -6,7 +6,7 @@ import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { newRun, readFeed } from "./entries.fixture.ts";
 import { type PortsUnderTest, type SharedNats, useNats } from "./ports.fixture.ts";
 
-// What only a journal on a server that others can write to has to be asked.
+// Cases that only a journal on a shared server has.
 
 const hasServer = findNatsServer() !== null;
 
@@ -37,7 +37,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     expect(a.journal.refused).toBe(0);
   });
 
-  it("keeps several hundred runs of many sessions apart, in order, and knows which of them are open", async () => {
+  it("keeps several hundred runs of many sessions separate and in order, and knows the open ones", async () => {
     const { journal } = await open();
     const sessions = Array.from({ length: 20 }, () => newRun().session);
     const runs = sessions.flatMap((session) => Array.from({ length: 20 }, () => newRun(session)));
@@ -67,7 +67,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     }
   });
 
-  it("says by the server's clock how long nothing was written about a run", async () => {
+  it("measures by the server's clock how long a run has been idle", async () => {
     const { journal } = await open();
     const [old, young] = [newRun(), newRun()];
     await old.append(journal, -1, [old.entry(0)]);
@@ -79,7 +79,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     expect((first?.idleMs ?? 0) - (second?.idleMs ?? 0)).toBeGreaterThanOrEqual(295);
   });
 
-  it("takes entries and wishes of any size, and never loses its connection over them", async () => {
+  it("accepts entries and inbox items of any size, and never loses its connection because of them", async () => {
     const { journal, link } = await open();
     let disconnects = 0;
     link.onEvent(({ kind }) => {
@@ -89,29 +89,29 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     const large = of.entry(1, "large ".repeat(500_000));
     expect(await of.append(journal, -1, [of.entry(0), large, of.entry(2)])).toEqual({ ok: true });
     expect(await of.append(journal, -1, [of.entry(0), large, of.entry(2)])).toEqual({ ok: true });
-    const wish = {
+    const item = {
       v: 1,
       kind: "session.cancelled",
       at: 1,
       session: of.session,
       reason: "so ".repeat(400_000),
     } as const;
-    expect(await journal.appendInbox(wish)).toEqual({ seq: 1 });
+    expect(await journal.appendInbox(item)).toEqual({ seq: 1 });
     expect(await journal.readRun(of.session, of.run)).toEqual([of.entry(0).text, large.text, of.entry(2).text]);
     expect(await journal.lastOf(of.session, of.run)).toBe(of.entry(2).text);
-    expect(await journal.readInbox(of.session)).toEqual([{ seq: 1, item: wish }]);
+    expect(await journal.readInbox(of.session)).toEqual([{ seq: 1, item }]);
     const feed = readFeed(journal);
     expect((await feed.until(4)).map(({ text }) => text.length)).toEqual([
       of.entry(0).text.length,
       large.text.length,
       of.entry(2).text.length,
-      JSON.stringify(wish).length,
+      JSON.stringify(item).length,
     ]);
     await feed.stop();
     expect(disconnects).toBe(0);
   });
 
-  it("reads from the leader alone where its owner has turned other reads off", async () => {
+  it("reads from the leader alone if the operator has disabled direct reads", async () => {
     const { journal, link, namespace } = await open();
     const manager = await jetstreamManager(link.connection);
     await manager.streams.update(`${namespace}_journal`, { allow_direct: false });
@@ -121,7 +121,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     expect(await of.append(journal, 0, [of.entry(1)])).toEqual({ ok: true });
   });
 
-  describe("among messages that are none of its own", () => {
+  describe("among invalid messages", () => {
     const of = newRun();
     const other = newRun();
     const body = (...entries: { text: string }[]): string => entries.map(({ text }) => text).join("\n");
@@ -129,16 +129,16 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     const cas = { "Nats-Expected-Last-Subject-Sequence": "1" };
 
     it.each<{ what: string; fields: Record<string, string>; bytes: string | Buffer }>([
-      { what: "anybody's words", fields: {}, bytes: "hello" },
+      { what: "other text", fields: {}, bytes: "hello" },
       { what: "a newer version", fields: { ...ours, ...cas, "Troupe-Version": "2" }, bytes: body(of.entry(1)) },
       {
         what: "a message that was sent again",
         fields: { ...ours, "Troupe-First": "0", "Troupe-Last": "0" },
         bytes: body(of.entry(0)),
       },
-      { what: "an entry past the others", fields: ours, bytes: body(of.entry(1)) },
+      { what: "an entry without compare-and-set", fields: ours, bytes: body(of.entry(1)) },
       {
-        what: "an entry that does not count on",
+        what: "an entry out of sequence",
         fields: { ...ours, ...cas, "Troupe-First": "7", "Troupe-Last": "7" },
         bytes: body(of.entry(7)),
       },
@@ -149,9 +149,9 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
         bytes: of.entry(1).text.replace("timer", "tamer"),
       },
       { what: "fewer entries than it says", fields: { ...ours, ...cas, "Troupe-Last": "2" }, bytes: body(of.entry(1)) },
-      { what: "bytes that are no text", fields: { ...ours, ...cas }, bytes: Buffer.from([0xff, 0xfe, 0x00]) },
-      { what: "headers without sense", fields: { ...ours, ...cas, "Troupe-First": "9".repeat(30) }, bytes: "" },
-    ])("goes on as if there were not $what", async ({ fields, bytes }) => {
+      { what: "bytes that are not UTF-8", fields: { ...ours, ...cas }, bytes: Buffer.from([0xff, 0xfe, 0x00]) },
+      { what: "invalid headers", fields: { ...ours, ...cas, "Troupe-First": "9".repeat(30) }, bytes: "" },
+    ])("ignores $what", async ({ fields, bytes }) => {
       const log: string[] = [];
       const logger: Logger = { ...silentLogger, warn: (_details, message) => void log.push(message) };
       const namespace = nats().freshNamespace();
@@ -190,7 +190,7 @@ async function publish(
   fields: Record<string, string>,
   bytes: string | Buffer,
 ): Promise<void> {
-  const said = headers();
-  for (const [name, value] of Object.entries(fields)) said.set(name, value);
-  await jetstream(link.connection).publish(subject, bytes, { headers: said });
+  const all = headers();
+  for (const [name, value] of Object.entries(fields)) all.set(name, value);
+  await jetstream(link.connection).publish(subject, bytes, { headers: all });
 }

@@ -30,21 +30,21 @@ import { createSleepyClock } from "./queues.fixture.ts";
 
 export const leaseMs = 1_000;
 
-/** What a machine's model says. */
+/** The replies of a machine's model. */
 export type MachineScript = (
   question: ModelRequest,
   at: Machine,
   signal: AbortSignal,
 ) => Partial<ModelReply> | Promise<Partial<ModelReply>>;
 
-/** One tool call that really ran. */
+/** One executed tool call. */
 export interface Done {
   machine: string;
   tool: string;
   key: string;
 }
 
-/** A machine with a host on it, whose wire, clock and life a test has in its hands. */
+/** A machine with a host. The test controls its network, its clock and its death. */
 export interface Machine {
   readonly name: string;
   readonly host: ActorHost;
@@ -53,12 +53,12 @@ export interface Machine {
   readonly wire: TcpProxy;
   readonly invalidMessages: InvalidMessages;
   readonly logged: string[];
-  /** As by SIGSTOP: nothing happens on it, and nothing that is said to it is heard, until it wakes up. */
+  /** As by SIGSTOP: it does nothing and receives nothing until it resumes. */
   sleep(): void;
   wake(): void;
-  /** Nothing that it asks of the journal gets an answer that it likes. */
+  /** Every call of the journal fails. */
   cutFromJournal(isCut: boolean): void;
-  /** As by SIGKILL: its connection ends, and nothing of it ever happens any more. */
+  /** As by SIGKILL: its connection ends, and it never does anything again. */
   die(): void;
 }
 
@@ -66,30 +66,30 @@ export interface MachineOptions {
   agents?: readonly string[];
   capacity?: number;
   clock?: Clock;
-  /** What is to become of its messages, on their way out or in. */
+  /** The fate of its messages, outgoing or incoming. */
   bus?(bus: Bus): Bus;
-  /** Tools that it has. @default all */
+  /** Its tools. @default all */
   tools?: readonly string[];
   hosts?: HostDirectory;
-  /** Looks on at the moments at which it may die with the most to lose. */
+  /** Called at the most dangerous moments for a crash. */
   failpoint?(point: Failpoint, key: string, at: Machine): void;
-  /** Sees what is in the journal of its own, before the machine knows that it is there. */
+  /** Called with its own stored entries, before the machine gets the acknowledgement. */
   stored?(entries: readonly Entry[], at: Machine): void;
 }
 
-export interface CompanyOptions {
+export interface MachinesOptions {
   url: string;
   namespace: string;
   agents: readonly AgentInput[];
   script: MachineScript;
-  /** Called in the middle of each tool call; what it waits for, the call waits for. */
+  /** Called during each tool call. The call waits for the returned promise. */
   onTool?(at: Machine, tool: string, signal: AbortSignal): Promise<void> | void;
-  /** Whether a `save` is found done by whoever looks. */
+  /** True if a check finds that `save` was done. */
   isSaved?(): boolean;
 }
 
 /** Machines that share one journal, over one NATS server. */
-export interface Company extends AsyncDisposable {
+export interface Machines extends AsyncDisposable {
   readonly journal: Journal;
   readonly done: Done[];
   /** `machine agent/step` of every model call, in order. */
@@ -97,18 +97,18 @@ export interface Company extends AsyncDisposable {
   machine(name: string, options?: MachineOptions): Promise<Machine>;
   request(changes?: Partial<RunRequest>): RunRequest;
   offer(by: Machine, request: RunRequest): Promise<"offered" | "duplicate">;
-  /** The response, as soon as it is in the journal. */
+  /** Resolves to the response when it is in the journal. */
   response(request: Pick<RunRequest, "session" | "run">): Promise<RunResponse>;
   entries(request: Pick<RunRequest, "session" | "run">): Promise<Entry[]>;
-  /** How many tasks there are, waiting or held. */
+  /** Number of tasks, waiting or held. */
   tasks(): Promise<number>;
-  /** Its message goes from the queue, as with a disk. */
+  /** Deletes its message from the queue, as a lost disk would. */
   loseTask(request: Pick<RunRequest, "agent" | "run">): Promise<void>;
 }
 
 const limitsOfNothing = { inputPerMillion: 0, outputPerMillion: 0 };
 
-export async function openCompany(options: CompanyOptions): Promise<Company> {
+export async function openMachines(options: MachinesOptions): Promise<Machines> {
   const { url, namespace } = options;
   const port = Number(new URL(url).port);
   const journal = withIdleTimes(createMemoryJournal());
@@ -116,10 +116,10 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
   const done: Done[] = [];
   const asked: string[] = [];
   const ids = systemIds();
-  const keeper = await openNatsLink({ servers: url });
-  await ensureStreams({ link: keeper, namespace });
-  const manager = await jetstreamManager(keeper.connection);
-  ends.push(() => keeper.close());
+  const ownLink = await openNatsLink({ servers: url });
+  await ensureStreams({ link: ownLink, namespace });
+  const manager = await jetstreamManager(ownLink.connection);
+  ends.push(() => ownLink.close());
 
   const machine = async (name: string, given: MachineOptions = {}): Promise<Machine> => {
     const state = { isDead: false, isCut: false, asleep: null as PromiseWithResolvers<void> | null };
@@ -134,7 +134,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
     const note = (_: object, message: string): void => void logged.push(message);
     const logger = { ...silentLogger, info: note, warn: note, error: note } as Logger;
     const never = new Promise<never>(() => {});
-    /** Where this machine's code goes on from, having waited for something outside of it. */
+    /** Wraps every point at which the machine's code resumes after waiting for something outside of it. */
     const outside = async <T>(value: Promise<T>): Promise<T> => {
       const outcome = await value.then(
         (result) => ({ result }),
@@ -215,7 +215,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
         const { asleep } = state;
         state.asleep = null;
         asleep?.resolve();
-        // What it was in the middle of goes on before any of its timers falls due, or anybody is heard: the worst order.
+        // Pending work resumes before timers fire and messages arrive: the worst order.
         setTimeout(() => {
           wire.release();
           clock.wake();
@@ -282,14 +282,14 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
   };
 }
 
-/** Says something about a session, and to all that it has been said, or to nobody. */
-export async function wish(by: Machine, item: InboxItem, { announced = true } = {}): Promise<void> {
+/** Appends an inbox item to a session, and announces it or not. */
+export async function sendCommand(by: Machine, item: InboxItem, { announced = true } = {}): Promise<void> {
   const { journal, bus, subjects } = by.deps;
   await journal.appendInbox(item);
   if (announced) bus.publish(subjects.control("all"), encode({ v: 1, kind: "inbox.announced", session: item.session }));
 }
 
-/** What no takeover may bring about: two outcomes of one effect, or an older life's word after a newer one's. */
+/** No takeover may produce two outcomes of one effect, or an entry of an older epoch after a newer one. */
 export function wrongIn(entries: readonly Entry[]): string[] {
   const answered = entries.flatMap((entry) => answeredEffect(entry) ?? []);
   const twice = answered.filter((key, i) => answered.indexOf(key) !== i);
@@ -333,7 +333,7 @@ function toolsOf(run: (tool: string, key: string, signal: AbortSignal) => Promis
   ];
 }
 
-/** A journal that is reached by some way. */
+/** A journal behind a link. */
 function seenBy(see: (entries: readonly Entry[]) => void, journal: Journal): Journal {
   return {
     ...journal,
@@ -357,7 +357,7 @@ function behind(journal: Journal, reach: <T>(act: () => Promise<T>) => Promise<T
   };
 }
 
-/** The memory journal does not say how long a run lies idle: here it does, as one over NATS. */
+/** The memory journal, with idle times as over NATS. */
 function withIdleTimes(journal: Journal): Journal {
   const writtenAtMs = new Map<string, number>();
   return {

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatherMicro } from "../harness/micro.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 
-// What `nats micro ls`, `info` and `stats` do: ask on $SRV, and gather what comes.
+// `nats micro ls`, `info` and `stats` send a request on $SRV and collect the replies.
 
 const hasServer = findNatsServer() !== null;
 
-describe.skipIf(!hasServer)(hasServer ? "hosts, as NATS' own tools ask for them" : natsServerMissing, () => {
+describe.skipIf(!hasServer)(hasServer ? "hosts, for NATS' own tools" : natsServerMissing, () => {
   let server: NatsServer;
   let link: NatsLink;
   const stops: (() => unknown)[] = [];
@@ -44,14 +44,14 @@ describe.skipIf(!hasServer)(hasServer ? "hosts, as NATS' own tools ask for them"
 
   const gather = (subject: string, count: number) => gatherMicro(link, subject, count);
 
-  it("answer all of them whoever asks for all, and one alone whoever names it", async () => {
+  it("answer a request to all of them, and one alone a request by name", async () => {
     const ids = async (subject: string, count: number) => (await gather(subject, count)).map(({ id }) => id).sort();
     expect(await ids("$SRV.PING", 2)).toEqual(["worker-a", "worker-b"]);
     expect(await ids("$SRV.INFO.troupe-worker", 2)).toEqual(["worker-a", "worker-b"]);
     expect(await ids("$SRV.STATS.troupe-worker.worker-b", 1)).toEqual(["worker-b"]);
   });
 
-  it("tell their load with their endpoints, which the server knows by the subject that is said", async () => {
+  it("report their load with their endpoints, whose subjects exist on the server", async () => {
     const [stats] = await gather("$SRV.STATS.troupe-worker.worker-a", 1);
     expect(stats).toMatchObject({
       version: "1.2.3",

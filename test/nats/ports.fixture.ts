@@ -5,7 +5,7 @@ import { type NatsCluster, startNatsCluster } from "../harness/nats-cluster.ts";
 import { findNatsServer, type NatsServer, startNatsServer } from "../harness/nats-server.ts";
 import { useOne } from "../harness/shared.ts";
 
-/** One process's end of a troupe's ports. */
+/** The ports of one process. */
 export interface PortsUnderTest extends NatsPorts {
   link: NatsLink;
   namespace: string;
@@ -14,7 +14,7 @@ export interface PortsUnderTest extends NatsPorts {
 
 export interface Shared {
   freshNamespace(): string;
-  /** @default a namespace that nobody else has */
+  /** @default a new namespace */
   open(options?: Partial<OpenNatsPortsOptions> & { url?: string }): Promise<PortsUnderTest>;
 }
 
@@ -29,7 +29,7 @@ export interface SharedCluster extends Shared {
 /** One server for all tests of a file. */
 export function useNats(): () => SharedNats {
   return useOne(async (test) => {
-    // A file that is skipped starts nothing.
+    // A skipped test file starts no server.
     if (findNatsServer() === null) return {} as SharedNats;
     const server = await startNatsServer();
     test.onTestFinished(() => server.stop());

@@ -12,7 +12,7 @@ import { contentOf, feedOf, writeInto } from "../restore/feeds.ts";
 import { type PortsUnderTest, useNats } from "./ports.fixture.ts";
 import { copyOf, type Recording, startRecording } from "./recording.fixture.ts";
 
-/** A stream lets go of what has settled and what every recorder has, and of nothing else. */
+/** A purge deletes settled sessions that every recorder has stored, and nothing else. */
 
 const hasServer = findNatsServer() !== null;
 const dayMs = 86_400_000;
@@ -21,7 +21,7 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
   const nats = useNats();
   let sessions: FeedItem[];
   let ids: string[];
-  /** Two sessions that come when the others are there. */
+  /** Two later sessions. */
   let more: FeedItem[];
   let folder: string;
   let ports: PortsUnderTest;
@@ -53,7 +53,7 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
     await recording.recorder.caughtUp();
     return recording;
   };
-  /** What the journal holds now, as somebody sees it who knows nothing of it. */
+  /** Sessions in the journal now, for a new reader. */
   const sessionsLeft = async (): Promise<string[]> => {
     const other = await nats().open({ namespace: ports.namespace });
     const left = new Set((await feedOf(other.journal)).map(({ session }) => session));
@@ -64,7 +64,7 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
     purgeSettled({ journal: ports.journal, clock: { now: () => Date.now() }, olderThanMs: 0, ...options });
   const settled = (): string[] => ids.slice(0, -1);
 
-  it("takes what has settled and is recorded; the record keeps it, and what is open stays", async () => {
+  it("deletes settled and recorded sessions; the record keeps them, and open sessions stay", async () => {
     const recording = await record("troupe.db");
     await recording.recorder.stop();
     expect((await purge({ dryRun: true })).purged.map(({ session }) => session)).toEqual(settled());
@@ -73,28 +73,28 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
     expect(await sessionsLeft()).toEqual(ids.slice(-1));
     expect(contentOf(await copyOf(recording))).toEqual(contentOf(sessions));
     recording.record.close();
-    // All that was recorded last is gone, and nothing has come since.
+    // The last recorded items are purged, and none has arrived since.
     const again = await record("troupe.db");
     await again.recorder.ready();
     expect(again.problems).toEqual([]);
     expect(await ports.journal.openRuns()).not.toEqual([]);
   });
 
-  it("takes nothing that is not old enough", async () => {
+  it("deletes no session that is not old enough", async () => {
     const { recorder } = await record("troupe.db");
     await recorder.stop();
     expect(await purge({ olderThanMs: dayMs })).toEqual({ purged: [], lacked: [], lackedBy: [] });
     expect(await sessionsLeft()).toEqual(ids);
   });
 
-  it("takes nothing where nobody records it", async () => {
+  it("deletes nothing if no recorder follows", async () => {
     const { purged, lacked, lackedBy } = await purge();
     expect([purged, lackedBy]).toEqual([[], []]);
     expect(lacked.map(({ session }) => session)).toEqual(settled());
     expect(await sessionsLeft()).toEqual(ids);
   });
 
-  it("keeps what a recorder lacks that was away, and lets go of it once that has it", async () => {
+  it("keeps sessions that an absent recorder lacks, and deletes them once the recorder has them", async () => {
     const slow = await record("slow.db");
     await slow.close();
     await writeInto(ports.journal, more);
@@ -103,7 +103,7 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
     await fast.recorder.stop();
     const report = await purge();
     expect(report.purged.map(({ session }) => session)).toEqual(settled());
-    // The newest of all stays anyway: positions never go back.
+    // The newest session stays anyway: positions never go back.
     expect(report.lacked.map(({ session }) => session)).toEqual(later.slice(0, -1));
     expect(report.lackedBy).toEqual([slow.follower]);
 

@@ -11,7 +11,7 @@ import {
   openNatsLink,
 } from "@troupe/nats";
 
-/** A machine's clock that can be stopped, as a process is: nothing falls due meanwhile, and all of it afterwards. */
+/** A clock that can be suspended like a process: overdue timers fire when it resumes. */
 export interface SleepyClock extends Clock {
   sleep(): void;
   wake(): void;
@@ -45,14 +45,14 @@ export function createSleepyClock(clock: Clock = systemClock()): SleepyClock {
   };
 }
 
-/** One process's end of a work queue. */
+/** The work queue of one process. */
 export interface QueueEnd {
   queue: NatsTaskQueue;
   link: NatsLink;
   clock: SleepyClock;
   logged: string[];
   take(request?: Partial<TakeRequest>): Promise<TakenTask[]>;
-  /** The next task that there is, as soon as the queue says that it is worth a look. */
+  /** Takes the next task, as soon as a hint announces one. */
   next(request?: Partial<TakeRequest>): Promise<TakenTask>;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface QueueEnd {
 export type QueueEndOptions = Partial<Omit<NatsTaskQueueOptions, "link" | "clock" | "logger">> & {
   url: string;
   namespace: string;
-  /** Nobody hears its hints. */
+  /** Its hints are not published. */
   isMute?: boolean;
 };
 

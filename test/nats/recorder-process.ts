@@ -1,5 +1,5 @@
 /**
- * A process that records a journal over NATS until it is killed, and prints how far it is.
+ * A process that records a journal over NATS until it is killed, and prints its progress.
  *
  * node test/nats/recorder-process.ts URL NAMESPACE FOLDER
  */

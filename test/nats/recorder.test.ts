@@ -15,7 +15,7 @@ import { contentOf, entryAfter, writeInto } from "../restore/feeds.ts";
 import { type PortsUnderTest, useNats } from "./ports.fixture.ts";
 import { copyOf, type Recording, startRecording, timesRecorded } from "./recording.fixture.ts";
 
-/** The recorder as a subscriber over a real server: whatever happens to either, its rows are those of the journal. */
+/** The recorder over a real server: after every fault of either, its rows are those of the journal. */
 
 const hasServer = findNatsServer() !== null;
 
@@ -60,7 +60,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
     expect(recording.problems.filter(({ kind }) => kind !== "stalled")).toEqual([]);
   };
 
-  it("has what is there, and what comes, and goes on where it stopped", async () => {
+  it("has the existing and the new items, and resumes where it stopped", async () => {
     await fill(sessions.slice(0, 130));
     const first = await record();
     await first.recorder.caughtUp();
@@ -71,7 +71,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
     await expectAll(await record(), sessions);
   });
 
-  it("catches up with all of it again where its file was deleted", async () => {
+  it("catches up with everything again after its file was deleted", async () => {
     await fill(sessions);
     const first = await record();
     await first.recorder.caughtUp();
@@ -80,7 +80,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
     await expectAll(await record(), sessions);
   });
 
-  it("outlives a server that is killed and comes back, again and again", async () => {
+  it("survives a server that is killed and restarted again and again", async () => {
     await fill(sessions.slice(0, 100));
     const recording = await record();
     await recording.recorder.caughtUp();
@@ -108,7 +108,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
   it("has each item once after kills with SIGKILL at any moment", async () => {
     await fill(sessions);
     const program = fileURLToPath(new URL("recorder-process.ts", import.meta.url));
-    // Before it has anything, and as soon as it has something.
+    // Kill it before its first item, and right after it.
     for (const wanted of ["up", /^[0-9]+$/]) {
       const child = spawn(process.execPath, [program, nats().server.url, ports.namespace, folder], {
         stdio: ["ignore", "pipe", "inherit"],
@@ -121,7 +121,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
     await expectAll(await record(), sessions);
   });
 
-  it("takes a message that somebody sends a second time for none", async () => {
+  it("ignores a message that is sent again", async () => {
     await fill(sessions.slice(0, 60));
     const recording = await record();
     await recording.recorder.caughtUp();
@@ -132,7 +132,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
     await expectAll(recording, sessions.slice(0, 60));
   });
 
-  it("keeps both lines of a run that somebody forged an entry of, and names it", async () => {
+  it("keeps both versions of a run with a forged entry, and names the run", async () => {
     const [asked, opening, ...rest] = sessions;
     if (asked?.kind !== "inbox" || opening?.kind !== "entry") throw new Error("a session begins with a request");
     const next = rest.find((item) => item.kind === "entry" && item.run === opening.run);
@@ -155,7 +155,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
     const answer = await ports.link.connection.request(subject, forged.text, { headers: head, timeout: 5_000 });
     expect(answer.json()).not.toHaveProperty("error");
 
-    // Who has seen the run's true entries refuses it; who begins here cannot tell which of them is true.
+    // A recorder with the true entries refuses the forged one. A new recorder cannot tell which of them is true.
     const again = await record("troupe.db", (await others()).journal);
     await expect.poll(() => again.problems.map(({ kind }) => kind)).toEqual(["forked"]);
     expect(again.problems).toMatchObject([{ kind: "forked", run: opening.run, index: 1 }]);

@@ -3,13 +3,13 @@ import type { FeedItem, Journal } from "@troupe/core";
 import { openRecord, type Recorder, type RecordProblem, type RecordStore, startRecorder } from "@troupe/recorder";
 import Database from "better-sqlite3";
 
-/** A record and who keeps it, as a daemon has them. */
+/** A record and its recorder, as in a daemon. */
 export interface Recording {
   file: string;
   record: RecordStore;
   recorder: Recorder;
   problems: RecordProblem[];
-  /** Its name at the journal. */
+  /** Its name as a follower of the journal. */
   follower: string;
   /** Idempotent. */
   close(): Promise<void>;
@@ -35,14 +35,14 @@ export async function startRecording(folder: string, name: string, journal: Jour
   };
 }
 
-/** What a record has of its journal. */
+/** The journal that a record has stored. */
 export async function copyOf({ record }: Pick<Recording, "record">): Promise<FeedItem[]> {
   const items: FeedItem[] = [];
   for await (const batch of record.copy.items()) items.push(...batch);
   return items;
 }
 
-/** How often each entry and each inbox item is in the file: more than once would be a duplicate. */
+/** How often each entry and each inbox item is in the file. More than once is a duplicate. */
 export function timesRecorded(file: string): { items: number; most: number } {
   const database = new Database(file, { readonly: true });
   const row = database

@@ -1,4 +1,4 @@
-/** Whatever anybody sends on our subjects: again, in another order, or things that were never ours. Nothing comes of it. */
+/** Messages that are sent again, in another order, or by other programs: they have no effect. */
 import type { Bus, BusMessage, Entry } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
 import { type NatsLink, openNatsLink } from "@troupe/nats";
@@ -7,12 +7,12 @@ import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } f
 import { seededRandom } from "../harness/seeded-random.ts";
 import { until } from "../harness/until.ts";
 import {
-  type Company,
-  type CompanyOptions,
   call,
   delegate,
   type Machine,
-  openCompany,
+  type Machines,
+  type MachinesOptions,
+  openMachines,
   wrongIn,
 } from "./machines.fixture.ts";
 
@@ -25,8 +25,8 @@ const agents = [
 const children = Array.from({ length: 5 }, (_, i) => delegate("helper", `part ${i}`));
 let namespaces = 0;
 
-/** main asks five helpers, each of which looks and shoots. */
-const script: CompanyOptions["script"] = ({ origin }) => {
+/** main asks five helpers. Each of them looks and shoots. */
+const script: MachinesOptions["script"] = ({ origin }) => {
   if (origin.agent === "helper")
     return origin.step === 1 ? { calls: [call("look"), call("shoot")] } : { text: "helped" };
   return origin.step === 1 ? { calls: children } : { text: "led" };
@@ -38,23 +38,23 @@ interface Told {
   headers: NonNullable<Parameters<NatsLink["connection"]["publish"]>[2]>["headers"];
 }
 
-describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { concurrent: true }, () => {
+describe.skipIf(!hasServer)(hasServer ? "a message that is sent" : natsServerMissing, { concurrent: true }, () => {
   let server: NatsServer;
   beforeAll(async () => {
     server = await startNatsServer();
   });
   afterAll(() => server.stop());
   const next = (): string => `wire${++namespaces}`;
-  const open = (url: string, namespace: string, changes: Partial<CompanyOptions> = {}): Promise<Company> =>
-    openCompany({ url, namespace, agents, script, ...changes });
+  const open = (url: string, namespace: string, changes: Partial<MachinesOptions> = {}): Promise<Machines> =>
+    openMachines({ url, namespace, agents, script, ...changes });
 
-  /** Each run of a tree by who it is and what happened to it, whatever came first. */
-  async function treeOf(registry: Company, session: string, root: string): Promise<string[]> {
-    const entries = await registry.entries({ session, run: root });
+  /** The runs of a tree by agent and outcome, in any order.  */
+  async function treeOf(machines: Machines, session: string, root: string): Promise<string[]> {
+    const entries = await machines.entries({ session, run: root });
     const runs = entries.flatMap((entry) =>
       entry.kind === "calls.planned" ? entry.children.map(({ run }) => run) : [],
     );
-    const all = await Promise.all([root, ...runs].map((run) => registry.entries({ session, run })));
+    const all = await Promise.all([root, ...runs].map((run) => machines.entries({ session, run })));
     expect(all.flatMap(wrongIn)).toEqual([]);
     return all
       .map((of) =>
@@ -66,11 +66,11 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
       .sort();
   }
 
-  it("three times over after all was done, and again after the server was restarted: nothing is done again", async () => {
+  it("three times after the end of the session, and again after a restart of the server: nothing runs again", async () => {
     const own = await startNatsServer();
     try {
       const namespace = next();
-      await using registry = await open(own.url, namespace);
+      await using machines = await open(own.url, namespace);
       const ear = await openNatsLink({ servers: own.url, reconnectDelayMs: 20 });
       const told: Told[] = [];
       const subscription = ear.connection.subscribe(`${namespace}.>`, {
@@ -79,18 +79,18 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
         },
       });
       await ear.connection.flush();
-      const [a, b] = [await registry.machine("a"), await registry.machine("b")];
-      const request = registry.request();
-      await registry.offer(a, request);
-      expect((await registry.response(request)).status).toBe("completed");
-      await until(async () => (await registry.tasks()) === 0);
+      const [a, b] = [await machines.machine("a"), await machines.machine("b")];
+      const request = machines.request();
+      await machines.offer(a, request);
+      expect((await machines.response(request)).status).toBe("completed");
+      await until(async () => (await machines.tasks()) === 0);
       subscription.unsubscribe();
       const before = [
-        await treeOf(registry, request.session, request.run),
-        registry.asked.length,
-        registry.done.length,
+        await treeOf(machines, request.session, request.run),
+        machines.asked.length,
+        machines.done.length,
       ];
-      const positions = await registry.journal.tail();
+      const positions = await machines.journal.tail();
       const kinds = new Set(told.map(({ subject }) => subject.split(".")[1]));
       expect([...kinds].sort()).toEqual(["hint", "live", "settled", "task"]);
       for (const moment of ["now", "after a restart"]) {
@@ -104,39 +104,39 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
           await ear.connection.flush();
           await until(
             async () =>
-              (await registry.tasks().catch(() => -1)) === 0 && a.host.activeRuns() + b.host.activeRuns() === 0,
+              (await machines.tasks().catch(() => -1)) === 0 && a.host.activeRuns() + b.host.activeRuns() === 0,
           );
         }
       }
       expect([
-        await treeOf(registry, request.session, request.run),
-        registry.asked.length,
-        registry.done.length,
+        await treeOf(machines, request.session, request.run),
+        machines.asked.length,
+        machines.done.length,
       ]).toEqual(before);
-      expect(await registry.journal.tail()).toBe(positions);
+      expect(await machines.journal.tail()).toBe(positions);
       await ear.close();
     } finally {
       await own.stop();
     }
   });
 
-  it("three times over while it happens: each thing is done once", async () => {
-    await using registry = await open(server.url, next());
+  it("three times while the session runs: each effect runs once", async () => {
+    await using machines = await open(server.url, next());
     const thrice = (bus: Bus): Bus => ({
       ...bus,
       publish(subject, bytes) {
         for (let times = 0; times < 3; times += 1) bus.publish(subject, bytes);
       },
     });
-    const [a] = [await registry.machine("a", { bus: thrice }), await registry.machine("b", { bus: thrice })];
-    const request = registry.request();
-    for (let times = 0; times < 3; times += 1) await registry.offer(a, request);
-    expect((await registry.response(request)).status).toBe("completed");
-    expect([registry.asked.length, registry.done.length]).toEqual([12, 10]);
-    await treeOf(registry, request.session, request.run);
+    const [a] = [await machines.machine("a", { bus: thrice }), await machines.machine("b", { bus: thrice })];
+    const request = machines.request();
+    for (let times = 0; times < 3; times += 1) await machines.offer(a, request);
+    expect((await machines.response(request)).status).toBe("completed");
+    expect([machines.asked.length, machines.done.length]).toEqual([12, 10]);
+    await treeOf(machines, request.session, request.run);
   });
 
-  it("in windows of fifty that are shuffled: the tree is what it is in order", async () => {
+  it("in shuffled windows of fifty: the tree is the same as in order", async () => {
     const random = seededRandom(7);
     const shuffled = (bus: Bus): Bus => ({
       ...bus,
@@ -155,17 +155,17 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
     });
     const trees = [];
     for (const bus of [(plain: Bus) => plain, shuffled]) {
-      await using registry = await open(server.url, next());
-      const [a] = [await registry.machine("a", { bus }), await registry.machine("b", { bus })];
-      const request = registry.request();
-      await registry.offer(a, request);
-      expect((await registry.response(request)).status).toBe("completed");
-      trees.push([await treeOf(registry, request.session, request.run), registry.asked.length, registry.done.length]);
+      await using machines = await open(server.url, next());
+      const [a] = [await machines.machine("a", { bus }), await machines.machine("b", { bus })];
+      const request = machines.request();
+      await machines.offer(a, request);
+      expect((await machines.response(request)).status).toBe("completed");
+      trees.push([await treeOf(machines, request.session, request.run), machines.asked.length, machines.done.length]);
     }
     expect(trees[1]).toEqual(trees[0]);
   });
 
-  describe("that is none of ours", () => {
+  describe("by another program", () => {
     const text = (words: string): Uint8Array => new TextEncoder().encode(words);
     const rubbish: { kind: string; bytes: Uint8Array }[] = [
       { kind: "malformed", bytes: Uint8Array.of(0xff, 0xfe, 0) },
@@ -175,11 +175,11 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
       { kind: "newer", bytes: encode({ v: 99, kind: "run.settled", and: "more" }) },
     ];
 
-    it("is counted, and the first of its kind logged; the tree is what it is without", async () => {
+    it("is counted, and the first of its kind logged; the tree is the same as without it", async () => {
       const namespace = next();
       const gate = Promise.withResolvers<void>();
       const helping = Promise.withResolvers<string>();
-      await using registry = await open(server.url, namespace, {
+      await using machines = await open(server.url, namespace, {
         async script(question, at, signal) {
           if (question.origin.agent === "helper") {
             helping.resolve(question.origin.run);
@@ -189,13 +189,13 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
         },
       });
       const [a, b] = [
-        await registry.machine("a", { agents: ["main"] }),
-        await registry.machine("b", { agents: ["helper"] }),
+        await machines.machine("a", { agents: ["main"] }),
+        await machines.machine("b", { agents: ["helper"] }),
       ];
       const events: string[] = [];
       for (const { link } of [a, b]) link.onEvent(({ kind }) => events.push(kind));
-      const request = registry.request();
-      await registry.offer(a, request);
+      const request = machines.request();
+      await machines.offer(a, request);
       const child = await helping.promise;
       const stranger = await openNatsLink({ servers: server.url });
       const { subjects } = a.deps;
@@ -209,7 +209,7 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
       await until(() => counted(a) === 40 && counted(b) === 20);
       await stranger.close();
       gate.resolve();
-      expect((await registry.response(request)).status).toBe("completed");
+      expect((await machines.response(request)).status).toBe("completed");
       expect(a.invalidMessages.counts()).toMatchObject({
         "malformed control": 80,
         "newer control": 40,
@@ -219,8 +219,8 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
       });
       const logged = a.logged.filter((line) => line === "message refused").length;
       expect(logged).toBe(Object.keys(a.invalidMessages.counts()).length);
-      expect([registry.asked.length, registry.done.length, events]).toEqual([12, 10, []]);
-      await treeOf(registry, request.session, request.run);
+      expect([machines.asked.length, machines.done.length, events]).toEqual([12, 10, []]);
+      await treeOf(machines, request.session, request.run);
     });
   });
 });

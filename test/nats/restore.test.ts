@@ -24,11 +24,11 @@ import { contentOf, entryAfter, feedOf, writeInto } from "../restore/feeds.ts";
 import { type PortsUnderTest, useNats } from "./ports.fixture.ts";
 import { copyOf, type Recording, startRecording } from "./recording.fixture.ts";
 
-/** A stream that was lost comes back from what recorders have of it, and its sessions go on. */
+/** A lost stream is restored from the recorders' copies, and its sessions resume. */
 
 const hasServer = findNatsServer() !== null;
 
-describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${natsServerMissing})`}`, () => {
+describe.skipIf(!hasServer)(`a lost journal${hasServer ? "" : ` (${natsServerMissing})`}`, () => {
   const nats = useNats();
   let sessions: FeedItem[];
   let folder: string;
@@ -58,7 +58,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     opened.push(dispose);
     return { ...some, dispose };
   };
-  /** A record of what the journal has now. Nobody follows for it any more. */
+  /** A record of the current journal, without a running recorder. */
   const recorded = async (name: string): Promise<Recording> => {
     const recording = await startRecording(folder, name, ports.journal);
     opened.push(recording.close);
@@ -79,10 +79,10 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
       await link.close();
     }
   };
-  /** Somebody who knows nothing of before. */
+  /** A new reader without any state. */
   const reopened = (): Promise<PortsUnderTest> => openPorts(ports.namespace);
 
-  it("comes back whole: the same id, the same runs and inboxes, and what was open is open", async () => {
+  it("is restored completely: the same id, the same runs and inboxes, and the same open runs", async () => {
     await writeInto(ports.journal, sessions);
     const id = await ports.journal.id();
     const open = await ports.journal.openRuns();
@@ -96,7 +96,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     expect(places(await after.journal.openRuns())).toEqual(places(open));
   });
 
-  it("is recorded on by every recorder where it was, without a duplicate", async () => {
+  it("is recorded by every recorder from its old position, without a duplicate", async () => {
     await writeInto(ports.journal, sessions.slice(0, 60));
     const some = await recorded("some.db");
     await writeInto(ports.journal, sessions.slice(60, 80));
@@ -114,7 +114,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     }
   });
 
-  it("is completed by a copy that has more, in whatever order they come", async () => {
+  it("is completed by a copy with more items, in any order of the copies", async () => {
     await writeInto(ports.journal, sessions.slice(0, 40));
     const less = await recorded("less.db");
     await writeInto(ports.journal, sessions.slice(40));
@@ -126,7 +126,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     expect(contentOf(await feedOf((await reopened()).journal))).toEqual(contentOf(sessions));
   });
 
-  it("takes the place of the empty one that a daemon made meanwhile", async () => {
+  it("replaces the empty stream that a daemon has created meanwhile", async () => {
     await writeInto(ports.journal, sessions);
     const recording = await recorded("troupe.db");
     await removeStream();
@@ -139,7 +139,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     expect(contentOf(await feedOf((await reopened()).journal))).toEqual(contentOf(sessions));
   });
 
-  it("takes the place of none in which others have written", async () => {
+  it("does not replace a stream with messages of another journal", async () => {
     await writeInto(ports.journal, sessions.slice(0, 60));
     const recording = await recorded("troupe.db");
     await removeStream();
@@ -153,7 +153,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     expect(contentOf(await feedOf(daemon.journal))).toEqual(contentOf(sessions.slice(80)));
   });
 
-  it("keeps what has gone on otherwise, and names it", async () => {
+  it("keeps runs with other content, and names them", async () => {
     await writeInto(ports.journal, sessions.slice(0, 3));
     const less = await recorded("less.db");
     await writeInto(ports.journal, sessions.slice(3));
@@ -170,10 +170,10 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     expect((await after.journal.readRun(last.session, last.run)).at(-1)).toBe(other.text);
   });
 
-  it("finishes its sessions, without asking again for what was answered", async () => {
+  it("finishes its sessions, without repeating answered calls", async () => {
     const asked: string[] = [];
     const held = Promise.withResolvers<void>();
-    const worldOver = (some: PortsUnderTest, hostId: string, isHeld: boolean): HostDeps => ({
+    const depsOver = (some: PortsUnderTest, hostId: string, isHeld: boolean): HostDeps => ({
       ...some,
       models: answeringModel(async ({ run, agent, step }) => {
         asked.push(`${agent} ${run} ${step}`);
@@ -191,7 +191,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     });
     const hostOn = (deps: HostDeps): ActorHost =>
       createActorHost({ deps, agents: () => ["main", "worker"], localities: () => ["here"] });
-    const before = worldOver(ports, "before", true);
+    const before = depsOver(ports, "before", true);
     const host = hostOn(before);
     const recording = await startRecording(folder, "troupe.db", ports.journal);
     const service = createService({
@@ -206,7 +206,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     await expect.poll(() => asked.filter((call) => call.startsWith("worker")).length, { timeout: 5_000 }).toBe(2);
     await recording.recorder.caughtUp();
     await recording.close();
-    // As by a power cut: nobody says goodbye, and what was under way is lost.
+    // As in a power cut: no process shuts down, and pending messages are lost.
     await ports.link.close();
     await nats().server.wipe();
     service.close();
@@ -216,7 +216,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     await restore({ record });
     record.close();
     const after = await reopened();
-    const deps = worldOver(after, "after", false);
+    const deps = depsOver(after, "after", false);
     const next = hostOn(deps);
     opened.push(() => next.stop({ graceMs: 0 }));
     await next.start();

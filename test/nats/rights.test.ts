@@ -1,4 +1,4 @@
-/** What docs/nats.md lets daemons and workers do on the server is what they need, and whoever may do less says what. */
+/** The permissions of docs/nats.md are sufficient, and a process with fewer permissions names the denied subject. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -24,16 +24,16 @@ const hasServer = findNatsServer() !== null;
 const manual = new URL("../../docs/nats.md", import.meta.url);
 const onlyForDelegating = /# Only if painters delegate:[^\]]*/g;
 
-/** Too large for a message: it goes by way of the blobs. */
+/** Too large for a message: it is stored as a blob. */
 const large = "€".repeat(90_000);
 const painting = { painter: [{ steps: [{ text: `Painted. ${large}` }] }] };
 const leading = (by: string, to: string) => ({
   [by]: [{ steps: [{ calls: [delegate(to, "Go on.")] }, { text: "They say: {{result.0.summary}}" }] }],
 });
 
-describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" : natsServerMissing, () => {
-  it("a worker does what a daemon's run delegates, with bodies too large for a message, and nothing is refused", async (test) => {
-    const { daemon, worker, troupes, url } = await registry(test, {
+describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : natsServerMissing, () => {
+  it("a worker runs tasks of a daemon's run, with bodies too large for a message, and nothing is denied", async (test) => {
+    const { daemon, worker, troupes, url } = await startBoth(test, {
       agents: { ...leading("lead", "painter"), ...painting },
       daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
       workerHas: { painter: { tools: [] } },
@@ -43,7 +43,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
     const answer = await responseOf(daemon, session);
     expect(answer).toMatchObject({ success: true, summary: expect.stringContaining("They say: Painted.") });
-    // The request as well.
+    // The request is large, too.
     const second = await daemon.client.submit({ task: large, agent: "painter", origin: "api" });
     expect(await responseOf(daemon, second.session)).toMatchObject({ success: true });
     expect(await blobsOf(url, troupes.namespace, test)).toBeGreaterThanOrEqual(3);
@@ -53,9 +53,9 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
     expect(worker.stderr() + daemon.stderr()).not.toContain("does not let");
   });
 
-  it("a worker whose agents delegate is heard by a daemon, hears what came of it, and stops what is no longer wanted", async (test) => {
+  it("a worker whose agents delegate reaches a daemon, receives the outcome, and cancels its children", async (test) => {
     const asked = [delegate("critic", "Good?"), delegate("sleeper", "And now?")];
-    const { daemon, worker } = await registry(test, {
+    const { daemon, worker } = await startBoth(test, {
       agents: {
         painter: [{ steps: asked.map((call) => ({ calls: [call] })) }],
         critic: [{ steps: [{ text: "Good." }] }],
@@ -79,11 +79,11 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
   it.for([
     ["look for tasks", "$JS.API.CONSUMER.MSG.NEXT.troupe_tasks.painter@any", "publish to $JS.API.CONSUMER.MSG.NEXT."],
     ["write the journal", "troupe.journal.*.*", "publish to {ns}.journal."],
-    ["say who it is", "troupe.host.gpu", "publish to {ns}.host.gpu;"],
+    ["announce itself", "troupe.host.gpu", "publish to {ns}.host.gpu;"],
   ] as const)(
-    "a worker that may not %s goes on, and says which subject was refused",
+    "a worker that may not %s continues, and names the denied subject",
     async ([what, right, words], test) => {
-      const { daemon, worker, troupes } = await registry(test, {
+      const { daemon, worker, troupes } = await startBoth(test, {
         agents: { ...leading("lead", "painter"), ...painting },
         daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
         workerHas: { painter: { tools: [] } },
@@ -93,7 +93,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
       if (what === "write the journal") await daemon.client.submit({ task: "go", agent: "painter", origin: "api" });
       const told = `does not let this user ${words.replace("{ns}", troupes.namespace)}`;
       await until(() => worker.stderr().includes(told));
-      // It is tried again and again, and told once.
+      // It tries again and again, and reports it once.
       if (what === "write the journal") await until(async () => (await triesOf(worker.home)) > 2);
       expect(worker.stderr().split(told)).toHaveLength(2);
       expect(worker.process.exitCode).toBeNull();
@@ -102,27 +102,30 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
 
   it.for([
     ["see the streams", "$JS.API.STREAM.INFO.troupe_tasks", "publish to $JS.API.STREAM.INFO.{ns}_tasks"],
-    ["hear answers", "_INBOX_gpu.>", "subscribe to _INBOX_gpu."],
-    ["hear others", "troupe.control.all", "subscribe to {ns}.control.all"],
-  ] as const)("a worker that may not %s ends with exit code 4, and says so", async ([_what, right, words], test) => {
-    const { url, troupes, contextOf } = await open(test, {
-      agents: painting,
-      rights: (config) => without(config, right),
-    });
-    const link = await linkOf(url, test);
-    await ensureStreams({ link, namespace: troupes.namespace });
-    const has = { painter: { tools: [] } };
-    const worker = await troupes.worker("painter", { has, nats: await contextOf("gpu"), flags: asGpu });
-    const { code, stdout } = await worker.ended;
-    expect(code).toBe(4);
-    expect(JSON.parse(stdout).error).toMatchObject({
-      code: "FORBIDDEN",
-      message: expect.stringContaining(`does not let this user ${words.replace("{ns}", troupes.namespace)}`),
-      fix: expect.stringContaining("docs/nats.md"),
-    });
-  });
+    ["receive replies", "_INBOX_gpu.>", "subscribe to _INBOX_gpu."],
+    ["receive commands", "troupe.control.all", "subscribe to {ns}.control.all"],
+  ] as const)(
+    "a worker that may not %s ends with exit code 4, and names the subject",
+    async ([_what, right, words], test) => {
+      const { url, troupes, contextOf } = await open(test, {
+        agents: painting,
+        rights: (config) => without(config, right),
+      });
+      const link = await linkOf(url, test);
+      await ensureStreams({ link, namespace: troupes.namespace });
+      const has = { painter: { tools: [] } };
+      const worker = await troupes.worker("painter", { has, nats: await contextOf("gpu"), flags: asGpu });
+      const { code, stdout } = await worker.ended;
+      expect(code).toBe(4);
+      expect(JSON.parse(stdout).error).toMatchObject({
+        code: "FORBIDDEN",
+        message: expect.stringContaining(`does not let this user ${words.replace("{ns}", troupes.namespace)}`),
+        fix: expect.stringContaining("docs/nats.md"),
+      });
+    },
+  );
 
-  it("whoever may offer no task of an agent, or hear no answer, is told so at once", async (test) => {
+  it("a user that may not offer an agent's task, or receive a reply, gets an error at once", async (test) => {
     const { url, troupes } = await open(test, {
       agents: {},
       rights: (config) => ["_INBOX_gpu.>", "troupe.task.*.*.*"].reduce(without, config),
@@ -131,22 +134,22 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
     await ensureStreams({ link: await linkOf(url, test), namespace });
     const mayNot = (words: string) => ({ code: "FORBIDDEN", message: expect.stringContaining(words) });
 
-    const deaf = await linkOf(url, test, "gpu");
-    const blobs = createNatsBlobs({ link: deaf, namespace });
-    // Not only what is asked when the server says so, but whatever is asked after that.
+    const withoutReplies = await linkOf(url, test, "gpu");
+    const blobs = createNatsBlobs({ link: withoutReplies, namespace });
+    // Not only for the request that was denied, but for each later one, too.
     for (const _ of "12")
       await expect(blobs.get("0".repeat(64))).rejects.toMatchObject(mayNot("subscribe to _INBOX_gpu."));
 
-    const heard = await linkOf(url, test, "gpu", "nothing");
+    const withReplies = await linkOf(url, test, "gpu", "nothing");
     const subjects = createSubjects(namespace);
-    const parts = { link: heard, subjects, namespace, clock: systemClock(), logger: silentLogger };
-    const queue = await createNatsTaskQueue({ ...parts, bus: createNatsBusOn(heard) });
+    const parts = { link: withReplies, subjects, namespace, clock: systemClock(), logger: silentLogger };
+    const queue = await createNatsTaskQueue({ ...parts, bus: createNatsBusOn(withReplies) });
     test.onTestFinished(() => queue.close());
     const offer = queue.offer({ run: "r1", agent: "critic", locality: "any", bytes: new Uint8Array() });
     await expect(offer).rejects.toMatchObject(mayNot(`publish to ${namespace}.task.any.critic.r1`));
   });
 
-  it("several may put the same body at once, though none may clear away what was put twice", async (test) => {
+  it("several users put the same body at once, although none of them may purge the duplicates", async (test) => {
     const { url, troupes } = await open(test, { agents: {} });
     const { namespace } = troupes;
     const links = await Promise.all(["daemon", "gpu"].map((user) => linkOf(url, test, user)));
@@ -167,7 +170,7 @@ async function linkOf(url: string, test: TestContext, user = "daemon", inbox = `
   return link;
 }
 
-/** How many bodies too large for a message are on the server. */
+/** Number of blobs on the server. */
 async function blobsOf(url: string, namespace: string, test: TestContext): Promise<number> {
   const { connection } = await linkOf(url, test);
   const { streams } = await jetstreamManager(connection);
@@ -176,7 +179,7 @@ async function blobsOf(url: string, namespace: string, test: TestContext): Promi
   return Object.keys(state.subjects ?? {}).length;
 }
 
-/** How often a run could not be taken up, by the worker's log. */
+/** How often a run could not be claimed, by the worker's log. */
 async function triesOf(home: string): Promise<number> {
   const folder = path.join(home, "workers", "gpu", "logs");
   const [name = ""] = await readdir(folder);
@@ -186,7 +189,7 @@ async function triesOf(home: string): Promise<number> {
 
 const asGpu = ["--name", "gpu", "--place", "gpu"];
 
-/** Takes away the last of several: workers stand after daemons. */
+/** Removes the last occurrence: the worker's permissions come after the daemon's. */
 function without(config: string, right: string): string {
   const at = config.lastIndexOf(`"${right}"`);
   if (at === -1) throw new Error(`the manual does not give ${right}`);
@@ -195,11 +198,11 @@ function without(config: string, right: string): string {
 
 interface OpenOptions {
   agents: Parameters<typeof createTroupes>[1]["agents"];
-  /** What is changed in the manual's configuration. */
+  /** Changes the manual's configuration. */
   rights?: (config: string) => string;
 }
 
-/** A server that is configured as the manual says, and its users. */
+/** A server with the manual's configuration, and contexts of its users. */
 async function open(test: TestContext, { agents, rights = (same) => same }: OpenOptions) {
   const troupes = await createTroupes(test, { url: "unused", agents });
   const [, written = ""] = /```conf\njetstream .*?\n(.*?)```/s.exec(await readFile(manual, "utf8")) ?? [];
@@ -211,20 +214,20 @@ async function open(test: TestContext, { agents, rights = (same) => same }: Open
     url: server.url,
     async contextOf(user: string): Promise<string[]> {
       const file = path.join(folder, `${user}.json`);
-      const said = { url: server.url, user, password: user.toUpperCase(), inbox_prefix: `_INBOX_${user}` };
-      await writeFile(file, JSON.stringify(said));
+      const context = { url: server.url, user, password: user.toUpperCase(), inbox_prefix: `_INBOX_${user}` };
+      await writeFile(file, JSON.stringify(context));
       return ["--context", file];
     },
   };
 }
 
-interface CompanyOptions extends OpenOptions {
+interface StartOptions extends OpenOptions {
   daemonHas: NonNullable<ProcessOptions["has"]>;
   workerHas: NonNullable<ProcessOptions["has"]>;
 }
 
-/** A daemon and a worker there. */
-async function registry(test: TestContext, { daemonHas, workerHas, ...options }: CompanyOptions) {
+/** A daemon and a worker on that server. */
+async function startBoth(test: TestContext, { daemonHas, workerHas, ...options }: StartOptions) {
   const { troupes, url, contextOf } = await open(test, options);
   const [daemon, worker] = await Promise.all([
     troupes.daemon({ has: daemonHas, nats: await contextOf("daemon") }),

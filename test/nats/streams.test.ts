@@ -3,7 +3,7 @@ import { checkStreams, ensureStreams, type NatsLink, openNatsLink } from "@troup
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 
-// What troupe finds on a server that somebody else looks after: nothing yet, its own, or something that was changed.
+// Streams on a server with its own operator: missing, as created by troupe, or changed.
 
 const hasServer = findNatsServer() !== null;
 let namespaces = 0;
@@ -24,7 +24,7 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
     await (await jetstreamManager(link.connection)).streams.update(stream, change);
   };
 
-  it("are created once, and found as they are from then on", async () => {
+  it("are created once, and left unchanged from then on", async () => {
     const namespace = fresh();
     expect(await checkStreams({ link, namespace })).toMatchObject({
       journalId: null,
@@ -53,14 +53,14 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
     });
   });
 
-  it("are the same for all who create them at once", async () => {
+  it("are the same for all processes that create them at once", async () => {
     const namespace = fresh();
     const reports = await Promise.all(Array.from({ length: 8 }, () => ensureStreams({ link, namespace })));
     expect(new Set(reports.map(({ journalId }) => journalId)).size).toBe(1);
     expect(reports.flatMap(({ drift }) => drift)).toEqual([]);
   });
 
-  it("have the limits that they were given", async () => {
+  it("have the configured limits", async () => {
     const namespace = fresh();
     const settings = { journalBytesMax: 1_000_000, taskBytesMax: 2_000_000, blobBytesMax: 3_000_000 };
     await ensureStreams({ link, namespace, settings });
@@ -89,11 +89,11 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
       change: { discard_new_per_subject: false },
       fix: "--discard-per-subject",
     },
-  ])("are refused with another $what of $stream, and left alone", async ({ what, stream, change, fix }) => {
+  ])("are refused with another $what of $stream, and not changed", async ({ what, stream, change, fix }) => {
     const namespace = fresh();
     await ensureStreams({ link, namespace });
     const name = `${namespace}${stream}`;
-    // Two namespaces cannot have the same subjects, so each has one of its own here.
+    // Two streams cannot have the same subjects, so each gets its own.
     await edit(name, what === "subjects" ? { subjects: [`${namespace}.other.>`] } : change);
     await expect(ensureStreams({ link, namespace })).rejects.toMatchObject({
       code: "INVALID_CONFIG",
@@ -104,7 +104,7 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
     expect(drift).toEqual([expect.objectContaining({ stream: name, setting: what, dangerous: true })]);
   });
 
-  it("of another retention are refused, with what to do about it", async () => {
+  it("with another retention are refused, with the fix", async () => {
     const namespace = fresh();
     const manager = await jetstreamManager(link.connection);
     const name = `${namespace}_journal`;
@@ -120,7 +120,7 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
     { setting: "allow_direct", change: { allow_direct: false } },
     { setting: "max_bytes", change: { max_bytes: 9_000_000 } },
     { setting: "max_msgs", change: { max_msgs: 9_000 } },
-  ])("with another $setting are used as they are, and that is said", async ({ setting, change }) => {
+  ])("with another $setting are used unchanged, with a warning", async ({ setting, change }) => {
     const namespace = fresh();
     await ensureStreams({ link, namespace });
     await edit(`${namespace}_journal`, change);
@@ -129,7 +129,7 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
     expect(await checkStreams({ link, namespace })).toMatchObject({ drift });
   });
 
-  it("made by hand have an identity too", async () => {
+  it("created by hand have an identity, too", async () => {
     const namespace = fresh();
     await ensureStreams({ link, namespace });
     await edit(`${namespace}_journal`, { metadata: {} });
@@ -138,14 +138,14 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
     expect((await ensureStreams({ link, namespace })).journalId).toBe(first.journalId);
   });
 
-  it("ask for no more replicas than there are servers", async () => {
+  it("have no more replicas than the cluster has servers", async () => {
     await expect(ensureStreams({ link, namespace: fresh(), settings: { replicas: 3 } })).rejects.toMatchObject({
       code: "INVALID_CONFIG",
       fix: expect.stringContaining("nats.replicas"),
     });
   });
 
-  it("say it when the server has no room for them", async () => {
+  it("report a server without enough storage", async () => {
     const settings = { journalBytesMax: Number.MAX_SAFE_INTEGER };
     await expect(ensureStreams({ link, namespace: fresh(), settings })).rejects.toMatchObject({
       code: "LIMIT_REACHED",

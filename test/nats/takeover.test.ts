@@ -1,6 +1,6 @@
 /**
- * Two machines and more, one journal: whoever vanishes loses his runs and does nothing to them when he comes back, whoever
- * was only out of reach for a moment keeps them, and what was begun and not finished is done again only where that is safe.
+ * Several machines with one journal. A host that vanishes loses its runs, and does nothing to them when it returns. A host
+ * that was unreachable for a moment keeps its runs. Unfinished effects are repeated only if that is safe.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "@troupe/core";
@@ -10,12 +10,12 @@ import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } f
 import type { Direction } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 import {
-  type Company,
-  type CompanyOptions,
   call,
   leaseMs,
   type Machine,
-  openCompany,
+  type Machines,
+  type MachinesOptions,
+  openMachines,
   wrongIn,
 } from "./machines.fixture.ts";
 
@@ -30,70 +30,70 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
   });
   afterAll(() => server.stop());
 
-  const open = (options: Omit<CompanyOptions, "url" | "namespace" | "agents">): Promise<Company> =>
-    openCompany({ url: server.url, namespace: `over${++namespaces}`, agents, ...options });
+  const open = (options: Omit<MachinesOptions, "url" | "namespace" | "agents">): Promise<Machines> =>
+    openMachines({ url: server.url, namespace: `over${++namespaces}`, agents, ...options });
 
-  it("from a host that stands still: when it wakes up it commits nothing, does nothing and says nothing", async () => {
+  it("from a suspended host: when it resumes it commits nothing, runs nothing and announces nothing", async () => {
     const asleep = Promise.withResolvers<void>();
-    await using registry = await open({
+    await using machines = await open({
       script: async (_, at) => {
         if (at.name !== "a") return { text: "done by b" };
         at.sleep();
         asleep.resolve();
-        // What it hears when it wakes up is what it would act on.
+        // These are the messages that it receives when it resumes.
         return { calls: [call("shoot"), call("look")] };
       },
     });
-    const a = await registry.machine("a");
-    const request = registry.request();
-    await registry.offer(a, request);
+    const a = await machines.machine("a");
+    const request = machines.request();
+    await machines.offer(a, request);
     await asleep.promise;
-    const b = await registry.machine("b");
+    const b = await machines.machine("b");
     const settled: unknown[] = [];
     await b.deps.bus.subscribe(b.deps.subjects.settled(request.run), (message) => settled.push(message));
     const stillMs = performance.now();
-    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
+    expect(await machines.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
     expect(performance.now() - stillMs).toBeLessThan(4 * leaseMs);
-    const entries = await registry.entries(request);
+    const entries = await machines.entries(request);
     a.wake();
     await until(() => a.host.activeRuns() === 0);
     await delay(leaseMs / 2);
-    expect(await registry.entries(request)).toEqual(entries);
-    expect([registry.done, settled.length, wrongIn(entries), await registry.tasks()]).toEqual([[], 1, [], 0]);
+    expect(await machines.entries(request)).toEqual(entries);
+    expect([machines.done, settled.length, wrongIn(entries), await machines.tasks()]).toEqual([[], 1, [], 0]);
     expect(a.logged).toContain("run lost");
   });
 
   it.for<{ what: string; after: Entry["kind"]; done: string[]; asked: string[] }>([
     { what: "a tool", after: "model.replied", done: ["b look"], asked: ["a main/1", "b main/2"] },
     { what: "a model call", after: "tool.finished", done: ["a look"], asked: ["a main/1", "b main/2"] },
-  ])("from a host that stands still right before $what: it does not begin it when it wakes up", async (given) => {
+  ])("from a host that is suspended right before $what: it does not start it when it resumes", async (given) => {
     const asleep = Promise.withResolvers<void>();
-    await using registry = await open({
+    await using machines = await open({
       script: ({ origin }, at) => (origin.step === 1 ? { calls: [call("look")] } : { text: `done by ${at.name}` }),
     });
-    const a = await registry.machine("a", {
+    const a = await machines.machine("a", {
       stored(entries, at) {
-        // Nothing has to be written any more before the next thing begins.
+        // The next effect needs no further append.
         if (!entries.some(({ kind }) => kind === given.after)) return;
         at.sleep();
         asleep.resolve();
       },
     });
-    const request = registry.request();
-    await registry.offer(a, request);
+    const request = machines.request();
+    await machines.offer(a, request);
     await asleep.promise;
-    await registry.machine("b");
-    expect((await registry.response(request)).summary).toBe("done by b");
+    await machines.machine("b");
+    expect((await machines.response(request)).summary).toBe("done by b");
     a.wake();
     await until(() => a.host.activeRuns() === 0);
-    expect(registry.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(given.done);
-    expect(registry.asked).toEqual(given.asked);
+    expect(machines.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(given.done);
+    expect(machines.asked).toEqual(given.asked);
   });
 
-  it("from a host that is cut off in a moment of work: its late outcome is nobody's", async () => {
+  it("from a host that is cut off during a tool call: its late outcome is discarded", async () => {
     const shot = Promise.withResolvers<Machine>();
     const late = Promise.withResolvers<void>();
-    await using registry = await open({
+    await using machines = await open({
       script: ({ messages }, at) => ({
         ...(messages.length > 1 ? { text: `${messages.at(-1)?.text} ${at.name}` } : { calls: [call("shoot")] }),
       }),
@@ -102,30 +102,30 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         await late.promise;
       },
     });
-    const a = await registry.machine("a");
-    const request = registry.request();
-    await registry.offer(a, request);
+    const a = await machines.machine("a");
+    const request = machines.request();
+    await machines.offer(a, request);
     await shot.promise;
     a.sleep();
-    await registry.machine("b");
-    const response = await registry.response(request);
+    await machines.machine("b");
+    const response = await machines.response(request);
     expect(response.status).toBe("completed");
     expect(response.summary).toContain("IN DOUBT");
     late.resolve();
     a.wake();
     await until(() => a.host.activeRuns() === 0);
-    expect(registry.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(["a shoot"]);
-    expect(wrongIn(await registry.entries(request))).toEqual([]);
+    expect(machines.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(["a shoot"]);
+    expect(wrongIn(await machines.entries(request))).toEqual([]);
   });
 
   it.for<{ what: string; held: Direction[] }>([
-    { what: "that hears nothing", held: ["toClient"] },
-    { what: "that nobody hears", held: ["toServer"] },
-    { what: "that neither hears nor is heard", held: ["toClient", "toServer"] },
+    { what: "that receives nothing", held: ["toClient"] },
+    { what: "whose messages are lost", held: ["toServer"] },
+    { what: "that is cut off both ways", held: ["toClient", "toServer"] },
   ])("from a host $what: one of the two commits, and after the partition both agree on it", async ({ held }) => {
     const working = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
-    await using registry = await open({
+    await using machines = await open({
       script: async (question, at) => {
         if (question.origin.step > 1) return { text: `done by ${at.name}` };
         if (at.name === "a") {
@@ -135,32 +135,32 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         return { calls: [call("look")] };
       },
     });
-    const a = await registry.machine("a");
-    const request = registry.request();
-    await registry.offer(a, request);
+    const a = await machines.machine("a");
+    const request = machines.request();
+    await machines.offer(a, request);
     await working.promise;
     a.wire.hold(...held);
     a.cutFromJournal(true);
-    const b = await registry.machine("b");
-    // It may go on with what is in its own hands for as long as it is cut off: nothing of it counts.
+    const b = await machines.machine("b");
+    // It may continue locally while it is cut off: none of that counts.
     await delay(leaseMs);
     gate.resolve();
-    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
+    expect(await machines.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
     a.wire.release();
     a.cutFromJournal(false);
     await until(() => a.host.activeRuns() === 0 && b.host.activeRuns() === 0);
-    const entries = await registry.entries(request);
+    const entries = await machines.entries(request);
     expect([wrongIn(entries), entries.filter(({ epoch }) => epoch > 1).every(({ host }) => host === "b")]).toEqual([
       [],
       true,
     ]);
-    expect(await until(async () => (await registry.tasks()) === 0)).toBe(true);
+    expect(await until(async () => (await machines.tasks()) === 0)).toBe(true);
   });
 
-  it("does not happen to a host that is back in a moment: it is asked, and says that it is there", async () => {
+  it("does not happen to a host that returns in a moment: it is queried, and answers", async () => {
     const working = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
-    await using registry = await open({
+    await using machines = await open({
       script: async (_, at) => {
         if (at.name === "a") {
           working.resolve();
@@ -169,88 +169,88 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         return { text: `done by ${at.name}` };
       },
     });
-    const a = await registry.machine("a");
-    const request = registry.request();
-    await registry.offer(a, request);
+    const a = await machines.machine("a");
+    const request = machines.request();
+    await machines.offer(a, request);
     await working.promise;
-    const b = await registry.machine("b");
+    const b = await machines.machine("b");
     const asked = Promise.withResolvers<void>();
     await b.deps.bus.subscribe(b.deps.subjects.control("a"), () => asked.resolve());
     a.wire.hold("toServer", "toClient");
-    // Its task has been given out again, and whoever has it asks.
+    // Its task was delivered again, and the receiving host queries it.
     await asked.promise;
     a.wire.release();
     await until(() => b.logged.includes("run is held by another host"));
     gate.resolve();
-    expect(await registry.response(request)).toMatchObject({ summary: "done by a" });
-    expect((await registry.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`)).toEqual([
+    expect(await machines.response(request)).toMatchObject({ summary: "done by a" });
+    expect((await machines.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`)).toEqual([
       "a 1",
       "a 1",
       "a 1",
     ]);
-    expect(await until(async () => (await registry.tasks()) === 0)).toBe(true);
+    expect(await until(async () => (await machines.tasks()) === 0)).toBe(true);
   });
 
   it("does not happen to a host whose wall clock is set by hours and months again and again", async () => {
     let aheadMs = 0;
     const gate = Promise.withResolvers<void>();
-    await using registry = await open({
+    await using machines = await open({
       script: async (question, at) => {
         if (question.origin.step === 1) await gate.promise;
         return question.origin.step === 1 ? { calls: [call("look")] } : { text: `done by ${at.name}` };
       },
     });
-    const a = await registry.machine("a", { clock: { ...systemClock(), now: () => Date.now() + aheadMs } });
-    const request = registry.request();
-    await registry.offer(a, request);
+    const a = await machines.machine("a", { clock: { ...systemClock(), now: () => Date.now() + aheadMs } });
+    const request = machines.request();
+    await machines.offer(a, request);
     await until(() => a.host.activeRuns() === 1);
-    await registry.machine("b", { clock: { ...systemClock(), now: () => Date.now() - 3_600_000 } });
+    await machines.machine("b", { clock: { ...systemClock(), now: () => Date.now() - 3_600_000 } });
     const hourMs = 3_600_000;
     for (const byMs of [hourMs, -hourMs, 720 * hourMs, -720 * hourMs, hourMs, -720 * hourMs, 12 * hourMs, 0]) {
       aheadMs = byMs;
       await delay(leaseMs / 3);
     }
     gate.resolve();
-    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by a" });
-    expect(new Set((await registry.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`))).toEqual(
+    expect(await machines.response(request)).toMatchObject({ status: "completed", summary: "done by a" });
+    expect(new Set((await machines.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`))).toEqual(
       new Set(["a 1"]),
     );
   });
 
-  it("of a run that kills whoever takes it up happens three times, and no other run is hurt", async () => {
-    await using registry = await open({
+  it("of a run that kills its hosts happens three times, and no other run is affected", async () => {
+    await using machines = await open({
       script: async ({ origin }, at) => {
         if (origin.task !== "poison") return { text: "well" };
         at.die();
         return {};
       },
     });
-    const keeper = await registry.machine("keeper", { agents: [] });
-    const poison = registry.request({ task: "poison" });
-    await registry.offer(keeper, poison);
+    const idle = await machines.machine("idle", { agents: [] });
+    const poison = machines.request({ task: "poison" });
+    await machines.offer(idle, poison);
     const names = ["a", "b", "c", "d"];
-    const settled = registry.response(poison);
+    const settled = machines.response(poison);
     let isOver = false;
     void settled.then(() => {
       isOver = true;
     });
     const lives: Machine[] = [];
     for (const name of names) {
-      const machine = await registry.machine(name, { capacity: 2 });
+      const machine = await machines.machine(name, { capacity: 2 });
       lives.push(machine);
-      const well = registry.request({ task: "well" });
-      await registry.offer(keeper, well);
+      const well = machines.request({ task: "well" });
+      await machines.offer(idle, well);
       await until(
         () =>
           isOver ||
-          (registry.asked.some((asked) => asked === `${name} main/1` && lives.includes(machine)) &&
+          (machines.asked.some((asked) => asked === `${name} main/1` && lives.includes(machine)) &&
             machine.host.activeRuns() > 0),
       );
       if (isOver) break;
       await delay(leaseMs / 4);
     }
     expect(await settled).toMatchObject({ status: "failed", error: { type: "crashed" } });
-    const entries = await registry.entries(poison);
+    const entries = await machines.entries(poison);
     expect(entries.map(({ kind, host }) => `${host} ${kind}`)).toEqual([
       "a run.opened",
       "b run.claimed",
@@ -258,9 +258,9 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       "d run.claimed",
       "d run.settled",
     ]);
-    const healthy = registry.request({ task: "well" });
-    await registry.offer(keeper, healthy);
-    expect(await registry.response(healthy)).toMatchObject({ status: "completed", summary: "well" });
+    const healthy = machines.request({ task: "well" });
+    await machines.offer(idle, healthy);
+    expect(await machines.response(healthy)).toMatchObject({ status: "completed", summary: "well" });
   });
 
   it.for<{ tool: string; announced: boolean; moment: "before" | "after"; runs: string[]; told: string }>([
@@ -272,7 +272,7 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
     { tool: "save", announced: true, moment: "after", runs: ["a"], told: "save was done" },
     { tool: "shoot", announced: true, moment: "before", runs: [], told: "IN DOUBT" },
     { tool: "shoot", announced: true, moment: "after", runs: ["a"], told: "IN DOUBT" },
-  ])("from a host that died right $moment it could $tool: done by $runs, and told $told", async (given) => {
+  ])("from a host that died right $moment it could $tool: done by $runs, and the result is $told", async (given) => {
     const { tool, announced, moment, runs, told } = given;
     let isSaved = false;
     const dead = Promise.withResolvers<void>();
@@ -281,7 +281,7 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       at.die();
       dead.resolve();
     };
-    await using registry = await open({
+    await using machines = await open({
       script: ({ origin, messages }) =>
         origin.step === 1 ? { calls: [call(tool)] } : { text: messages.at(-1)?.text ?? "" },
       onTool(at) {
@@ -291,18 +291,18 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       isSaved: () => isSaved,
     });
     const last = announced ? "intent:after" : "effect:before";
-    const a = await registry.machine("a", {
+    const a = await machines.machine("a", {
       failpoint: (point, key, at) => moment === "before" && point === last && /tool/i.test(key) && die(at),
     });
-    const request = registry.request();
-    await registry.offer(a, request);
+    const request = machines.request();
+    await machines.offer(a, request);
     await dead.promise;
-    await registry.machine("b");
-    const response = await registry.response(request);
+    await machines.machine("b");
+    const response = await machines.response(request);
     expect(response.status).toBe("completed");
     expect(response.details).toContain(told);
-    expect(registry.done.map(({ machine }) => machine)).toEqual(runs);
-    expect(new Set(registry.done.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
-    expect(wrongIn(await registry.entries(request))).toEqual([]);
+    expect(machines.done.map(({ machine }) => machine)).toEqual(runs);
+    expect(new Set(machines.done.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
+    expect(wrongIn(await machines.entries(request))).toEqual([]);
   });
 });

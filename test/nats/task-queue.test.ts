@@ -1,6 +1,6 @@
 /**
- * Tasks on a real server, and the ways in which they are held twice, lost, or stuck: a holder that falls silent, a server
- * that goes away, hints that nobody hears, and messages that are none of ours.
+ * Tasks on a real server, and the faults that could duplicate, lose or block them: a holder that is suspended, a server that
+ * goes away, lost hints, and messages of other programs.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -20,7 +20,7 @@ const offer = (n: number, changes: object = {}) => ({
   ...changes,
 });
 
-/** Ends of one queue, on a server, closed when a test is over. */
+/** Processes on one queue. They are closed at the end of a test. */
 function stageOn(url: string) {
   const namespace = `tasks${++namespaces}`;
   const ends: QueueEnd[] = [];
@@ -48,7 +48,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
   afterAll(() => server.stop());
 
-  it("a holder that falls silent loses its task to another, and can do nothing to it when it wakes up", async () => {
+  it("a suspended holder loses its task to another host, and cannot affect it when it resumes", async () => {
     await using stage = stageOn(server.url);
     const [a, b] = [await stage.end(), await stage.end({ sweepMs: 100 })];
     await a.queue.offer(offer(1));
@@ -62,14 +62,14 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect([task.isCertain(), task.lost.aborted]).toEqual([false, false]);
     await task.park({ again: true });
     await task.park();
-    // What a zombie says would have put it back, or deleted it, under whoever runs it now.
+    // A late acknowledgement would have returned or deleted the task of its new holder.
     expect(await a.take()).toEqual([]);
     expect(await b.queue.offer(offer(1))).toBe("duplicate");
     await again.finish();
     expect(await stage.tasks()).toBe(0);
   });
 
-  it("a zombie that extends nothing keeps nobody from its task: it comes to another though the zombie is awake", async () => {
+  it("a holder that no longer extends its lease does not block the task: another host gets it", async () => {
     await using stage = stageOn(server.url);
     const [a, b] = [await stage.end(), await stage.end({ sweepMs: 100 })];
     await a.queue.offer(offer(1));
@@ -81,7 +81,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect((await b.next()).run).toBe(runId(1));
   });
 
-  it("given out once more to the process that holds it, a task goes on being held there", async () => {
+  it("a task that is delivered to its holder again stays held there", async () => {
     await using stage = stageOn(server.url);
     const a = await stage.end({ sweepMs: 100 });
     await a.queue.offer(offer(1));
@@ -99,7 +99,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect(await stage.tasks()).toBe(0);
   });
 
-  it("a task that one host leaves goes to another that looks for it, though the first takes whatever there is", async () => {
+  it("a task that one host leaves to others goes to another one, although the first host takes every task", async () => {
     await using stage = stageOn(server.url);
     const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
     let left = 0;
@@ -118,7 +118,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect(left).toBeLessThan(3);
   });
 
-  it("a task parked for later is nobody's until then, and somebody's soon afterwards, without a sweep", async () => {
+  it("a task parked with a delay is taken after the delay, not before, and without a periodic poll", async () => {
     await using stage = stageOn(server.url);
     const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
     await a.queue.offer(offer(1));
@@ -131,7 +131,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect(tookMs).toBeLessThan(20_000);
   });
 
-  it("a task of whose offer nobody heard is found by looking", async () => {
+  it("a task whose hint was lost is found by the periodic poll", async () => {
     await using stage = stageOn(server.url);
     const [a, b] = [await stage.end({ isMute: true }), await stage.end({ sweepMs: 300 })];
     await b.take();
@@ -140,7 +140,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect((await found).run).toBe(runId(1));
   });
 
-  it("an offer is heard of at once, and not by looking", async () => {
+  it("an offer is found at once by its hint, not by the periodic poll", async () => {
     await using stage = stageOn(server.url);
     const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
     await b.take();
@@ -151,7 +151,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect(performance.now() - offeredAtMs).toBeLessThan(20_000);
   });
 
-  it("320 tasks of one agent of fifty go to eight hosts, each once, no more at a time than there is room for", async () => {
+  it("320 tasks of one agent of fifty go to eight hosts, each once, and never more than their capacity", async () => {
     await using stage = stageOn(server.url);
     const agents = Array.from({ length: 50 }, (_, i) => `agent-${i}`);
     const ends = await Promise.all(Array.from({ length: 8 }, () => stage.end({ leaseMs: 8_000 })));
@@ -193,19 +193,19 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     expect(new Set(done).size).toBe(320);
     expect(Math.max(...mostHeld.map(({ most }) => most))).toBeLessThanOrEqual(4);
     expect(await stage.tasks()).toBe(0);
-    // A look for each task or two, and not one for each agent, host and moment.
+    // About one poll for each task, not one for each agent and host.
     expect(pulls).toBeGreaterThan(320 / 4);
     expect(pulls).toBeLessThan(3_000);
   });
 
-  describe("a message that is no task", () => {
+  describe("a message that is not a task", () => {
     const versioned = (version: string) => {
-      const said = headers();
-      said.set("Troupe-Version", version);
-      return said;
+      const fields = headers();
+      fields.set("Troupe-Version", version);
+      return fields;
     };
 
-    it("has no effect: it is counted, and each kind of it logged once", async () => {
+    it("has no effect: it is counted, and each kind logged once", async () => {
       await using stage = stageOn(server.url);
       const a = await stage.end({ sweepMs: 100 });
       const { connection } = a.link;
@@ -219,7 +219,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
       expect([task.run, a.queue.refused]).toEqual([runId(23), 20]);
       expect(a.logged).toEqual(["message in the work queue refused", "task left to others"]);
       await task.finish();
-      // What is of a newer version stays for those who know it; what nobody asks for lies there.
+      // A task of a newer version stays for newer hosts. Messages that no consumer selects stay, too.
       expect(await stage.tasks()).toBe(3);
       const newest = await (await jetstreamManager(connection)).streams.getMessage(`${stage.namespace}_tasks`, {
         last_by_subj: subject(22),
@@ -227,7 +227,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
       expect(newest?.string()).toBe("from tomorrow");
     });
 
-    it("of a run that is offered later gives way to it", async () => {
+    it("on the subject of a run gives way to the later offer of that run", async () => {
       await using stage = stageOn(server.url);
       const a = await stage.end({ sweepMs: 100 });
       await a.link.connection.request(`${stage.namespace}.task.any.coder.${runId(1)}`, "hello");
@@ -254,7 +254,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
 });
 
 describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMissing, { concurrent: true }, () => {
-  it("for seconds, and comes back: whoever held a task goes on holding it, what waits is still there", async () => {
+  it("for seconds, and comes back: holders keep their tasks, and waiting tasks are still there", async () => {
     const server = await startNatsServer();
     try {
       await using stage = stageOn(server.url);
@@ -268,7 +268,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
       expect(held.map((task) => [task.isCertain(), task.lost.aborted])).toEqual(held.map(() => [false, false]));
       await server.restart();
       await until(() => a.link.connected && b.link.connected);
-      // Redelivered to itself or not: the journal was read meanwhile, and says that they are its own.
+      // The holder has read the journal meanwhile: the tasks are still its own.
       for (const task of held) await until(() => task.renew());
       const rest = new Set<string>();
       const takeRest = async (end: QueueEnd): Promise<void> => {
@@ -278,7 +278,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
         }
       };
       await until(async () => {
-        // As every holder does: a lease that nobody renews is no longer sure.
+        // Every holder does this: without a renewal the lease is not certain.
         for (const task of held) await task.renew();
         await takeRest(a);
         return rest.size >= 13;
@@ -295,7 +295,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
     }
   });
 
-  it("and comes back empty: what was held is lost, nothing is said of it, and all can be offered again", async () => {
+  it("and comes back empty: held tasks are lost without an acknowledgement, and all can be offered again", async () => {
     const server = await startNatsServer();
     const { port } = server;
     let next: NatsServer | null = null;
@@ -309,7 +309,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
       );
       await server.stop();
       next = await startNatsServer({ port });
-      // Whoever runs troupe there makes the streams anew.
+      // The next troupe creates the streams again.
       const b = await stage.end({ sweepMs: 100 });
       for (const n of [3, 1]) expect(await b.queue.offer(offer(n))).toBe("offered");
       const [held] = await b.take();

@@ -10,20 +10,20 @@ import { startWorker, type TestWorker } from "../harness/worker.ts";
 
 type Test = Pick<TestContext, "onTestFinished">;
 
-/** Short enough for a test to see a takeover, long enough for a machine with much to do. */
+/** Short enough for a test to see a takeover, long enough for a busy machine. */
 export const leaseMs = 1_500;
 
-/** A company over several processes, each with a home of its own, that all play the same script. */
+/** Several processes with the same scripted agents, each with its own home. */
 export interface Troupes {
   namespace: string;
-  /** Everything that was really called, by whichever process. */
+  /** All calls of all processes. */
   ledger: ReturnType<typeof ledgerOf>;
   daemon(options?: ProcessOptions): Promise<TestDaemon & { home: string }>;
   worker(agents: string, options?: ProcessOptions): Promise<TestWorker & { home: string }>;
 }
 
 export interface ProcessOptions {
-  /** Definitions that its user has. */
+  /** Agent definitions in the user's folder. */
   has?: Record<string, Record<string, unknown>>;
   home?: string;
   flags?: string[];

@@ -1,6 +1,6 @@
 /**
- * Workers in processes of their own: what only they serve is asked by id from anywhere, and goes on wherever they are
- * drained, killed, or cut off.
+ * Workers in their own processes: every process can use their agents, and their runs continue when they are drained, killed
+ * or cut off.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -22,7 +22,7 @@ const hasServer = findNatsServer() !== null;
 const lead = { lead: { tools: [], subagents: { allow: ["expert"] } } };
 const expert = { expert: { tools: [] } };
 
-/** `expert` thinks for so long before it says something. */
+/** How long the model of `expert` takes to answer. */
 const asking = (latencyMs = 0) => ({
   lead: [{ steps: [{ calls: [delegate("expert", "think")] }, { text: "The expert says: {{result.0.summary}}" }] }],
   expert: [{ steps: [{ text: "I thought.", latencyMs }] }],
@@ -35,9 +35,9 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
   });
   afterAll(() => server.stop());
 
-  it("serve what nobody else has: it is asked by id, from a session of a daemon, and the answer comes back", async (test) => {
+  it("serve agents that no other process has: a daemon's session asks one by id, and gets the answer", async (test) => {
     const troupes = await createTroupes(test, { url: server.url, agents: asking() });
-    // Started together: the worker waits for the streams that the daemon makes.
+    // Started together: the worker waits for the streams that the daemon creates.
     const [worker, daemon] = await Promise.all([
       troupes.worker("expert", { has: expert, flags: ["--name", "brain", "--capacity", "3", "--place", "lab"] }),
       troupes.daemon({ has: lead }),
@@ -56,14 +56,14 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     expect(calls.filter(({ pid }) => pid === worker.process.pid)).toHaveLength(1);
     expect(calls.filter(({ pid }) => pid === daemon.pid)).toHaveLength(2);
 
-    // An edited definition is everybody's a moment later.
+    // Other processes see an edited definition a moment later.
     await writeAgent(worker.home, "expert", { tools: [], description: "knows even more" });
     await until(async () => {
       const { agents } = await daemon.client.agents(null);
       return agents.some(({ id, description }) => id === "expert" && description === "knows even more");
     });
 
-    // Two of one name would answer for each other.
+    // Two workers with one name would answer for each other.
     const twin = await troupes.worker("expert", { has: expert, flags: ["--name", "brain"] });
     expect(await twin.ended).toMatchObject({
       code: 1,
@@ -73,7 +73,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     expect(worker.stderr()).toMatch(/draining.*\nstopped\n$/s);
   });
 
-  it("serve the agents of a folder of theirs, wherever a session comes from", async (test) => {
+  it("serve the agents of their own folder, for sessions of any process", async (test) => {
     const troupes = await createTroupes(test, { url: server.url, agents: asking() });
     const project = await tempFolder("project", test);
     const file = path.join(project, ".troupe", "agents", "expert.md");
@@ -89,8 +89,8 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     expect(await responseOf(daemon, session)).toMatchObject({ success: true, summary: "The expert says: I thought." });
   });
 
-  it("leave what is at work to others, whether they drain or die, and nothing that is done is done again", async (test) => {
-    // A first answer that takes its time, a tool, and a second answer: enough to be interrupted in.
+  it("leave their runs to other hosts when they drain or die, and no finished call runs again", async (test) => {
+    // A slow first answer, a tool call and a second answer: enough time to interrupt it.
     const agents = {
       ...asking(),
       expert: [
@@ -109,7 +109,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     test.onTestFinished(() => bus.close());
     const subjects = createSubjects(troupes.namespace);
 
-    /** A session in the middle of what its expert does, and who does it. */
+    /** A session while its expert works, and the process that runs the expert. */
     const begin = async () => {
       const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
       const [, run] = (await runsWhere(daemon, session, (runs) => runs.length === 2)).map((row) => row.run);
@@ -118,7 +118,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
         return calls.length > 0 && calls;
       });
       const holder = workers.find((each) => each.process.pid === call?.pid);
-      if (!holder || run === undefined) throw new Error("nobody has it");
+      if (!holder || run === undefined) throw new Error("no worker has it");
       return { session, run, holder };
     };
     const callsOf = async (run: string) => (await troupes.ledger.calls([run])).map(({ key }) => key);
@@ -137,12 +137,12 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
       });
       const pids = new Set((await troupes.ledger.calls([run])).map(({ pid }) => pid));
       expect(pids.size, how).toBe(2);
-      // Only what had no outcome yet when its host was killed is called for again.
+      // Only calls without an outcome at the time of the kill are repeated.
       expect(repeatedKeys(await callsOf(run)), how).toEqual(how === "SIGKILL" ? [`${run}/model/1`] : []);
     }
   }, 60_000);
 
-  it("wait for a server that is not there yet, and look for one that has gone for as long as it takes", async (test) => {
+  it("wait for a server that is not started yet, and reconnect to a lost one without a limit", async (test) => {
     const own = await startNatsServer();
     test.onTestFinished(() => own.stop());
     await own.kill();
@@ -164,7 +164,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
     expect(await responseOf(daemon, session)).toMatchObject({ success: true });
 
-    // Nobody who leaves is held up by a server that has gone.
+    // A lost server does not delay the shutdown.
     await own.kill();
     await until(async () => (await daemon.client.status()).bus.includes("out of reach"));
     expect((await worker.kill("SIGTERM")).code).toBe(0);
@@ -173,19 +173,14 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
   }, 60_000);
 
   it.for([
-    [
-      "an agent that is not here",
-      ["--agents", "exprt"],
-      2,
-      /"exprt\\" is not here; there are: .*expert.*did you mean expert/,
-    ],
+    ["an unknown agent", ["--agents", "exprt"], 2, /"exprt\\" is not here; there are: .*expert.*did you mean expert/],
     ["no server", ["--agents", "expert"], 2, /nobody says which server/],
     ["a server of one's own", ["--agents", "expert", "--nats", "auto"], 2, /starts no server of its own/],
   ] as const)("refuse %s", async ([what, flags, code, words], test) => {
     const home = await tempFolder("worker", test);
     await writeAgent(home, "expert");
     const troupes = await createTroupes(test, { url: server.url, agents: asking() });
-    const nats = what.startsWith("an agent") ? ["--nats", server.url] : [];
+    const nats = what.startsWith("an unknown") ? ["--nats", server.url] : [];
     if (nats.length > 0) await ensureThere(server.url, troupes.namespace);
     const worker = await troupes.worker("expert", { home, nats, flags: [...flags] });
     expect(await worker.ended).toMatchObject({ code, stdout: expect.stringMatching(words) });

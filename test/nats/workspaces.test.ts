@@ -1,4 +1,4 @@
-/** Agents over several machines, each of which has its own disk: where they work, and what others find of it. */
+/** Agents on several machines with their own disks: their workspaces, and the files that other machines receive. */
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ describe.skipIf(!hasServer)(hasServer ? "workspaces" : natsServerMissing, () => 
   });
   afterAll(() => server.stop());
 
-  it("an isolated run goes on on another disk with the files that it had, and they come back by reference", async (test) => {
+  it("an isolated run continues on another disk with its files, which are returned by reference", async (test) => {
     const call = (tool: string, args: Record<string, string>) => ({ tool, args });
     const troupes = await createTroupes(test, {
       url: server.url,
@@ -58,13 +58,13 @@ describe.skipIf(!hasServer)(hasServer ? "workspaces" : natsServerMissing, () => 
     await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
     const [, run = ""] = (await runsWhere(daemon, session, (runs) => runs.length === 2)).map((row) => row.run);
-    // It thinks for the second time: both files are written down.
+    // It is at its second model call: both files are stored.
     const second = await until(async () =>
       (await troupes.ledger.calls([run])).find(({ key }) => key.endsWith("/model/2")),
     );
     const holder = workers.find(({ process }) => process.pid === second.pid);
     await holder?.kill("SIGKILL");
-    // Its disk goes with it.
+    // Its disk is lost with it.
     await rm(path.join(holder?.home ?? "", "runs"), { recursive: true, force: true });
 
     const response = await responseOf(daemon, session);

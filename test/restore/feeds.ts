@@ -1,11 +1,11 @@
 import type { EntryBody, FeedItem, Journal } from "@troupe/core";
 import { EntryHead, openEntry, sealEntry } from "@troupe/core/internal";
 
-/** Feeds of journals, for tests of what is copied from one to another. */
+/** Feeds of journals, for tests that copy one journal to another. */
 
 type Readable = Pick<Journal, "watch" | "tail">;
 
-/** All that a journal holds now. */
+/** All items of a journal. */
 export async function feedOf(journal: Readable): Promise<FeedItem[]> {
   const items: FeedItem[] = [];
   const tail = await journal.tail();
@@ -18,7 +18,7 @@ export async function feedOf(journal: Readable): Promise<FeedItem[]> {
   return items;
 }
 
-/** The texts of every run and every inbox, wherever they stand in a feed. */
+/** The texts of every run and every inbox of a feed. */
 export function contentOf(feed: readonly FeedItem[]): Record<string, string[]> {
   const content = new Map<string, string[]>();
   const sorted = [...feed].sort((a, b) => placeOf(a) - placeOf(b));
@@ -53,7 +53,7 @@ export async function writeInto(journal: Pick<Journal, "append" | "appendInbox">
   }
 }
 
-/** The entry that would follow on the last of a run: written by another host, with other words. */
+/** The next entry of a run, from another host and with other content. */
 export function entryAfter(last: Extract<FeedItem, { kind: "entry" }>, body: EntryBody, host = "another") {
   const before = openEntry(last.text);
   const head = EntryHead.parse({ ...before, index: before.index + 1, host, prev: before.hash });

@@ -9,18 +9,18 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionCopies } from "../bench/session-copies.ts";
 import { contentOf, entryAfter, feedOf, writeInto } from "./feeds.ts";
 
-/** A journal that was lost comes back from what a recorder has of it: whole, once, and as it was. */
+/** A lost journal is restored from a recorder's copy: completely, once, and unchanged. */
 
 let sessions: FeedItem[];
 let folder: string;
 let opened: (() => unknown)[];
 
 beforeAll(async () => {
-  // The last session is cut off: it has runs that have not settled.
+  // The last session is incomplete: some of its runs have not settled.
   sessions = (await sessionCopies(95)).slice(0, -3);
 });
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "troupe-put-back-"));
+  folder = await mkdtemp(join(tmpdir(), "troupe-restore-"));
   opened = [];
 });
 afterEach(async () => {
@@ -43,7 +43,7 @@ const journals = [
 ];
 
 describe.each(journals)("into a new $kind journal", ({ open }) => {
-  it("all of it is put back, byte for byte, and what was open is open", async () => {
+  it("every item is restored, byte for byte, and open runs are open", async () => {
     const before = opening(createMemoryJournal());
     await writeInto(before, sessions);
     const journal = await open();
@@ -63,10 +63,10 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
   });
 
   it.each([
-    { what: "stopped in the middle and begun again", parts: [57, Number.POSITIVE_INFINITY] },
+    { what: "interrupted and repeated", parts: [57, Number.POSITIVE_INFINITY] },
     { what: "done twice", parts: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] },
-    { what: "done again from a copy that has less", parts: [Number.POSITIVE_INFINITY, 31] },
-  ])("the same comes of it when it is $what", async ({ parts }) => {
+    { what: "repeated from a smaller copy", parts: [Number.POSITIVE_INFINITY, 31] },
+  ])("the result is the same when it is $what", async ({ parts }) => {
     const journal = await open();
     for (const count of parts) {
       const { parted } = await restoreEntries({ journal, items: inBatches(sessions.slice(0, count), 13) });
@@ -75,7 +75,7 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
     expect(contentOf(await feedOf(journal))).toEqual(contentOf(sessions));
   });
 
-  it("a run and an inbox that have gone on otherwise are left as they are, and named", async () => {
+  it("a run and an inbox with other content are left unchanged, and named", async () => {
     const journal = await open();
     const entries = sessions.filter((item) => item.kind === "entry");
     const [first] = entries;
@@ -83,10 +83,10 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
     if (!first || asked?.kind !== "inbox") throw new Error("a session begins with a request");
     const run = entries.filter((entry) => entry.run === first.run);
     const other = entryAfter(first, { kind: "timer.fired", timer: "tick" });
-    const wish = { v: 1, kind: "session.cancelled", at: 1, session: asked.session, reason: "enough" } as const;
+    const cancelItem = { v: 1, kind: "session.cancelled", at: 1, session: asked.session, reason: "enough" } as const;
     await journal.append({ ...first, after: -1, entries: [{ ...first, hash: "" }], terminal: false });
     await journal.append({ ...first, after: 0, entries: [other], terminal: false });
-    await journal.appendInbox(wish);
+    await journal.appendInbox(cancelItem);
     const { items, parted } = await restoreEntries({ journal, items: inBatches(sessions) });
     const { session } = first;
     expect(parted).toHaveLength(2);
@@ -101,7 +101,7 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
   });
 });
 
-it("writes what would be too large for one message in several", async () => {
+it("splits a run that is too large for one message", async () => {
   const [asked, first] = sessions;
   if (asked?.kind !== "inbox" || first?.kind !== "entry") throw new Error("a session begins with a request");
   const feed: FeedItem[] = [asked, first];
@@ -126,7 +126,7 @@ it("writes what would be too large for one message in several", async () => {
   expect(sizes).toHaveLength(3);
 });
 
-it("refuses to mix with somebody who writes at the same time", async () => {
+it("rejects a concurrent writer", async () => {
   const journal = opening(createMemoryJournal());
   const crowded: Journal = { ...journal, appendInbox: async () => ({ seq: 7 }) };
   await expect(restoreEntries({ journal: crowded, items: inBatches(sessions) })).rejects.toMatchObject({
@@ -134,7 +134,7 @@ it("refuses to mix with somebody who writes at the same time", async () => {
   });
 });
 
-it("brings a journal file back from its record, which goes on where it was", async () => {
+it("restores a journal file from its record, which resumes at its position", async () => {
   const [lost, found] = [join(folder, "lost.db"), join(folder, "found.db")];
   const before = await openSqliteJournal({ file: lost });
   await writeInto(before, sessions.slice(0, 60));
@@ -162,7 +162,7 @@ it("brings a journal file back from its record, which goes on where it was", asy
   await again.caughtUp();
   expect(problems).toEqual([]);
   expect(await record.reader.sessions({ limit: 100 })).toEqual(expect.arrayContaining(rows.slice(1)));
-  const kept: FeedItem[] = [];
-  for await (const batch of record.copy.items()) kept.push(...batch);
-  expect(contentOf(kept)).toEqual(contentOf(sessions));
+  const copied: FeedItem[] = [];
+  for await (const batch of record.copy.items()) copied.push(...batch);
+  expect(contentOf(copied)).toEqual(contentOf(sessions));
 });

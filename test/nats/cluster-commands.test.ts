@@ -1,4 +1,4 @@
-/** What a person is told of a cluster by real commands: how its copies stand, who is away, and that too few are left. */
+/** The commands on a cluster: they report replicas that are behind, servers that are away, and a lost quorum. */
 import { ensureStreams, openNatsLink } from "@troupe/nats";
 import { expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
@@ -8,7 +8,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 
 const hasServer = findNatsServer() !== null;
-/** Well before this a command has given up. */
+/** Longer than the time limit of any command. */
 const patienceMs = 15_000;
 
 it.skipIf(!hasServer)(
@@ -28,8 +28,8 @@ it.skipIf(!hasServer)(
         ["nats", "check", "--json", "--nats", cluster.url, "--namespace", namespace],
         { home },
       );
-      const said: Record<string, unknown> = { ...JSON.parse(stdout || stderr), code };
-      return said;
+      const report: Record<string, unknown> = { ...JSON.parse(stdout || stderr), code };
+      return report;
     };
 
     expect(await check("one")).toMatchObject({
@@ -53,7 +53,7 @@ it.skipIf(!hasServer)(
     expect(missed).toMatchObject({ code: 1, ok: false, drift: [] });
 
     await two?.kill();
-    // Whoever leads something may not know yet that it is alone.
+    // A leader may not know yet that it is alone.
     let longestMs = 0;
     const leaderless = { code: "UNREACHABLE", message: expect.stringContaining("no leader") };
     const refused = await until(async () => {

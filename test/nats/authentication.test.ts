@@ -1,6 +1,6 @@
 /**
- * Every way of proving who one is, wherever it is said, at servers that ask for it: who is right gets in, who is wrong
- * is told so, and what is secret is in no word of that.
+ * Every kind of credentials, in every place that can name them, on servers that require them. Valid credentials connect,
+ * invalid ones are an error, and no error contains a secret.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -18,38 +18,38 @@ import { tempFolder } from "../harness/temp-folder.ts";
 
 const hasServer = findNatsServer() !== null;
 
-/** What is said of one way in; the keys are those of the configuration and of a context. */
-type Said = Readonly<Record<string, string>>;
+/** One kind of credentials. The keys are those of the configuration and of a context. */
+type Settings = Readonly<Record<string, string>>;
 
 interface Way {
   server: NatsServer;
-  right: Said;
-  wrong: Said;
-  /** What nobody may read in an error. */
+  right: Settings;
+  wrong: Settings;
+  /** Texts that must not appear in an error. */
   secrets: string[];
 }
 
 const wayNames = ["a creds file", "an nkey", "a token", "a user and a password", "a client's certificate"] as const;
 type WayName = (typeof wayNames)[number];
 
-/** Where it can be said. Neither password nor token stands in a configuration. */
+/** Places that can name it. A configuration contains neither passwords nor tokens. */
 const places = {
-  "the configuration": async (folder: string, url: string, said: Said) => {
+  "the configuration": async (folder: string, url: string, settings: Settings) => {
     const file = path.join(folder, "config.yaml");
-    await writeFile(file, JSON.stringify({ nats: { servers: url, ...said } }));
+    await writeFile(file, JSON.stringify({ nats: { servers: url, ...settings } }));
     return { env: { TROUPE_CONFIG: file }, flags: {} };
   },
-  variables: async (_folder: string, url: string, said: Said) => {
-    const named = Object.entries(said).map(([key, value]) => [`NATS_${key.toUpperCase()}`, value]);
+  variables: async (_folder: string, url: string, settings: Settings) => {
+    const named = Object.entries(settings).map(([key, value]) => [`NATS_${key.toUpperCase()}`, value]);
     return { env: { NATS_URL: url, ...Object.fromEntries(named) }, flags: {} };
   },
-  "a context": async (folder: string, url: string, said: Said) => {
+  "a context": async (folder: string, url: string, settings: Settings) => {
     const contexts = path.join(folder, ".config", "nats", "context");
     await mkdir(contexts, { recursive: true });
-    await writeFile(path.join(contexts, "team.json"), JSON.stringify({ url, ...said }));
+    await writeFile(path.join(contexts, "team.json"), JSON.stringify({ url, ...settings }));
     return { env: {}, flags: { context: "team" } };
   },
-  "the address": async (_folder: string, url: string, { token, user, password }: Said) => {
+  "the address": async (_folder: string, url: string, { token, user, password }: Settings) => {
     return { env: {}, flags: { nats: url.replace("//", `//${token ?? `${user}:${password}`}@`) } };
   },
 } as const;
@@ -57,43 +57,43 @@ type Place = keyof typeof places;
 
 const everywhere = ["the configuration", "variables", "a context"] as const;
 const besidesFiles = ["variables", "a context", "the address"] as const;
-const saidIn: Record<WayName, readonly Place[]> = {
+const placesOf: Record<WayName, readonly Place[]> = {
   "a creds file": everywhere,
   "an nkey": everywhere,
   "a token": besidesFiles,
   "a user and a password": besidesFiles,
   "a client's certificate": everywhere,
 };
-const cases = wayNames.flatMap((way) => saidIn[way].map((place) => [way, place] as const));
+const cases = wayNames.flatMap((way) => placesOf[way].map((place) => [way, place] as const));
 
-describe.skipIf(!hasServer)(hasServer ? "a way in" : natsServerMissing, () => {
+describe.skipIf(!hasServer)(hasServer ? "authentication" : natsServerMissing, () => {
   const opened = useOne(async (test) => (hasServer ? await openWays(test) : null));
   const ways = (): Record<WayName, Way> => opened()?.ways ?? ({} as Record<WayName, Way>);
 
-  it.for(cases)("by %s, said in %s", async ([name, place], test) => {
+  it.for(cases)("by %s, named in %s", async ([name, place], test) => {
     const way = ways()[name];
     const { version, created } = await enter(way.server.url, way.right, place, test);
     expect(version).toMatch(/^2\./);
-    // Only the first who comes to a server creates them.
+    // Only the first process on a server creates them.
     expect([0, 3]).toContain(created.length);
 
     const refused = await enter(way.server.url, way.wrong, place, test).catch((error: unknown) => error);
     if (!TroupeError.is(refused)) throw refused;
     expect(refused).toMatchObject({ code: "UNAUTHORIZED", fix: expect.stringContaining("NATS_") });
     expect(refused.message).toContain(way.server.url);
-    const said = `${refused.message} ${refused.fix} ${String(refused.cause)}`;
-    for (const secret of way.secrets) expect(said).not.toContain(secret);
+    const error = `${refused.message} ${refused.fix} ${String(refused.cause)}`;
+    for (const secret of way.secrets) expect(error).not.toContain(secret);
   });
 
-  it.for(wayNames)("that asks for %s is shut for whoever brings nothing", async (name, test) => {
+  it.for(wayNames)("that requires %s refuses a client without credentials", async (name, test) => {
     const { server } = ways()[name];
-    // Whoever asks for a certificate has one himself, which has to be trusted first.
+    // A server that requires a certificate has one itself, which the client must trust first.
     const { ca } = ways()["a client's certificate"].right;
     const nothing = name === "a client's certificate" && ca ? { ca } : {};
     await expect(enter(server.url, nothing, "variables", test)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   });
 
-  it("by creds that have expired is shut, and it is said which, and since when", async (test) => {
+  it("by expired creds is refused, with their file and their expiry", async (test) => {
     const folder = await tempFolder("ways", test);
     const { server } = ways()["a creds file"];
     const creds = path.join(folder, "old.creds");
@@ -104,7 +104,7 @@ describe.skipIf(!hasServer)(hasServer ? "a way in" : natsServerMissing, () => {
     });
   });
 
-  it("is told from a server that does not speak TLS, and from a key of another certificate", async (test) => {
+  it("without TLS on the server, or with the key of another certificate, is reported as such", async (test) => {
     const { url } = ways()["a token"].server;
     const tls = url.replace("nats:", "tls:");
     await expect(enter(tls, {}, "variables", test)).rejects.toMatchObject({
@@ -118,17 +118,17 @@ describe.skipIf(!hasServer)(hasServer ? "a way in" : natsServerMissing, () => {
   });
 });
 
-/** Goes in as a process of troupe does: by what stands in files, variables and flags. */
-async function enter(url: string, said: Said, place: Place, test: Pick<TestContext, "onTestFinished">) {
+/** Connects as troupe does, with files, variables and flags. */
+async function enter(url: string, settings: Settings, place: Place, test: Pick<TestContext, "onTestFinished">) {
   const folder = await tempFolder("way", test);
-  const { flags, ...given } = await places[place](folder, url, said);
+  const { flags, ...given } = await places[place](folder, url, settings);
   const env = { HOME: folder, ...given.env };
   const config = await openConfig({ home: { path: folder }, env, cwd: folder });
   const { nats } = await config.at(null);
   const connection = findConnection({ flags, nats, env, cwd: folder });
   if (connection.kind !== "server") throw new Error(`it is ${connection.kind}`);
   const { servers, access } = connection.server;
-  // A certificate that is refused is told by silence alone.
+  // A server that refuses a certificate just goes silent.
   const link = await openNatsLink({ servers, access, connectTimeoutMs: 500 });
   try {
     const { created } = await ensureStreams({ link });
