@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { NatsLink } from "./connection/link.ts";
 import { createRequester, type Requester } from "./connection/requester.ts";
 import { createJetStreamApi } from "./jetstream/api.ts";
+import { envelopeBytesMax } from "./jetstream/envelope.ts";
 import { createPublisher, expectedSequenceHeader, type Publisher, type PublishResult } from "./jetstream/publisher.ts";
 import { createStoredMessages, type StoredMessage } from "./jetstream/stored-messages.ts";
 import { natsNames } from "./streams/names.ts";
@@ -19,8 +20,6 @@ export interface NatsBlobsOptions {
 }
 
 const chunkBytesMax = 256 * 1024;
-/** Reserved for the subject and the headers of a message. */
-const envelopeBytesMax = 1024;
 /** Chunks that are published at the same time. */
 const concurrentChunks = 8;
 

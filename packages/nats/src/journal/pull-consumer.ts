@@ -1,6 +1,7 @@
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import type { Clock } from "@troupe/core";
 import type { NatsLink } from "../connection/link.ts";
+import { type DeliveryInfo, parseDeliveryInfo } from "../jetstream/delivery-info.ts";
 import type { StoredMessage } from "../jetstream/stored-messages.ts";
 import type { ReadyConsumer } from "./followers.ts";
 
@@ -73,7 +74,7 @@ export function openPullConsumer(options: PullConsumerOptions): PullConsumer {
       if (subject === `${inbox}.${requestCount}`) onStatus(message);
       return;
     }
-    const info = parseAckSubject(reply);
+    const info = parseDeliveryInfo(reply);
     if (info?.delivery !== delivered + 1) {
       fail();
       return;
@@ -119,22 +120,6 @@ export function openPullConsumer(options: PullConsumerOptions): PullConsumer {
     },
     close,
   };
-}
-
-interface DeliveryInfo {
-  sequence: number;
-  delivery: number;
-  atMs: number;
-}
-
-/** `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.COUNT.SEQUENCE.DELIVERY.NANOS.…`: the longer form has 11 tokens or more. */
-function parseAckSubject(reply = ""): DeliveryInfo | null {
-  const tokens = reply.split(".");
-  if (tokens[0] !== "$JS" || tokens[1] !== "ACK") return null;
-  const from = tokens.length >= 11 ? 7 : 5;
-  const [sequence, delivery, nanos] = tokens.slice(from, from + 3).map(Number);
-  if (sequence === undefined || delivery === undefined || nanos === undefined) return null;
-  return { sequence, delivery, atMs: nanos / nanosPerMs };
 }
 
 function toDeliveredMessage(

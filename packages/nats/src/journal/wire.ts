@@ -3,12 +3,11 @@ import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { type Blobs, InboxItem, TroupeError } from "@troupe/core";
 import { entryIsIntact, inlineBytesMax, protocolVersion, type RunAppend, tooLarge } from "@troupe/core/internal";
 import { z } from "zod";
+import { blobHeader, envelopeBytesMax, versionHeader } from "../jetstream/envelope.ts";
 import { expectedSequenceHeader } from "../jetstream/publisher.ts";
 import type { HeaderFields, StoredMessage } from "../jetstream/stored-messages.ts";
 import { itemsPerMessageMax } from "../streams/positions.ts";
 
-/** Protocol version of a message. A message without it was not written by troupe. */
-const versionHeader = "Troupe-Version";
 /** Index of the first and of the last entry in a message. */
 const firstHeader = "Troupe-First";
 const lastHeader = "Troupe-Last";
@@ -20,10 +19,6 @@ const seqHeader = "Troupe-Seq";
 const opensHeader = "Troupe-Opens";
 /** Unique id of one write of an inbox item: two items may be equal byte for byte. */
 const writeHeader = "Troupe-Write";
-/** Hash of the body, if the body is too large for a message. */
-const blobHeader = "Troupe-Blob";
-/** Reserved for the subject and the headers of a message. */
-const envelopeBytesMax = 1024;
 
 export interface EntriesHeader {
   kind: "entries";

@@ -2,6 +2,7 @@ import { createInbox, type Msg } from "@nats-io/transport-node";
 import type { Clock } from "@troupe/core";
 import { type Moment, momentOf } from "@troupe/core/internal";
 import type { NatsLink } from "../connection/link.ts";
+import { parseDeliveryInfo } from "../jetstream/delivery-info.ts";
 
 /** A message that a consumer delivered. */
 export interface Delivery {
@@ -163,13 +164,9 @@ function stateOf({ headers }: Msg): PullResult["state"] {
   return code === 503 || code === 409 ? "missing" : "failed";
 }
 
-/** `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.COUNT.SEQ.…`: the longer form has 11 tokens or more. */
 function toDelivery({ subject, data, headers, reply }: Msg, requestedAt: Moment): Delivery | null {
-  const tokens = (reply ?? "").split(".");
-  if (tokens[0] !== "$JS" || tokens[1] !== "ACK") return null;
-  const from = tokens.length >= 11 ? 6 : 4;
-  const [count, seq] = [Number(tokens[from]), Number(tokens[from + 1])];
-  if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seq)) return null;
+  const info = parseDeliveryInfo(reply);
+  if (!info || reply === undefined) return null;
   // The client library returns views of its read buffer.
-  return { subject, bytes: data.slice(), headers, reply: reply ?? "", seq, count, requestedAt };
+  return { subject, bytes: data.slice(), headers, reply, seq: info.sequence, count: info.count, requestedAt };
 }

@@ -1,14 +1,8 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import type { Blobs, TaskOffer } from "@troupe/core";
 import { inlineBytesMax, protocolVersion, type Subjects, tooLarge } from "@troupe/core/internal";
+import { blobHeader, envelopeBytesMax, versionHeader } from "../jetstream/envelope.ts";
 import type { Delivery } from "./pulls.ts";
-
-/** Protocol version of a task. A message without it was not written by troupe. */
-const versionHeader = "Troupe-Version";
-/** Hash of the body, if the body is too large for a message. */
-const blobHeader = "Troupe-Blob";
-/** Reserved for the subject and the headers of a message. */
-const envelopeBytesMax = 1024;
 
 export interface TaskMessage {
   subject: string;
