@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createHttpClient } from "@troupe/runtime";
 import { createTroupe, type Troupe } from "troupe";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createServiceClient } from "../../packages/cli/src/service-client.ts";
-import type { ClientEvent, TroupeClient } from "../../packages/cli/src/troupe.ts";
+import type { ClientEvent, TroupeClient } from "../../packages/cli/src/session/client.ts";
+import { createServiceClient } from "../../packages/cli/src/session/service-client.ts";
 
 let folder: string;
 let troupe: Troupe;

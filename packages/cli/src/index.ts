@@ -1,5 +1,5 @@
-export type { Cli } from "./cli.ts";
+export type { Cli, Composition, RecordArchive, StartTroupe } from "./cli.ts";
 export { type HomeLogger, openLogger } from "./logger.ts";
-export { runProcess } from "./process.ts";
-export { type ProgramEnvironment, runProgram } from "./program.ts";
-export type { ClientEvent, Composition, RecordArchive, StartTroupe, TroupeClient } from "./troupe.ts";
+export { runProcess } from "./program/process.ts";
+export { type ProgramEnvironment, runProgram } from "./program/program.ts";
+export type { ClientEvent, TroupeClient } from "./session/client.ts";

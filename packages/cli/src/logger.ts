@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { join } from "node:path";
 import { type Redactor, TroupeError } from "@troupe/core";
 import { destination, type Logger, pino, stdTimeFunctions } from "pino";
-import type { OwnedHome } from "troupe/internal";
-import { type Home, homeFiles, homeRedactor } from "troupe/internal";
+import { type Home, homeFiles, homeRedactor, type OwnedHome } from "troupe/internal";
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 const bytesMax = 10 * 1024 * 1024;

@@ -7,8 +7,8 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write("fix:   install Node 24 from https://nodejs.org\n");
   process.exitCode = 3;
 } else {
-  const { runProcess } = await import("./process.ts");
-  await runProcess(async () => (await import("./compose.ts")).composition);
+  const { runProcess } = await import("./program/process.ts");
+  await runProcess(async () => (await import("./composition.ts")).composition);
 }
 
 export {};

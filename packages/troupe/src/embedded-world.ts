@@ -1,4 +1,3 @@
-import type { RunFolders } from "@troupe/core";
 import {
   AgentDefinition,
   type AgentRegistry,
@@ -10,6 +9,7 @@ import {
   type Logger,
   type ModelProvider,
   type Redactor,
+  type RunFolders,
   type RunRequest,
   type Secret,
   silentLogger,
@@ -18,20 +18,18 @@ import {
 } from "@troupe/core";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { systemClock } from "@troupe/core/system";
-import type { HostDeps } from "@troupe/runtime";
 import {
   type ActorHostOptions,
   builtinVerifiers,
   createActorHost,
+  type HostDeps,
   noFailpoints,
   recoverOpenRuns,
   redactDeps,
   type Verifiers,
 } from "@troupe/runtime";
-import type { Tool } from "@troupe/tools";
-import { createToolHost } from "@troupe/tools";
+import { createToolHost, type Tool } from "@troupe/tools";
 import { z } from "zod";
-
 import type { AgentInput } from "./options.ts";
 
 export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> {

@@ -6,8 +6,7 @@ export {
   readConfig,
   type SettingMap,
 } from "./config/config.ts";
-export { parseConfig, withoutPassword } from "./config/config-file.ts";
-export { userConfigFile } from "./config/locate-config.ts";
+export { parseConfig, userConfigFile, withoutPassword } from "./config/config-file.ts";
 export { natsRows } from "./config/nats-settings.ts";
 export { type ConfigRow, describeOrigin } from "./config/origin.ts";
 export type { Provider } from "./config/providers.ts";
@@ -16,22 +15,20 @@ export { type Home, homeFiles, locateHome, prepareHome, refuseFile } from "./hom
 export { isLocked, type Lock, tryLock } from "./home/lock.ts";
 export { acquireHome, type OwnedHome, tryAcquireHome } from "./home/owned-home.ts";
 export { findOwner, OwnerInfo, ownerGone, sameOwner } from "./home/owner.ts";
-export { locateRecord } from "./home/record-location.ts";
-export { recordedFeed } from "./home/recorded-feed.ts";
+export { locateRecord, recordedFeed } from "./home/record.ts";
 export { chooseModel, labelOf, type ModelChoice } from "./models/choose-model.ts";
 export { accessModels, type ModelAccess, type Models, openModels } from "./models/open-models.ts";
 export { type Connection, isSaid, keepDaysDefault, type NatsFlags } from "./nats/connection.ts";
-export { awayLines, driftWarnings } from "./nats/drift-warnings.ts";
 export { findConnection } from "./nats/find-connection.ts";
 export type { OwnServer } from "./nats/own-server.ts";
-export { reach } from "./nats/reach-server.ts";
+export { reach } from "./nats/own-server.ts";
+export { awayLines, driftWarnings } from "./nats/stream-warnings.ts";
 export { createActiveSessions } from "./process/active-sessions.ts";
-export { agentSourceOf } from "./process/agent-folders.ts";
+export { agentSourceOf } from "./process/agents.ts";
 export { injectClockFaults } from "./process/fault-injection.ts";
+export { createOwnHost, newHostId, resumeRuns } from "./process/local-host.ts";
 export { type Base, factsOf, openBase, openRecording, ownToolSpecs, serviceOver } from "./process/open-process.ts";
-export { createOwnHost, newHostId, resumeRuns } from "./process/own-host.ts";
-export { openRedaction } from "./process/redaction.ts";
-export { homeRedactor } from "./process/redactor.ts";
+export { homeRedactor, openRedaction } from "./process/redaction.ts";
 export type {
   Control,
   HttpOptions,

@@ -1,13 +1,13 @@
 import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type AgentDefinition, type AgentRegistry, exitCodes, type GrantLayer, TroupeError } from "@troupe/core";
 import { type AgentList, type AgentProblem, type AgentSummary, workspaceModeOf } from "@troupe/core/internal";
-import { modelProblems } from "../agent-models.ts";
+import { resolveForAgent } from "@troupe/models";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
-import { type Cell, layout } from "../render/layout.ts";
-import { truncate } from "../render/width.ts";
-import type { Output } from "../terminal.ts";
+import { type Cell, layout, truncate } from "../render/layout.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe agents ls`: who can be asked from this folder. Reads the files themselves, so no daemon is needed. */
 export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
@@ -134,4 +134,38 @@ function describe(problem: AgentProblem, { colours }: Output): string[] {
 
 function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * A warning for each agent whose model nothing is configured for: its runs would fail. Where nothing is set up at all the
+ * demo answers for everybody, and nothing can be said of models.
+ */
+export async function modelProblems(
+  { composition, home, env, cwd }: Cli,
+  agents: readonly AgentDefinition[],
+): Promise<AgentProblem[]> {
+  const { names, providers, roles } = await composition.readConfig({ home, env, cwd, workspace: cwd });
+  if (providers.every(({ isImplied }) => isImplied)) return [];
+  const found = await Promise.all(
+    agents.map(async ({ id, model, source }): Promise<AgentProblem[]> => {
+      if (Object.hasOwn(roles, id)) return [];
+      try {
+        resolveForAgent(model, names, "inherited/model");
+        return [];
+      } catch (error) {
+        if (!TroupeError.is(error)) throw error;
+        const { message, fix } = error;
+        const place = { path: source.path, ...(await placeOf(source.path)) };
+        return [{ ...place, severity: "warning", code: "unknown-model", message, fix }];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+/** Where the file names its model. */
+async function placeOf(path: string): Promise<{ line: number; column: number }> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  const line = text.split("\n").findIndex((each) => /^\s*["']?model["']?\s*:/.test(each));
+  return { line: Math.max(1, line + 1), column: 1 };
 }

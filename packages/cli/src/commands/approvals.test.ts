@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
+import { cliOverOffline } from "../testing/offline-troupe.ts";
 import { otherOwner } from "../testing/other-owner.ts";
-import { cliOverOffline } from "../testing/resting-troupe.ts";
 import { anApproval, aRule, aRun, aSession } from "../testing/rows.ts";
 
 // What waits for a person, the answer, and the rules that answers become.

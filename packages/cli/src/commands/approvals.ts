@@ -1,11 +1,11 @@
 import { type ApprovalAnswer, TroupeError } from "@troupe/core";
 import type { ApprovalOutcome } from "@troupe/core/internal";
-import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
-import { noteIfOffline, personOf, withControl } from "../control.ts";
 import { approvalTable, requesterPath, toolWords } from "../render/approval.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
-import { resolveApproval } from "../resolve.ts";
+import { withArchive } from "../session/archive.ts";
+import { noteIfOffline, personOf, withControl } from "../session/control.ts";
+import { resolveApproval } from "../session/resolve-ids.ts";
 
 const listedMax = 500;
 

@@ -4,7 +4,7 @@ import { parseConfig } from "troupe/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import { configTemplate } from "../config/config-template.ts";
 import { createFakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
-import { trustFolder } from "../testing/trusting.ts";
+import { trustFolder } from "../testing/trust.ts";
 
 afterEach(removeTemporaryFolders);
 

@@ -2,14 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { didYouMean } from "@troupe/core/internal";
-import type { Config } from "troupe/internal";
-import { type ConfigRow, describeOrigin, userConfigFile } from "troupe/internal";
+import { type Config, type ConfigRow, describeOrigin, userConfigFile } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { configRows } from "../config/config-rows.ts";
 import { configTemplate } from "../config/config-template.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import type { Output } from "../terminal.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe config list`: everything that holds in this folder. */
 export async function listConfig(cli: Cli, flags: { showOrigin: boolean; json: boolean }): Promise<number> {

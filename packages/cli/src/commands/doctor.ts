@@ -1,17 +1,14 @@
-import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
 import { findOwner, homeFiles, type OwnerInfo } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { checkBus } from "../doctor/bus.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
-import { checkDatabase } from "../doctor/database.ts";
-import { checkModels } from "../doctor/models.ts";
-import { checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
-import { checkTrust } from "../doctor/trust.ts";
-import { toTroupeError } from "../failure.ts";
+import { checkAgents, checkModels, checkPolicy, checkSandbox, checkTrust } from "../doctor/configuration.ts";
+import { checkDatabase, checkFlaws } from "../doctor/stores.ts";
+import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { toTroupeError } from "../render/failure.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import type { Output } from "../terminal.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 const defaultPort = 4_711;
 
@@ -60,19 +57,6 @@ async function runChecks(cli: Cli): Promise<Check[]> {
   ];
 }
 
-/** What the record could not take for true. A record that cannot be read at all is told of above. */
-function checkFlaws({ composition, home }: Cli): Check[] {
-  try {
-    const flaws = composition.readFlaws(home);
-    if (!flaws || flaws.session === null) return [];
-    const forked = `${flaws.forked === 1 ? "1 run has" : `${flaws.forked} runs have`} two entries at one place`;
-    const aside = `${flaws.quarantined === 1 ? "1 entry was" : `${flaws.quarantined} entries were`} set aside`;
-    return [warn("history", `${forked}, ${aside}`, `troupe sessions show ${flaws.session}`)];
-  } catch {
-    return [];
-  }
-}
-
 interface Owned {
   owner: OwnerInfo | null;
   status: DaemonStatus | null;
@@ -96,47 +80,6 @@ async function checkOwner(cli: Cli): Promise<Owned> {
   } catch (error) {
     const { message, fix } = toTroupeError(error);
     return { owner, status: null, check: fail("owner", message, owner ? `kill ${owner.pid}` : (fix ?? "troupe up")) };
-  }
-}
-
-async function checkPolicy({ composition, home }: Cli): Promise<Check> {
-  const { policy } = homeFiles(home);
-  try {
-    const { warnings } = await composition.readPolicy(home);
-    const found = existsSync(policy) ? `${policy} is sound` : `${policy} does not exist: the default one holds`;
-    const rules = await composition.readRules(home);
-    const detail = `${found}; ${rules.length === 1 ? "1 stored rule" : `${rules.length} stored rules`}`;
-    const [warning] = warnings;
-    return warning ? warn("policy", `${detail}; ${warning}`, `edit ${policy}`) : ok("policy", detail);
-  } catch (error) {
-    const { message, fix } = toTroupeError(error);
-    return fail("policy", message, fix ?? `edit ${policy}`);
-  }
-}
-
-/** What the daemon found is what holds; where there is none, it is found out now. */
-async function checkSandbox({ composition, home }: Cli, status: DaemonStatus | null): Promise<Check> {
-  try {
-    const { kind, contains, detail, fix } = status?.sandbox ?? (await composition.readSandbox(home));
-    const found = `${kind}: ${detail}`;
-    return contains && fix === null
-      ? ok("sandbox", found)
-      : warn("sandbox", found, fix ?? `edit ${homeFiles(home).policy}`);
-  } catch (error) {
-    const { message, fix } = toTroupeError(error);
-    return fail("sandbox", message, fix ?? "edit policy.yaml");
-  }
-}
-
-async function checkAgents(cli: Cli): Promise<Check> {
-  try {
-    const registry = await cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
-    const detail = `${registry.agents.length} usable, ${registry.problems.length} problems`;
-    const worst = registry.problems.find((problem) => problem.severity === "error") ?? registry.problems[0];
-    if (!worst) return ok("agents", detail);
-    return warn("agents", `${detail}: ${worst.message}`, `troupe agents validate ${worst.path}`);
-  } catch (error) {
-    return fail("agents", toTroupeError(error).message, "troupe agents ls");
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
-import { cliOverOffline } from "../testing/resting-troupe.ts";
+import { cliOverOffline } from "../testing/offline-troupe.ts";
 import { aRun, aSession } from "../testing/rows.ts";
 
 // Why a run may use what it may, and what can happen in a run at all.

@@ -1,12 +1,12 @@
 import { TroupeError } from "@troupe/core";
 import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
-import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
-import { withControl } from "../control.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import { resolveRun } from "../resolve.ts";
-import type { Output } from "../terminal.ts";
+import { withArchive } from "../session/archive.ts";
+import { withControl } from "../session/control.ts";
+import { resolveRun } from "../session/resolve-ids.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe explain`: what a run may use, and which layer took away what it may not. */
 export async function explain(cli: Cli, given: string, name: string | null, flags: { json: boolean }): Promise<number> {

@@ -1,22 +1,23 @@
 import { exitCodes, TroupeError } from "@troupe/core";
 import { type ModelPrice, toRunError } from "@troupe/core/internal";
 import { resolveModelName, tierNames } from "@troupe/models";
-import type { ModelAccess, Provider } from "troupe/internal";
 import {
   type Config,
   chooseModel,
   describeOrigin,
   findProvider,
   homeRedactor,
+  type ModelAccess,
   type ModelChoice,
+  type Provider,
   withoutPassword,
 } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { toTroupeError } from "../failure.ts";
-import { type Finding, probeModel } from "../probe-model.ts";
+import { type Finding, probeModel } from "../models/probe-model.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { toTroupeError } from "../render/failure.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import type { Output } from "../terminal.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 interface ListedModel {
   id: string;

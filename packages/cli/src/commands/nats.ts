@@ -1,10 +1,9 @@
-import type { NatsFlags } from "troupe/internal";
-import { acquireHome, awayLines } from "troupe/internal";
+import { acquireHome, awayLines, type NatsFlags } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import type { PurgeFacts, RestoreFacts, StreamFacts } from "../nats/stream-care.ts";
+import type { PurgeFacts, RestoreFacts, StreamFacts } from "../nats/stream-maintenance.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import type { Output } from "../terminal.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 export interface StreamFlags {
   json: boolean;

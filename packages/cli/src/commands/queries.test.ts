@@ -5,10 +5,10 @@ import type { AgentProblem } from "@troupe/core/internal";
 import Database from "better-sqlite3";
 import { homeFiles, prepareHome } from "troupe/internal";
 import { afterEach, describe, expect, test } from "vitest";
+import type { RecordArchive } from "../cli.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { aChange, anApproval, aResponse, aRule, aRun, aSession } from "../testing/rows.ts";
-import { trustFolder } from "../testing/trusting.ts";
-import type { RecordArchive } from "../troupe.ts";
+import { trustFolder } from "../testing/trust.ts";
 
 // sessions, agents and doctor: what is asked of a home, with and without anybody who owns it.
 

@@ -1,9 +1,9 @@
 import type { Json } from "@troupe/core";
 import type { Replayed } from "@troupe/runtime";
-import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
-import { resolveSessionId } from "../resolve.ts";
+import { withArchive } from "../session/archive.ts";
+import { resolveSessionId } from "../session/resolve-ids.ts";
 
 /** `troupe sessions replay`: whether a recorded session comes about again. Exits with 1 where it does not. */
 export async function replay(cli: Cli, given: string, flags: { current: boolean; json: boolean }): Promise<number> {

@@ -1,15 +1,14 @@
 import type { ApprovalRule } from "@troupe/core/internal";
 import { refuseFile } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { withControl } from "../control.ts";
-import { joinOwner } from "../join.ts";
 import { argumentLines } from "../render/approval.ts";
 import { cleanLine, jsonLine, visibleJson } from "../render/clean.ts";
-import { formatDuration } from "../render/duration.ts";
-import { shortIds } from "../render/ids.ts";
+import { formatDuration, shortIds } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import { resolveRule } from "../resolve.ts";
-import type { Output } from "../terminal.ts";
+import { withControl } from "../session/control.ts";
+import { joinOwner } from "../session/join-or-start.ts";
+import { resolveRule } from "../session/resolve-ids.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe rules ls`: the answers that hold from now on, on this machine. */
 export async function listRules(cli: Cli, flags: { json: boolean }): Promise<number> {

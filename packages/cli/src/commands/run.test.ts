@@ -7,7 +7,7 @@ import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } 
 import { createFakeComposition } from "../testing/fake-composition.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";
 import { aResponse, aRun } from "../testing/rows.ts";
-import { trustFolder } from "../testing/trusting.ts";
+import { trustFolder } from "../testing/trust.ts";
 
 // What scripts and people rely on: the answer alone on stdout, the right exit code, and a home that is free afterwards.
 

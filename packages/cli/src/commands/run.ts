@@ -3,18 +3,18 @@ import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, TroupeError } from "@troupe/core";
 import { type SessionGrant, Token } from "@troupe/core/internal";
 import type { NatsFlags } from "troupe/internal";
-import { awaitAnswer, type Ending } from "../await-answer.ts";
 import type { Cli } from "../cli.ts";
-import { type Continued, findContinued } from "../continued.ts";
-import type { OutputMode } from "../failure.ts";
-import { offerTrust } from "../inert.ts";
-import { aborted } from "../interrupts.ts";
-import type { Membership } from "../join.ts";
-import { configWarnings } from "../model-wish.ts";
-import { readPipedText } from "../piped-input.ts";
-import { sandboxNote } from "../render/sandbox.ts";
-import { createRunOutput, type RunOutput } from "../run-output.ts";
-import { ownerDied, type RunRequestInput, submitRun } from "../submit.ts";
+import { configWarnings } from "../models/requested-model.ts";
+import type { OutputMode } from "../render/failure.ts";
+import { sandboxNote } from "../render/format.ts";
+import { awaitAnswer, type Ending } from "../session/await-answer.ts";
+import type { Membership } from "../session/join-or-start.ts";
+import { type Continued, findContinued } from "../session/resolve-ids.ts";
+import { createRunOutput, type RunOutput } from "../session/run-output.ts";
+import { ownerDied, type RunRequestInput, submitRun } from "../session/submit.ts";
+import { offerTrust } from "../session/trust-prompt.ts";
+import { aborted } from "../terminal/interrupts.ts";
+import { readPipedText } from "../terminal/piped-input.ts";
 
 export interface RunFlags {
   /** Another turn of this session, or of the newest. */

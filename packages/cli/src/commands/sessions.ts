@@ -1,18 +1,16 @@
 import type { RunResponse, RunRow, SessionDetail, SessionRow } from "@troupe/core";
-import { type Archive, withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
-import { isSettled } from "../follow.ts";
 import { approvalTable } from "../render/approval.ts";
 import { changeTable, diffLines } from "../render/changes.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
-import { formatCost } from "../render/cost.ts";
-import { formatDuration } from "../render/duration.ts";
-import { shortIds } from "../render/ids.ts";
+import { formatCost, formatDuration, shortIds } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import { statusLook } from "../render/status.ts";
 import { renderTree } from "../render/tree.ts";
-import { resolveSession } from "../resolve.ts";
-import type { Output } from "../terminal.ts";
+import { type Archive, withArchive } from "../session/archive.ts";
+import { isSettled } from "../session/client.ts";
+import { resolveSession } from "../session/resolve-ids.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe sessions ls`: the newest sessions, newest first. */
 export async function listSessions(cli: Cli, flags: { limit: number; json: boolean }): Promise<number> {

@@ -12,11 +12,11 @@ import {
 } from "@troupe/tools";
 import { homeFiles } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { keepDecision } from "../inert.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
-import { formatDuration } from "../render/duration.ts";
+import { formatDuration } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import type { Output } from "../terminal.ts";
+import { keepDecision } from "../session/trust-prompt.ts";
+import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe trust [DIR]`: shows what a folder brings, and has it accepted as it was shown. */
 export async function trust(cli: Cli, given: string, flags: { yes: boolean; json: boolean }): Promise<number> {

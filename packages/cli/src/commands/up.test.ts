@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { homeFiles, isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { mayOpenPage, openerOf } from "../open-page.ts";
+import { mayOpenPage, openerOf } from "../terminal/open-page.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 
 afterEach(removeTemporaryFolders);

@@ -1,15 +1,13 @@
 import type { SessionRow } from "@troupe/core";
-import type { NatsFlags, OwnServer, Work } from "troupe/internal";
-import { acquireHome, type OwnedHome } from "troupe/internal";
-import type { Cli } from "../cli.ts";
-import { isSettled } from "../follow.ts";
-import { aborted } from "../interrupts.ts";
-import { ownerInfo } from "../join.ts";
+import { acquireHome, type NatsFlags, type OwnedHome, type OwnServer, type Work } from "troupe/internal";
+import type { Cli, RunningTroupe } from "../cli.ts";
 import { openLogger } from "../logger.ts";
-import { mayOpenPage } from "../open-page.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
-import { sandboxNote } from "../render/sandbox.ts";
-import type { RunningTroupe } from "../troupe.ts";
+import { sandboxNote } from "../render/format.ts";
+import { isSettled } from "../session/client.ts";
+import { ownerInfo } from "../session/join-or-start.ts";
+import { aborted } from "../terminal/interrupts.ts";
+import { mayOpenPage } from "../terminal/open-page.ts";
 
 export interface UpFlags {
   host: string;

@@ -2,12 +2,20 @@ import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { Token } from "@troupe/core/internal";
-import type { NatsFlags, RunningWorker, Work } from "troupe/internal";
-import { homeFiles, type Lock, newHostId, prepareHome, tryLock } from "troupe/internal";
+import {
+  homeFiles,
+  type Lock,
+  type NatsFlags,
+  newHostId,
+  prepareHome,
+  type RunningWorker,
+  tryLock,
+  type Work,
+} from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { aborted } from "../interrupts.ts";
 import { openLogger } from "../logger.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { aborted } from "../terminal/interrupts.ts";
 
 export interface WorkerFlags {
   name?: string | undefined;

@@ -1,5 +1,12 @@
-import type { Config, ConfigRow, Provider, SettingMap } from "troupe/internal";
-import { chooseModel, natsRows, withoutPassword } from "troupe/internal";
+import {
+  type Config,
+  type ConfigRow,
+  chooseModel,
+  natsRows,
+  type Provider,
+  type SettingMap,
+  withoutPassword,
+} from "troupe/internal";
 
 /** Everything that holds in a folder, by the keys that a file would have it under. */
 export function configRows(config: Config): ConfigRow[] {

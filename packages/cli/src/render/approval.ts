@@ -1,10 +1,8 @@
 import type { ApprovalRow } from "@troupe/core";
-import type { Output } from "../terminal.ts";
+import type { Output } from "../terminal/terminal.ts";
 import { cleanLine, visibleJson } from "./clean.ts";
-import { formatDuration } from "./duration.ts";
-import { shortIds } from "./ids.ts";
-import { type Cell, layout } from "./layout.ts";
-import { textWidth, wrap } from "./width.ts";
+import { formatDuration, shortIds } from "./format.ts";
+import { type Cell, layout, textWidth, wrap } from "./layout.ts";
 
 /** Arguments that fit into a line of this length come in one; longer ones are easier to read one to a line. */
 const oneLineMax = 76;

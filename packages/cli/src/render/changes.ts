@@ -1,5 +1,5 @@
 import type { ChangeRow } from "@troupe/core";
-import type { Colours, Output } from "../terminal.ts";
+import type { Colours, Output } from "../terminal/terminal.ts";
 import { cleanLine, cleanText } from "./clean.ts";
 import { type Cell, layout } from "./layout.ts";
 

@@ -1,10 +1,10 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
-import type { Colours } from "../terminal.ts";
+import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
-import { formatDuration } from "./duration.ts";
+import { formatDuration } from "./format.ts";
+import { pad, truncate } from "./layout.ts";
 import { statusLook } from "./status.ts";
-import { pad, truncate } from "./width.ts";
 
 interface Happening {
   at: number;

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { createTerminal, wantsColour } from "../terminal.ts";
+import { createTerminal, wantsColour } from "../terminal/terminal.ts";
 import { aRun } from "../testing/rows.ts";
 import { cleanLine, cleanText, jsonLine, visibleJson } from "./clean.ts";
-import { formatDuration } from "./duration.ts";
-import { layout } from "./layout.ts";
+import { formatDuration } from "./format.ts";
+import { layout, textWidth, truncate, wrap } from "./layout.ts";
 import { createProgress } from "./progress.ts";
 import { renderTree } from "./tree.ts";
-import { textWidth, truncate, wrap } from "./width.ts";
 
 const { colours } = createTerminal({ stdout: process.stdout, stderr: process.stderr, env: { NO_COLOR: "1" } }).out;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the test

@@ -1,5 +1,5 @@
 import type { RunRow } from "@troupe/core";
-import type { Colours } from "../terminal.ts";
+import type { Colours } from "../terminal/terminal.ts";
 
 /** Glyph, word and colour of a status, so that no one of the three has to be told apart alone. */
 export interface StatusLook {

@@ -1,12 +1,9 @@
 import type { RunRow } from "@troupe/core";
-import type { Colours } from "../terminal.ts";
+import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
-import { formatCost } from "./cost.ts";
-import { formatDuration } from "./duration.ts";
-import { shortRunId } from "./ids.ts";
-import { type Cell, type Column, layout } from "./layout.ts";
+import { formatCost, formatDuration, shortRunId } from "./format.ts";
+import { type Cell, type Column, layout, truncate } from "./layout.ts";
 import { statusLook, statusWords } from "./status.ts";
-import { truncate } from "./width.ts";
 
 interface Placed {
   run: RunRow;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Cli } from "../cli.ts";
-import { watchInterrupts } from "../interrupts.ts";
-import { runProgram } from "../program.ts";
-import { createTerminal } from "../terminal.ts";
+import { runProgram } from "../program/program.ts";
+import { watchInterrupts } from "../terminal/interrupts.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { createFakeComposition, type FakeComposition } from "./fake-composition.ts";
 import { createFakeKeyboard } from "./fake-keyboard.ts";
 

@@ -3,9 +3,10 @@ import { AgentDefinition, type AgentRegistry, GrantLayer, TroupeError } from "@t
 import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
-import type { NatsFlags, SandboxFacts, WorkerOptions } from "troupe/internal";
-import { readConfig } from "troupe/internal";
-import type { Composition, HomePolicy, HostWatch, NatsFacts, RecordArchive } from "../troupe.ts";
+import { type NatsFlags, readConfig, type SandboxFacts, type WorkerOptions } from "troupe/internal";
+import type { Composition, HomePolicy, RecordArchive } from "../cli.ts";
+import type { HostWatch } from "../nats/list-hosts.ts";
+import type { NatsFacts } from "../nats/server.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {

@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import type { Keyboard } from "../keyboard.ts";
+import type { Keyboard } from "../terminal/keyboard.ts";
 
 export interface FakeKeyboard extends Keyboard {
   /** Presses a key or types a line, as soon as it is asked for. */

@@ -1,4 +1,4 @@
-import { runProcess } from "../process.ts";
+import { runProcess } from "../program/process.ts";
 import { createFakeComposition } from "./fake-composition.ts";
 
 // The command line as a process of its own, over a troupe in memory. A real one is kept alive by its server.

@@ -24,7 +24,8 @@ import {
   type RunControlOutcome,
 } from "@troupe/core/internal";
 import type { OwnerKind, OwnServer, SandboxFacts } from "troupe/internal";
-import type { ClientEvent, RunningTroupe, TroupeClient } from "../troupe.ts";
+import type { RunningTroupe } from "../cli.ts";
+import type { ClientEvent, TroupeClient } from "../session/client.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {

@@ -1,8 +1,10 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import { ModelPrice, Token } from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
-import { NatsConfig, natsFixFor, natsFixForKey } from "./nats-config.ts";
+import { NatsConfig, natsFixFor, natsFixForKey } from "./nats-settings.ts";
 
 /** In the order in which one of them is taken where nobody names a model. */
 export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
@@ -157,3 +159,15 @@ export function hasPassword(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.username !== "" || url.password !== "");
 }
+
+/** The user's own file: `TROUPE_CONFIG`, else `troupe/config.yaml` in the XDG configuration folder. */
+export function userConfigFile({ env, cwd }: { env: NodeJS.ProcessEnv; cwd: string }): string {
+  if (env.TROUPE_CONFIG) return resolve(cwd, env.TROUPE_CONFIG);
+  const folder = env.XDG_CONFIG_HOME;
+  // The XDG specification has relative paths ignored.
+  if (folder && isAbsolute(folder)) return join(folder, "troupe", "config.yaml");
+  return join(env.HOME || homedir(), ".config", "troupe", "config.yaml");
+}
+
+/** What a folder says for those who work in it. */
+export const projectConfigPath = ".troupe/config.yaml";

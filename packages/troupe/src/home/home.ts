@@ -1,4 +1,5 @@
-import { access, constants, mkdir, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { access, constants, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
@@ -82,3 +83,21 @@ export function homeUnwritable(home: Home, cause: unknown): TroupeError {
 }
 
 const homeFix = "export TROUPE_HOME=<a folder that you can write>";
+
+/** Writes a file that only this user can read, all of it or nothing: a kill leaves the old one. */
+export async function writePrivately(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -2,10 +2,9 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
-import { type Home, homeFiles, homeUnwritable, prepareHome } from "./home.ts";
+import { type Home, homeFiles, homeUnwritable, prepareHome, writePrivately } from "./home.ts";
 import { tryLock } from "./lock.ts";
 import { findOwner, OwnerInfo } from "./owner.ts";
-import { writePrivately } from "./private-file.ts";
 
 /** A home whose lock this process holds. */
 export interface OwnedHome extends Home {

@@ -2,8 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ModelRequest } from "@troupe/core";
-import { silentLogger } from "@troupe/core";
+import { type ModelRequest, silentLogger } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { createScenarioLoader } from "@troupe/models";
 import { afterEach, describe, expect, test, vi } from "vitest";

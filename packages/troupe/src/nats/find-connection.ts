@@ -5,9 +5,14 @@ import { leaseMsDefault, Token } from "@troupe/core/internal";
 import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/nats";
 import type { NatsSettings, NatsSettingsWithOrigin } from "../config/nats-settings.ts";
 import type { Origin } from "../config/origin.ts";
-import type { Connection, NatsFlags, NatsServerAccess, SharedSettings } from "./connection.ts";
+import {
+  type Connection,
+  defaultLocality,
+  type NatsFlags,
+  type NatsServerAccess,
+  type SharedSettings,
+} from "./connection.ts";
 import { expanded, readContext } from "./contexts.ts";
-import { defaultLocality } from "./locality.ts";
 
 export interface ConnectionSources {
   flags: NatsFlags;

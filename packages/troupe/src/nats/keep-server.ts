@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "@troupe/core";
-import { TroupeError } from "@troupe/core";
+import { type Logger, TroupeError } from "@troupe/core";
 
 /**
  * Runs the server as a child and waits at a pipe that nothing ever comes through: it ends when the process at its other

@@ -1,15 +1,16 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { accessSync, constants, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { type Logger, TroupeError } from "@troupe/core";
 import { natsAccess } from "@troupe/nats";
 import { z } from "zod";
-import type { Home } from "../home/home.ts";
-import { writePrivately } from "../home/private-file.ts";
-import type { NatsServerAccess } from "./connection.ts";
+import { type Home, writePrivately } from "../home/home.ts";
+import type { Connection, NatsServerAccess } from "./connection.ts";
 import { keepServerRunning } from "./keep-server.ts";
-import { findServerProgram, understands } from "./server-program.ts";
 
 export interface OwnServerOptions {
   home: Home;
@@ -128,4 +129,51 @@ export interface OwnServer {
   url: string;
   /** A NATS context with its credentials, for this user only. */
   contextFile: string;
+}
+
+/** Starts the server that is to be one's own, and leaves any other as it is. */
+export async function reach(
+  connection: Connection,
+  options: { home: Home; env: NodeJS.ProcessEnv; logger: Logger },
+  undo: (() => unknown)[],
+): Promise<{ connection: Exclude<Connection, { kind: "auto" }>; own: OwnServer | null }> {
+  if (connection.kind !== "auto") return { connection, own: null };
+  const { access, stop, url, contextFile } = await startOwnServer(options);
+  undo.push(stop);
+  return { connection: { ...connection, kind: "server", server: access }, own: { url, contextFile } };
+}
+
+const fix =
+  "brew install nats-server, or take one from https://github.com/nats-io/nats-server/releases and export TROUPE_NATS_SERVER=FILE";
+
+/** The program that `TROUPE_NATS_SERVER` names, else the `nats-server` on the PATH. */
+export function findServerProgram(env: NodeJS.ProcessEnv): string {
+  const named = env.TROUPE_NATS_SERVER;
+  if (named) {
+    if (isExecutable(named)) return named;
+    throw new TroupeError("INVALID_CONFIG", `TROUPE_NATS_SERVER names ${named}, which is no program`, { fix });
+  }
+  const folders = (env.PATH ?? "").split(delimiter).filter(Boolean);
+  const found = folders.map((folder) => join(folder, "nats-server")).find(isExecutable);
+  if (found) return found;
+  throw new TroupeError("INVALID_CONFIG", "there is no nats-server on the PATH to start", { fix });
+}
+
+/** Whether that version of the server knows all that stands in a configuration. */
+export async function understands(program: string, configFile: string): Promise<boolean> {
+  try {
+    await promisify(execFile)(program, ["-t", "-c", configFile], { timeout: 10_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -12,20 +12,18 @@ import {
 } from "@troupe/runtime";
 import type { HostFacts } from "@troupe/runtime/internal";
 import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox, shippedToolSpecs } from "@troupe/tools";
+import { withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
-import { locateRecord } from "../home/record-location.ts";
+import { locateRecord } from "../home/record.ts";
 import type { Models } from "../models/open-models.ts";
-import type { Connection } from "../nats/connection.ts";
-import { defaultLocality } from "../nats/locality.ts";
+import { type Connection, defaultLocality } from "../nats/connection.ts";
 import { ownVersion } from "../version.ts";
-import { agentSourceOf } from "./agent-folders.ts";
+import { agentSourceOf, seeingFolders } from "./agents.ts";
 import { injectFaults } from "./fault-injection.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
-import { seeingFolders } from "./project-agents-queue.ts";
 import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
 import { openSandbox, openTools } from "./tools.ts";
-import { withTimeout } from "./with-timeout.ts";
 
 /** What models and policies are told of this machine's tools. */
 export const ownToolSpecs = shippedToolSpecs();

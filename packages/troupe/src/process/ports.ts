@@ -12,10 +12,10 @@ import { createMemoryBlobs, createMemoryBus, createMemoryJournal, createMemoryTa
 import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
+import { withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import type { Connection, SharedSettings } from "../nats/connection.ts";
-import { driftWarnings } from "../nats/drift-warnings.ts";
-import { withTimeout } from "./with-timeout.ts";
+import { driftWarnings } from "../nats/stream-warnings.ts";
 
 /** What all of a process works over, in one process or among several. */
 export interface Ports {

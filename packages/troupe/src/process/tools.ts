@@ -20,7 +20,7 @@ import {
   type Tool,
 } from "@troupe/tools";
 import { type Home, homeFiles } from "../home/home.ts";
-import { toolFolders } from "./agent-folders.ts";
+import { toolFolders } from "./agents.ts";
 
 export interface ProcessToolsOptions {
   home: Home;

@@ -1,0 +1,138 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isLocked } from "troupe/internal";
+import { afterEach, describe, expect, test } from "vitest";
+import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
+import { cliOverOffline } from "../testing/offline-troupe.ts";
+import { otherOwner, theSession } from "../testing/other-owner.ts";
+import { aRun, aSession } from "../testing/rows.ts";
+
+// cancel, steer, pause, resume: the same through whoever runs the home and, where nobody does, in the home itself.
+
+afterEach(removeTemporaryFolders);
+
+const session = "0198a222-0000-7000-8000-000000000002";
+const root = "0198a222-0000-7000-8000-000000000003";
+const child = "5c5c5c5c-0000-8000-8000-000000000004";
+const old = "0198a111-0000-7000-8000-000000000001";
+
+function underWay() {
+  const active = { status: "running", completedAt: null } as const;
+  const row = aSession({ session, rootRun: root, ...active });
+  const runs = [
+    aRun({ run: root, session, ...active }),
+    aRun({ run: child, session, parentRun: root, order: 1, agent: "coder", ...active }),
+  ];
+  const settled = aSession({ session: old, rootRun: "0198a111-0000-7000-8000-000000000009" });
+  return cliOverOffline([
+    { row: settled, runs: [aRun({ run: settled.rootRun, session: old })] },
+    { row, runs },
+  ]);
+}
+
+const nobody = "nobody runs this home now; it takes effect with the next: troupe up";
+
+describe("without an owner a wish is kept in the home, which is free afterwards:", () => {
+  test.each([
+    [["cancel", "5c5c"], `cancelling ${child}`, ["cancel: cancelled on the command line"]],
+    [["steer", "5c5c", "mind the tests"], `steering ${child}`, ["steer: mind the tests (ada)"]],
+    [["steer", session, " be brief "], `steering ${root}`, ["steer: be brief (ada)"]],
+    [["pause", child], `pausing ${child}`, ["pause (ada)"]],
+    [["pause", session.slice(0, 8)], `pausing ${root}`, ["pause (ada)"]],
+    [["resume", "5C5C"], `resuming ${child}`, ["resume (ada)"]],
+  ])("%j", async (args, said, wishes) => {
+    const { cli, troupe } = underWay();
+    expect(await cli.run(...args)).toBe(0);
+    expect(cli.out()).toBe(`${said}\n`);
+    expect(cli.err()).toBe(`${nobody}\n`);
+    expect(troupe.wishes).toEqual(wishes);
+    expect(cli.composition.rested).toBe(1);
+    expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
+  });
+
+  test("cancel of a whole session", async () => {
+    const { cli, troupe } = underWay();
+    expect(await cli.run("cancel", "0198a222", "--json")).toBe(0);
+    expect(JSON.parse(cli.out())).toEqual({ session, outcome: "requested", status: "running" });
+    expect(cli.err()).toBe("");
+    await troupe.idle();
+  });
+
+  test("a wish that fails gives the home back as well", async () => {
+    const { cli, troupe } = underWay();
+    troupe.pause = async () => {
+      throw new Error("no");
+    };
+    expect(await cli.run("pause", child)).toBe(1);
+    expect(cli.composition.rested).toBe(1);
+    expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
+  });
+});
+
+test("what has settled stays as it is, and waits for nothing", async () => {
+  const { cli, troupe } = underWay();
+  expect(await cli.run("cancel", old)).toBe(0);
+  expect(cli.out()).toBe(`${old} had settled before: completed\n`);
+  expect(await cli.run("pause", old)).toBe(0);
+  expect(cli.out()).toContain("0198a111-0000-7000-8000-000000000009 had settled before: completed");
+  expect(cli.err()).toBe("");
+  expect(troupe.wishes).toEqual([]);
+});
+
+describe("with an owner a wish goes through it at once:", () => {
+  test.each([
+    ["cancel", [], "cancel: cancelled on the command line"],
+    ["steer", ["mind the tests"], "steer: mind the tests (a person)"],
+    ["pause", [], "pause (a person)"],
+    ["resume", [], "resume (a person)"],
+  ])("%s", async (verb, more, wish) => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli);
+    await troupe.submit({ task: "wait", origin: "page" });
+    const id = await theSession(() => troupe);
+    troupe.addRun(id, aRun({ run: child, session: id, order: 1, status: "running", completedAt: null }));
+    expect(await cli.run(verb, "5c5c5c5c", ...more, "--json")).toBe(0);
+    expect(JSON.parse(cli.out())).toEqual({ session: id, run: child, outcome: "requested", status: "running" });
+    expect(cli.err()).toBe("");
+    expect(troupe.wishes).toEqual([wish]);
+    await home.release();
+  });
+
+  test("cancel of a session, by the beginning of its id", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli);
+    await troupe.submit({ task: "wait", origin: "page" });
+    const id = await theSession(() => troupe);
+    expect(await cli.run("cancel", id.slice(0, 8))).toBe(0);
+    expect(cli.out()).toBe(`cancelling ${id}\n`);
+    await troupe.idle();
+    await home.release();
+  });
+});
+
+describe("an id that nothing has, or too many have, is refused with 2:", () => {
+  test.each([
+    [["cancel", "nobody"], /there is no session or run "nobody"/, /troupe sessions ls/],
+    [["cancel", "11111111-0000-8000-8000-000000000001"], /there is no session or run "1{8}/, /troupe sessions ls/],
+    [["cancel", "0198a"], /"0198a" stands for 2 sessions or runs: 0198a/, /give more of the id/],
+    [["steer", "99", "x"], /there is no run "99"/, /troupe sessions show SESSION --tree/],
+    [["pause", ""], /there is no run ""/, /troupe sessions show/],
+    [["pause", "not-an-id-but-of-the-same-length-as-1"], /there is no run/, /troupe sessions show/],
+    [["steer", "5c5c", "  "], /the message " " is empty/, /troupe steer 5c5c "what to mind"/],
+    [["steer", "5c5c", "mind", "the", "tests"], /too many arguments/, /troupe steer 5c5c "mind the tests"/],
+    [["resume"], /missing required argument 'id'/, /troupe resume --help/],
+  ])("%j", async (args, message, fix) => {
+    const { cli, troupe } = underWay();
+    expect(await cli.run(...args)).toBe(2);
+    expect(cli.err()).toMatch(message);
+    expect(cli.err().split("fix:")[1]).toMatch(fix);
+    expect(troupe.wishes).toEqual([]);
+    expect(cli.composition.rested).toBe(0);
+  });
+
+  test("a home that is not there is not made for it", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("pause", child)).toBe(2);
+    expect(existsSync(cli.home.path)).toBe(false);
+  });
+});

@@ -1,0 +1,68 @@
+import { TroupeError } from "@troupe/core";
+import type { CancelOutcome, RunControlOutcome } from "@troupe/core/internal";
+import type { Control } from "troupe/internal";
+import type { Cli } from "../cli.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { withArchive } from "../session/archive.ts";
+import { noteIfOffline, personOf, withControl } from "../session/control.ts";
+import { resolveRun, resolveTarget } from "../session/resolve-ids.ts";
+
+// What people want of sessions and runs that are under way. One that has settled stays as it is, which is no error.
+
+interface JsonFlag {
+  json: boolean;
+}
+
+type Outcome = CancelOutcome | RunControlOutcome;
+
+/** `troupe cancel`: stops a session, or a run and all below it. */
+export async function cancel(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
+  const target = await withArchive(cli, (archive) => resolveTarget(archive, given));
+  const reason = "cancelled on the command line";
+  return wish(cli, { doing: "cancelling", ...flags }, (control) =>
+    target.run === null ? control.cancel(target.session, reason) : control.cancelRun(target.run, reason),
+  );
+}
+
+/** `troupe steer`: words for a run's model, which it reads at its next step. */
+export async function steer(cli: Cli, given: string, text: string, flags: JsonFlag): Promise<number> {
+  const words = text.trim();
+  if (words === "") {
+    throw new TroupeError("USAGE", `the message ${JSON.stringify(text)} is empty`, {
+      fix: `troupe steer ${cleanLine(given) || "RUN"} "what to mind"`,
+    });
+  }
+  const run = await withArchive(cli, (archive) => resolveRun(archive, given));
+  return wish(cli, { doing: "steering", ...flags }, (control) => control.steer(run, words, personOf(cli.env)));
+}
+
+/** `troupe pause`: nothing new starts in a run and all below it. Of a session that is its root run. */
+export async function pause(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
+  const run = await withArchive(cli, (archive) => resolveRun(archive, given));
+  return wish(cli, { doing: "pausing", ...flags }, (control) => control.pause(run, personOf(cli.env)));
+}
+
+/** `troupe resume`: what was paused goes on. */
+export async function resume(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
+  const run = await withArchive(cli, (archive) => resolveRun(archive, given));
+  return wish(cli, { doing: "resuming", ...flags }, (control) => control.resume(run, personOf(cli.env)));
+}
+
+async function wish(
+  cli: Cli,
+  { doing, json }: JsonFlag & { doing: string },
+  make: (control: Control) => Promise<Outcome>,
+): Promise<number> {
+  const { outcome, live } = await withControl(cli, async (control, { live }) => ({
+    outcome: await make(control),
+    live,
+  }));
+  cli.terminal.out.line(json ? jsonLine(outcome) : describe(outcome, doing));
+  if (!json && outcome.outcome === "requested") noteIfOffline(cli, live);
+  return 0;
+}
+
+function describe(outcome: Outcome, doing: string): string {
+  const id = "run" in outcome ? outcome.run : outcome.session;
+  return outcome.outcome === "requested" ? `${doing} ${id}` : `${id} had settled before: ${outcome.status}`;
+}

@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemIds } from "@troupe/core/system";
+import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
+import { validateAgents } from "@troupe/roles";
+import { createHttpClient, replaySession } from "@troupe/runtime";
+import { loadPolicy, openApprovalRules, policyWarnings } from "@troupe/tools";
+import {
+  accessModels,
+  agentSourceOf,
+  factsOf,
+  homeFiles,
+  openSandbox,
+  ownToolSpecs,
+  readConfig,
+  recordedFeed,
+  restTroupe,
+  startTroupe,
+  startWorker,
+  undoneOnFailure,
+} from "troupe/internal";
+import type { Composition } from "./cli.ts";
+import { watchHosts } from "./nats/list-hosts.ts";
+import { checkNats } from "./nats/server.ts";
+import { streamMaintenance } from "./nats/stream-maintenance.ts";
+import { createServiceClient } from "./session/service-client.ts";
+/**
+ * The one place that knows all packages: puts journal, recorder, host, service and HTTP server of a home together.
+ */
+export const composition: Composition = {
+  async start({ host, port, ...options }) {
+    const http = { host, port, assets: dashboardFolder() };
+    const running = await undoneOnFailure((undo, close) => startTroupe({ ...options, http }, undo, close));
+    return { ...running, url: running.url ?? "" };
+  },
+  startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
+  checkNats,
+  streams: streamMaintenance,
+  readFlaws(home) {
+    const { record: file } = homeFiles(home);
+    return existsSync(file) ? readIntegrity({ file }) : null;
+  },
+  watchHosts,
+  rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
+  connect: createHttpClient,
+  clientOf: ({ service }) => createServiceClient(service),
+  newId: () => systemIds().next(),
+  async openReader(home) {
+    const { record: file } = homeFiles(home);
+    if (!existsSync(file)) return null;
+    const { reader, close } = await openRecord({ file });
+    return Object.assign(reader, { close });
+  },
+  async readPolicy(home) {
+    const policy = await loadPolicy(homeFiles(home).policy);
+    return { layer: policy.layer, warnings: policyWarnings(policy, ownToolSpecs) };
+  },
+  async readSandbox(home) {
+    const policy = await loadPolicy(homeFiles(home).policy);
+    return factsOf(await openSandbox({ home, policy, isUsed: true }));
+  },
+  readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
+  readConfig,
+  openModels: accessModels,
+  loadCompany: ({ home, workspace, env }) => agentSourceOf(home, env).load(workspace),
+  async replay({ home, session, current, env }) {
+    const from = await recordedFeed(home, session);
+    const today = current ? { agentSource: agentSourceOf(home, env), tools: ownToolSpecs } : {};
+    return await replaySession({ session, from, ...today });
+  },
+  validateAgents,
+  storeVersions: { journal: journalVersion, record: recordVersion },
+};
+
+/** Folder of the built dashboard, in a checkout and in an installation alike. */
+function dashboardFolder(): string {
+  return join(dirname(fileURLToPath(import.meta.resolve("@troupe/dashboard/package.json"))), "dist");
+}

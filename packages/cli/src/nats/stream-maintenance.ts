@@ -1,0 +1,217 @@
+import { existsSync } from "node:fs";
+import { silentLogger, TroupeError } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import {
+  checkStreams,
+  createNatsBlobs,
+  createNatsJournal,
+  type Drift,
+  type NatsJournal,
+  type NatsLink,
+  type PurgeReport,
+  purgeSettled,
+  type RestoreReport,
+  restoreNatsJournal,
+  type StreamCopies,
+  serverWarnings,
+} from "@troupe/nats";
+import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } from "@troupe/recorder";
+import { homeFiles, keepDaysDefault, locateRecord, type NatsFlags, type OwnedHome } from "troupe/internal";
+import { findServer, type NatsCheckOptions, openServerLink, type ServerConnection } from "./server.ts";
+
+/** What a person does about the streams of a server: look, let go of what is old, put back what was lost. */
+export interface StreamMaintenance {
+  check(options: StreamOptions): Promise<StreamFacts>;
+  purge(options: StreamOptions & { olderThanDays: number | null; dryRun: boolean }): Promise<PurgeFacts>;
+  /** Needs the home's lock. Rejects with `DATABASE_DAMAGED` where the copy is not whole, unless that is left out. */
+  restore(options: StreamOptions & RestoreRequest & { home: OwnedHome }): Promise<RestoreFacts>;
+}
+
+export interface StreamOptions extends NatsCheckOptions {
+  nats: NatsFlags;
+}
+
+export interface RestoreRequest {
+  /** Leaves out sessions of which a part is damaged or missing, instead of refusing. */
+  withoutDamaged: boolean;
+  /** Puts back what settled so long ago that it would be purged, too. */
+  all: boolean;
+  onProgress?: (done: number, of: number) => void;
+}
+
+export interface StreamFacts {
+  server: string;
+  version: string;
+  namespace: string;
+  /** Id of the journal, and where it ends; null where there is no stream. */
+  journal: { id: string; tail: number } | null;
+  missing: string[];
+  drift: Drift[];
+  /** Streams that several servers have; empty where one server is alone. */
+  copies: StreamCopies[];
+  /** Recorders, and by how many messages each is behind. `own`: this home's. */
+  followers: { follower: string; behind: number; own: boolean }[];
+  /**
+   * This home's record: of which journal it is, whether that is the one on the server, and how many messages it has that
+   * the server has lost. Null where there is none.
+   */
+  record: { journal: string | null; isSame: boolean; ahead: number } | null;
+  warnings: string[];
+}
+
+export interface PurgeFacts extends PurgeReport {
+  namespace: string;
+  olderThanDays: number;
+  dryRun: boolean;
+}
+
+export interface RestoreFacts extends Omit<CopyInspection, "items">, RestoreReport {
+  namespace: string;
+  journal: string;
+  /** Sessions that were left out because they are damaged. */
+  leftOut: string[];
+}
+
+const msPerDay = 86_400_000;
+/** Positions are reckoned in messages of so many places. */
+const placesPerMessage = 4_096;
+
+export const streamMaintenance: StreamMaintenance = {
+  check: (options) => atServer(options, (at) => check(at, options)),
+  purge: (options) => atServer(options, (at) => purge(at, options)),
+  restore: (options) => atServer(options, (at) => restore(at, options)),
+};
+
+interface Server {
+  link: NatsLink;
+  connection: ServerConnection;
+}
+
+async function atServer<T>(options: StreamOptions, use: (at: Server) => Promise<T>): Promise<T> {
+  const connection = await findServer(options);
+  if (connection.kind !== "server") throw noServer();
+  const link = await openServerLink(connection, "troupe-nats");
+  try {
+    return await use({ link, connection });
+  } finally {
+    await link.close();
+  }
+}
+
+function noServer(): TroupeError {
+  return new TroupeError("USAGE", "no NATS server is named", { fix: "give one: --nats nats://host:4222" });
+}
+
+async function check({ link, connection }: Server, { home }: StreamOptions): Promise<StreamFacts> {
+  const { namespace, settings } = connection;
+  const { info } = link.connection;
+  const { journalId, missing, drift, copies } = await checkStreams({ link, namespace, settings });
+  const own = ownOrigin(home, journalId);
+  const stands = journalId === null ? null : await withJournal({ link, connection }, standing);
+  const ahead = own?.isSame && stands ? Math.max(0, Math.ceil((own.position - stands.tail) / placesPerMessage)) : 0;
+  return {
+    server: link.redactedUrl,
+    version: info?.version ?? "unknown",
+    namespace,
+    journal: stands && journalId !== null ? { id: journalId, tail: stands.tail } : null,
+    missing,
+    drift,
+    copies,
+    followers: (stands?.followers ?? []).map(({ follower, position }) => ({
+      follower,
+      behind: Math.max(0, Math.ceil(((stands?.tail ?? 0) - position) / placesPerMessage)),
+      own: follower === own?.follower,
+    })),
+    record: own && { journal: own.journal, isSame: own.isSame, ahead },
+    warnings: info ? serverWarnings(info) : [],
+  };
+}
+
+async function standing(journal: NatsJournal) {
+  const [tail, followers] = await Promise.all([journal.tail(), journal.followers()]);
+  return { tail, followers };
+}
+
+function ownOrigin(home: StreamOptions["home"], journalId: string | null) {
+  const file = homeFiles(home).record;
+  const origin = existsSync(file) ? readRecordOrigin({ file }) : null;
+  return origin && { ...origin, isSame: origin.journal === null || origin.journal === journalId };
+}
+
+async function purge(
+  at: Server,
+  options: StreamOptions & { olderThanDays: number | null; dryRun: boolean },
+): Promise<PurgeFacts> {
+  const { namespace, keepDays } = at.connection;
+  const olderThanDays = options.olderThanDays ?? keepDays ?? keepDaysDefault;
+  const { dryRun } = options;
+  const olderThanMs = olderThanDays * msPerDay;
+  const report = await withJournal(at, (journal) =>
+    purgeSettled({ journal, olderThanMs, clock: systemClock(), dryRun }),
+  );
+  return { namespace, olderThanDays, dryRun, ...report };
+}
+
+async function restore(
+  at: Server,
+  options: StreamOptions & RestoreRequest & { home: OwnedHome },
+): Promise<RestoreFacts> {
+  const { home, withoutDamaged, all, onProgress } = options;
+  const { link, connection } = at;
+  const { namespace, settings, keepDays } = connection;
+  await locateRecord(home, `nats-${namespace}`);
+  const file = homeFiles(home).record;
+  const record = await openRecord({ file });
+  try {
+    const journal = record.origin().journal;
+    if (journal === null) throw nothingRecorded(file, namespace);
+    const days = keepDays ?? keepDaysDefault;
+    const recent = all || days === 0 ? {} : { settledSince: new Date(Date.now() - days * msPerDay) };
+    const { items, ...inspected } = await record.copy.inspect(recent);
+    const [worst] = inspected.damage;
+    if (worst && !withoutDamaged) throw notWhole(file, worst, inspected.damage.length);
+    const without = new Set(inspected.damage.map(({ session }) => session));
+    const report = await restoreNatsJournal({
+      ...{ link, namespace, settings },
+      copy: { journal, position: record.cursor().position },
+      items: record.copy.items({ ...recent, without }),
+      clock: systemClock(),
+      logger: silentLogger,
+      onProgress: (done) => onProgress?.(done, items),
+    });
+    readAnew(record, report);
+    return { namespace, journal, ...inspected, ...report, leftOut: [...without] };
+  } finally {
+    record.close();
+  }
+}
+
+/** In a stream that was there already this record's place may mean something else now. */
+function readAnew(record: RecordStore, { created }: RestoreReport): void {
+  if (!created) record.rewind();
+}
+
+async function withJournal<T>({ link, connection }: Server, use: (journal: NatsJournal) => Promise<T>): Promise<T> {
+  const shared = { link, namespace: connection.namespace, clock: systemClock() };
+  const journal = await createNatsJournal({ ...shared, blobs: createNatsBlobs(shared), logger: silentLogger });
+  try {
+    return await use(journal);
+  } finally {
+    await journal.close();
+  }
+}
+
+function nothingRecorded(file: string, namespace: string): TroupeError {
+  return new TroupeError("JOURNAL_LOST", `${file} has nothing of the namespace ${namespace} to restore`, {
+    fix: "restore from a home whose daemon has recorded it: troupe nats restore --home FOLDER",
+  });
+}
+
+function notWhole(file: string, worst: CopyInspection["damage"][number], count: number): TroupeError {
+  const { session, run, index, reason } = worst;
+  const what = run === null ? `item ${index} of the inbox of session ${session}` : `entry ${index} of run ${run}`;
+  const more = count > 1 ? `, and ${count - 1} more are not whole` : "";
+  return new TroupeError("DATABASE_DAMAGED", `${file} is no whole copy: ${what} ${reason}${more}`, {
+    fix: "restore from another daemon's home, or leave such sessions out: troupe nats restore --without-damaged",
+  });
+}

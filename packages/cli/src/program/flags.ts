@@ -1,0 +1,112 @@
+import { isIP } from "node:net";
+import { type PartialBudget, TroupeError } from "@troupe/core";
+import { leaseMsDefault, type SessionGrant } from "@troupe/core/internal";
+import type { NatsFlags, Work } from "troupe/internal";
+import type { NatsOptions } from "./shared-options.ts";
+
+/** A flag's text as a whole number within bounds; anything else names the value and the fix. */
+export function parseWhole(flag: string, text: string, bounds: { min: number; max: number; fix: string }): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= bounds.min && value <= bounds.max) return value;
+  const wanted = `a whole number from ${bounds.min} to ${bounds.max}`;
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not ${wanted}`, {
+    fix: bounds.fix,
+  });
+}
+
+/** 0 lets the system choose. */
+export function parsePort(text: string): number {
+  return parseWhole("--port", text, { min: 0, max: 65_535, fix: "troupe up --port 4711" });
+}
+
+/** Up to what a timer can hold. */
+export function parseTimeoutMs(text: string): number {
+  return parseWhole("--timeout", text, { min: 1, max: 2_147_483_647, fix: 'troupe run "…" --timeout 60000' });
+}
+
+export function parseLimit(text: string): number {
+  return parseWhole("--limit", text, { min: 1, max: 500, fix: "troupe sessions ls --limit 20" });
+}
+
+/** Only this machine: whoever reaches the API can run commands on it. */
+export function parseHost(text: string): string {
+  if (text === "localhost" || text === "::1" || (isIP(text) === 4 && text.startsWith("127."))) return text;
+  throw new TroupeError("USAGE", `--host ${JSON.stringify(text)} is not an address of this machine alone`, {
+    fix: "troupe up --host 127.0.0.1",
+  });
+}
+
+/** Where the others are. Of two ways to say it neither is the stronger one. */
+export function parseNats({ nats, context, namespace, place, lease }: NatsOptions): NatsFlags {
+  if (nats !== undefined && context !== undefined) {
+    throw new TroupeError("USAGE", "--nats and --context both say where the others are", { fix: "give one of them" });
+  }
+  const fix = `give it in milliseconds: --lease ${leaseMsDefault}`;
+  const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
+  return { nats, context, namespace, place, leaseMs };
+}
+
+/** Which agents, and how much of them at once. */
+export function parseWork(
+  { agents, capacity }: { agents: string; capacity: string },
+  { command, mayBeNone }: { command: string; mayBeNone: boolean },
+): Work {
+  const fix = `troupe ${command} --capacity 8`;
+  const serve = agents.trim() === "all" ? "all" : parseNames("--agents", agents);
+  if (serve.length === 0 && !mayBeNone) {
+    throw new TroupeError("USAGE", "--agents names nobody", { fix: `troupe ${command} --agents coder,tester` });
+  }
+  return { serve, capacity: parseWhole("--capacity", capacity, { min: 1, max: 10_000, fix }) };
+}
+
+/** What the flags of `troupe run` say about the budget, as text. */
+export interface BudgetFlags {
+  maxTokens?: string;
+  maxCost?: string;
+  maxToolCalls?: string;
+  maxRuns?: string;
+}
+
+/** Only what was given: 0 tool calls or further runs mean none, while 0 tokens or no money would mean no work at all. */
+export function parseBudget({ maxTokens, maxCost, maxToolCalls, maxRuns }: BudgetFlags): PartialBudget {
+  const fix = 'troupe run "…" --max-tokens 200000 --max-cost 0.50 --max-tool-calls 100 --max-runs 10';
+  const whole = (flag: string, text: string, min: number) => parseWhole(flag, text, { min, max: 1e12, fix });
+  return {
+    ...(maxTokens === undefined ? {} : { tokens: whole("--max-tokens", maxTokens, 1) }),
+    ...(maxCost === undefined ? {} : { costUsd: parseDollars("--max-cost", maxCost, fix) }),
+    ...(maxToolCalls === undefined ? {} : { toolCalls: whole("--max-tool-calls", maxToolCalls, 0) }),
+    ...(maxRuns === undefined ? {} : { spawns: whole("--max-runs", maxRuns, 0) }),
+  };
+}
+
+function parseDollars(flag: string, text: string, fix: string): number {
+  const value = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value > 0) return value;
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not an amount of US dollars above 0`, { fix });
+}
+
+export interface GrantFlags {
+  tools?: string;
+  denyTools?: string;
+  agents?: string;
+  denyAgents?: string;
+}
+
+/** Only what was given: an empty list of tools grants none, and no list at all restricts nothing. */
+export function parseGrant({ tools, denyTools, agents, denyAgents }: GrantFlags): SessionGrant {
+  return {
+    ...(tools === undefined ? {} : { tools: parseNames("--tools", tools) }),
+    ...(denyTools === undefined ? {} : { denyTools: parseNames("--deny-tools", denyTools) }),
+    ...(agents === undefined ? {} : { agents: parseNames("--agents", agents) }),
+    ...(denyAgents === undefined ? {} : { denyAgents: parseNames("--deny-agents", denyAgents) }),
+  };
+}
+
+function parseNames(flag: string, text: string): string[] {
+  if (text.trim() === "") return [];
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => /^[\w*.-]+$/.test(name))) return [...new Set(names)];
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not a list of names with commas between them`, {
+    fix: `troupe run "…" ${flag} ${flag.endsWith("tools") ? "read,write" : "coder,tester"}`,
+  });
+}

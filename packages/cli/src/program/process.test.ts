@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { killAll, startScript } from "../testing/processes.ts";
+
+// The same commands as whole processes, because signals, locks, streams and exit codes belong to processes.
+
+afterEach(() => {
+  killAll();
+  removeTemporaryFolders();
+});
+
+const troupe = (home: string, args: readonly string[], stdin?: "ignore" | "pipe") =>
+  startScript("./fake-main.ts", args, { env: { TROUPE_HOME: home }, ...(stdin ? { stdin } : {}) });
+
+describe("up", () => {
+  test("a daemon that is killed leaves a home that the next one can have, with the same token", async () => {
+    const home = join(temporaryFolder(), "home");
+    const first = troupe(home, ["up", "--json"]);
+    await first.said(/"ready"/);
+    const second = troupe(home, ["up"]);
+    expect(await second.ended()).toBe(1);
+    expect(second.err()).toContain(`pid ${first.child.pid}`);
+
+    first.child.kill("SIGKILL");
+    await first.ended();
+    expect(existsSync(join(home, "owner.json"))).toBe(true);
+
+    const third = troupe(home, ["up", "--json"]);
+    await third.said(/"ready"/);
+    expect(JSON.parse(third.out()).token).toBe(JSON.parse(first.out()).token);
+    expect(JSON.parse(readFileSync(join(home, "owner.json"), "utf8")).pid).toBe(third.child.pid);
+    third.child.kill("SIGINT");
+    expect(await third.ended()).toBe(0);
+    expect(third.err()).toContain("stopping");
+    expect(existsSync(join(home, "owner.json"))).toBe(false);
+  });
+
+  test("of two that start at once, one is ready and one is refused", async () => {
+    const home = join(temporaryFolder(), "home");
+    const both = [troupe(home, ["up", "--json"]), troupe(home, ["up", "--json"])];
+    await Promise.all(both.map((each) => each.said(/"ready"|HOME_OWNED/)));
+    const ready = both.filter((each) => each.out().includes('"ready"'));
+    expect(ready).toHaveLength(1);
+    ready[0]?.child.kill("SIGTERM");
+    expect((await Promise.all(both.map((each) => each.ended()))).sort()).toEqual([0, 1]);
+  });
+});
+
+describe("run", () => {
+  test("stdout has the answer and nothing else", async () => {
+    const run = troupe(temporaryFolder(), ["run", "answer 42"]);
+    expect(await run.ended()).toBe(0);
+    expect(run.out()).toBe("42\n");
+  });
+
+  test("an answer larger than a pipe's buffer arrives whole", async () => {
+    const text = "x".repeat(100_000);
+    const run = troupe(temporaryFolder(), ["run", `answer ${text}`, "--json"]);
+    expect(await run.ended()).toBe(0);
+    expect(JSON.parse(run.out()).details).toBe(text);
+  });
+
+  test("Ctrl-C cancels and exits with 130", async () => {
+    const run = troupe(temporaryFolder(), ["run", "wait"]);
+    await run.said(/lead: wait/);
+    run.child.kill("SIGINT");
+    expect(await run.ended()).toBe(130);
+    expect(run.err()).toMatch(/cancelling session .*\n(.*\n)*.*cancelled/);
+  });
+
+  test("standard input that another program left open does not keep it waiting for ever", async () => {
+    const run = troupe(temporaryFolder(), ["run", "answer 1"], "pipe");
+    expect(await run.ended()).toBe(0);
+    expect(run.out()).toBe("1\n");
+  });
+
+  test("a reader that has gone away is no error", async () => {
+    const run = troupe(temporaryFolder(), ["run", `answer ${"x".repeat(120_000)}`]);
+    run.child.stdout?.destroy();
+    expect(await run.ended()).toBe(0);
+    expect(run.err()).not.toContain("EPIPE");
+  });
+});
+
+test.each([
+  [["--version"], 0, /^\d+\.\d+\.\d+\n$/],
+  [["--help"], 0, /Exit codes:/],
+  [["run", "--help"], 0, /--stream-json/],
+])("%j exits with %d", async (args, code, out) => {
+  const process = troupe(temporaryFolder(), args);
+  expect(await process.ended()).toBe(code);
+  expect(process.out()).toMatch(out);
+  expect(process.err()).toBe("");
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { isatty } from "node:tty";
+import type { Composition } from "../cli.ts";
+import { watchInterrupts } from "../terminal/interrupts.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { runProgram } from "./program.ts";
+
+/** Runs the command line of this process, and ends the process with its exit code. */
+export async function runProcess(compose: () => Promise<Composition>): Promise<never> {
+  const { env } = process;
+  const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, env });
+  const interrupts = watchInterrupts({ source: process, exit: (code) => process.exit(code) });
+  process.on("uncaughtException", (error) => {
+    void import("../render/failure.ts").then(({ reportFailure }) => {
+      process.exit(reportFailure(error, { terminal, mode: "text" }));
+    });
+  });
+  const version = ownVersion();
+  const createCli = async () => {
+    const [{ locateHome }, { standardInput }, { terminalKeyboard }, { openPage }, composition] = await Promise.all([
+      import("troupe/internal"),
+      import("../terminal/piped-input.ts"),
+      import("../terminal/keyboard.ts"),
+      import("../terminal/open-page.ts"),
+      compose(),
+    ]);
+    const cwd = process.cwd();
+    return {
+      env,
+      cwd,
+      home: locateHome({ env, cwd }),
+      version,
+      terminal,
+      stdin: standardInput(),
+      keyboard: terminalKeyboard({
+        isTerminal: isatty(0),
+        input: () => process.stdin,
+        interrupt: () => process.kill(process.pid, "SIGINT"),
+      }),
+      interrupts,
+      composition,
+      now: Date.now,
+      openPage: (url: string) => openPage(url, env),
+    };
+  };
+  const exitCode = await runProgram(process.argv.slice(2), { version, terminal, interrupts, createCli });
+  await Promise.all([terminal.out.flushed(), terminal.err.flushed()]);
+  return process.exit(exitCode);
+}
+
+/** The version of this package, from its manifest. Its own copy: `troupe --version` must not load the runtime. */
+export function ownVersion(): string {
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+  );
+  return manifest.version;
+}

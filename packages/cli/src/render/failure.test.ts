@@ -1,0 +1,30 @@
+/** What people are told of a failure never has a secret in it: those who wrote the words may have quoted anything. */
+import { TroupeError } from "@troupe/core";
+import { expect, test } from "vitest";
+import { createFakeCli } from "../testing/fake-cli.ts";
+import { reportFailure } from "./failure.ts";
+
+const key = "key-0123456789-abcdef";
+const env = { SHOP_KEY: key };
+
+const failures: [string, unknown][] = [
+  ["its message", new TroupeError("USAGE", `--key ${key} is no flag`, { fix: `troupe run --key ${key}` })],
+  ["what caused it", new TroupeError("INTERNAL", "it failed", { cause: new Error(`401 for ${key}`) })],
+  ["an error of somebody else's", new Error(`no connection to https://bot:${key}@host`)],
+  ["what is no error", `just ${key}`],
+];
+
+test.each(failures)("in text: %s", (_, thrown) => {
+  const cli = createFakeCli();
+  reportFailure(thrown, { terminal: cli.terminal, mode: "text", env });
+  expect(cli.err()).toMatch(/^error:/);
+  expect(cli.err()).toContain("[redacted: SHOP_KEY]");
+  expect(cli.err() + cli.out()).not.toContain(key);
+});
+
+test.each(failures)("in JSON: %s", (_, thrown) => {
+  const cli = createFakeCli();
+  reportFailure(thrown, { terminal: cli.terminal, mode: "json", env });
+  expect(JSON.parse(cli.out())).toMatchObject({ error: { message: expect.any(String) } });
+  expect(cli.err() + cli.out()).not.toContain(key);
+});

@@ -1,0 +1,71 @@
+import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
+import { refuseFile } from "troupe/internal";
+import type { Cli } from "../cli.ts";
+import { responseOrNull, sessionOrNull } from "./client.ts";
+import { joinOwner, type Membership } from "./join-or-start.ts";
+
+/** Sessions, read through the owner of the home, or from the record itself where nobody owns it. */
+export interface Archive {
+  /** Null: nobody runs, so what is not settled waits for the next start. */
+  member: Membership | null;
+  sessions(limit: number): Promise<SessionRow[]>;
+  session(session: string): Promise<SessionDetail | null>;
+  response(session: string): Promise<RunResponse | null>;
+  /** All that was done to files, oldest first. */
+  changes(session: string): Promise<ChangeRow[]>;
+  /** False only where it is certain that there is no such run. */
+  mayHaveRun(run: string): Promise<boolean>;
+  /** Oldest first: of those that wait the ones that wait longest, or of all the newest. */
+  approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
+}
+
+const pageRows = 100;
+
+async function allPages(
+  pageAfter: (after: number) => Promise<{ changes: ChangeRow[]; next: number | null }>,
+): Promise<ChangeRow[]> {
+  const all: ChangeRow[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const { changes, next } = await pageAfter(after);
+    all.push(...changes);
+    after = next;
+  }
+  return all;
+}
+
+/** Opens the archive for as long as `use` takes. */
+export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promise<T>): Promise<T> {
+  await refuseFile(cli.home);
+  const member = await joinOwner(cli);
+  if (member) {
+    const { client } = member;
+    return use({
+      member,
+      sessions: async (limit) => (await client.sessions({ limit })).sessions,
+      session: (session) => sessionOrNull(client, session),
+      response: (session) => responseOrNull(client, session),
+      changes: (session) => allPages((after) => client.changes({ session }, { after })),
+      // Its service says so itself where there is none.
+      mayHaveRun: async () => true,
+      approvals: async (options) => (await client.approvals(options)).approvals,
+    });
+  }
+  const reader = await cli.composition.openReader(cli.home);
+  try {
+    return await use({
+      member: null,
+      sessions: async (limit) => (await reader?.sessions({ limit })) ?? [],
+      session: async (session) => (await reader?.session(session)) ?? null,
+      response: async (session) => (await reader?.response(session)) ?? null,
+      changes: (session) =>
+        allPages(async (after) => {
+          const changes = (await reader?.changes({ session }, { after, limit: pageRows })) ?? [];
+          return { changes, next: changes.length === pageRows ? (changes.at(-1)?.id ?? null) : null };
+        }),
+      mayHaveRun: async (run) => Boolean(await reader?.run(run)),
+      approvals: async (options) => (await reader?.approvals(options)) ?? [],
+    });
+  } finally {
+    await reader?.close();
+  }
+}

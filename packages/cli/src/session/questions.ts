@@ -1,0 +1,122 @@
+import { ApprovalAnswer, type ApprovalRow } from "@troupe/core";
+import type { ApprovalOutcome } from "@troupe/core/internal";
+import { answerCommands, approvalLine, questionLines } from "../render/approval.ts";
+import { cleanLine } from "../render/clean.ts";
+import type { Keyboard } from "../terminal/keyboard.ts";
+import type { Output } from "../terminal/terminal.ts";
+
+export interface QuestionsOptions {
+  keyboard: Keyboard;
+  err: Output;
+  by: string;
+  answer(approval: string, answer: ApprovalAnswer): Promise<ApprovalOutcome>;
+  /** Keeps everything else off the terminal; what it returns lets it on again. */
+  hold(): () => void;
+}
+
+/** Makes sure that somebody hears of what waits for a person. */
+export interface Questions {
+  /** What waits now. A question that is no longer among them was answered elsewhere, or its run has ended. */
+  update(waiting: readonly ApprovalRow[]): void;
+  /** Asks nothing more; an open question is withdrawn. Resolves when the terminal is free. */
+  stop(): Promise<void>;
+}
+
+type Said = Partial<ApprovalAnswer> & { approved: boolean };
+
+const choices: { key: string; words: string; said: Said }[] = [
+  { key: "y", words: "once", said: { approved: true } },
+  { key: "r", words: "for this run", said: { approved: true, scope: "run" } },
+  { key: "a", words: "always, with these arguments", said: { approved: true, scope: "rule" } },
+  { key: "n", words: "deny", said: { approved: false } },
+];
+
+const reasonLengthMax = 2_000;
+
+/** Puts them to the one at the terminal, one after another. */
+export function createQuestions(options: QuestionsOptions): Questions {
+  const { err } = options;
+  const done = new Set<string>();
+  let waiting: readonly ApprovalRow[] = [];
+  let open: { id: string; withdraw: AbortController } | null = null;
+  let stopped = false;
+  let asking: Promise<void> | null = null;
+
+  const next = (): ApprovalRow | undefined => waiting.find((row) => !done.has(row.id));
+
+  const ask = async (row: ApprovalRow): Promise<void> => {
+    const withdraw = new AbortController();
+    open = { id: row.id, withdraw };
+    const said = await askOne(row, options, withdraw.signal);
+    open = null;
+    done.add(row.id);
+    if (said !== null) err.line(await deliver(row, said, options));
+    else err.line(withdraw.signal.aborted ? withdrawnWords(stopped) : `  answer with: ${answerCommands(row).approve}`);
+  };
+
+  const askAll = async (): Promise<void> => {
+    const release = options.hold();
+    for (let row = next(); row && !stopped; row = next()) await ask(row);
+    release();
+    asking = null;
+  };
+
+  return {
+    update(rows) {
+      waiting = rows;
+      if (open !== null && !rows.some((row) => row.id === open?.id)) open.withdraw.abort();
+      if (!stopped && next()) asking ??= askAll();
+    },
+    async stop() {
+      stopped = true;
+      open?.withdraw.abort();
+      await asking;
+    },
+  };
+}
+
+/** Null when the question was withdrawn, or nothing more can be typed. */
+async function askOne(row: ApprovalRow, options: QuestionsOptions, signal: AbortSignal): Promise<Said | null> {
+  const { err, keyboard } = options;
+  for (const line of questionLines(row, err)) err.line(line);
+  // A whole run has no tool that a rule, or the rest of the run, could be about.
+  const offered = row.tool === null ? choices.filter(({ key }) => "yn".includes(key)) : choices;
+  err.line(`  ${offered.map(({ key, words }) => `${err.colours.bold(key)} ${words}`).join(" · ")}`);
+  const key = await keyboard.readKey(offered.map((choice) => choice.key).join(""), signal);
+  const said = offered.find((choice) => choice.key === key)?.said ?? null;
+  if (said === null || said.approved) return said;
+  err.line("  why? (Enter for no reason)");
+  const reason = await keyboard.readLine(signal);
+  return reason === null ? null : { ...said, reason: reason.trim().slice(0, reasonLengthMax) || null };
+}
+
+async function deliver(row: ApprovalRow, said: Said, options: QuestionsOptions): Promise<string> {
+  const { err, by } = options;
+  try {
+    const { outcome, approval } = await options.answer(row.id, ApprovalAnswer.parse({ by, ...said }));
+    if (outcome === "settled") return err.colours.dim(`  ${approval.state} before; nothing changed`);
+    return said.approved ? err.colours.green("  ✓ approved") : err.colours.yellow("  ✗ denied");
+  } catch (error) {
+    const { approve } = answerCommands(row);
+    const why = cleanLine(error instanceof Error ? error.message : String(error));
+    return err.colours.red(`  the answer was not taken: ${why}; try: ${approve}`);
+  }
+}
+
+function withdrawnWords(stopped: boolean): string {
+  return stopped ? "  not answered" : "  no answer is needed any more";
+}
+
+/** Says once of each how it can be answered, where nobody can be asked. */
+export function createAnnouncements(notice: (text: string) => void): Questions {
+  const told = new Set<string>();
+  return {
+    update(waiting) {
+      for (const row of waiting) {
+        if (!told.has(row.id)) notice(approvalLine(row));
+        told.add(row.id);
+      }
+    },
+    stop: async () => {},
+  };
+}

@@ -1,0 +1,173 @@
+import { dirname } from "node:path";
+import { type ApprovalRow, type ErrorCode, type SessionRow, TroupeError } from "@troupe/core";
+import { type ApprovalRule, Id } from "@troupe/core/internal";
+import { homeFiles } from "troupe/internal";
+import type { Cli } from "../cli.ts";
+import { cleanLine } from "../render/clean.ts";
+import { truncate } from "../render/layout.ts";
+import { type Archive, withArchive } from "./archive.ts";
+import { isSettled } from "./client.ts";
+
+// Ids are long: wherever one is asked for, as much of its beginning as is unique will do.
+
+/** What an id is one of, and where to find it. */
+interface Kind {
+  words: string;
+  plural: string;
+  code: ErrorCode;
+  fix: string;
+}
+
+const sessions: Kind = {
+  words: "session",
+  plural: "sessions",
+  code: "UNKNOWN_SESSION",
+  fix: "troupe sessions ls",
+};
+const sessionsAndRuns: Kind = { ...sessions, words: "session or run", plural: "sessions or runs" };
+const runs: Kind = {
+  words: "run",
+  plural: "runs",
+  code: "UNKNOWN_RUN",
+  fix: "troupe sessions show SESSION --tree",
+};
+const approvals: Kind = {
+  words: "request for approval",
+  plural: "requests for approval",
+  code: "UNKNOWN_APPROVAL",
+  fix: "troupe approvals ls --all",
+};
+const rules: Kind = { words: "rule", plural: "rules", code: "UNKNOWN_RULE", fix: "troupe rules ls" };
+
+/** As far back as a prefix is looked for. */
+const searchedMax = 500;
+
+/** Sessions that have settled, and are still looked into for runs. */
+const settledSearchedMax = 20;
+
+/** The session that an id, or the beginning of exactly one id, stands for. */
+export async function resolveSession(archive: Archive, given: string): Promise<SessionRow> {
+  const found = await findSession(archive, given.toLowerCase(), sessions);
+  if (found) return found;
+  throw unknown(sessions, given);
+}
+
+/** The same by its id alone: a whole one that the record does not have may be in the journal, which knows best. */
+export async function resolveSessionId(archive: Archive, given: string): Promise<string> {
+  const whole = Id.safeParse(given.toLowerCase());
+  return whole.success ? whole.data : (await resolveSession(archive, given)).session;
+}
+
+/** A session, or one run of it. */
+export type Target = { session: string; run: null } | { run: string };
+
+/** What can be cancelled as a whole or in part. A session comes before the run that shares the beginning of its id. */
+export async function resolveTarget(archive: Archive, given: string): Promise<Target> {
+  const session = await findSession(archive, given.toLowerCase(), sessionsAndRuns);
+  if (session) return { session: session.session, run: null };
+  return { run: await resolveRunAlone(archive, given, sessionsAndRuns) };
+}
+
+/** The run that an id stands for. That of a session stands for its root run. */
+export async function resolveRun(archive: Archive, given: string): Promise<string> {
+  const session = await findSession(archive, given.toLowerCase(), runs);
+  return session?.rootRun ?? (await resolveRunAlone(archive, given, runs));
+}
+
+export async function resolveApproval(archive: Archive, given: string): Promise<string> {
+  const wanted = given.toLowerCase();
+  // One that waits is meant before one that was answered long ago.
+  for (const waiting of [true, false]) {
+    const rows = await archive.approvals({ waiting, limit: searchedMax });
+    const found = oneOf(rows, (row: ApprovalRow) => row.id, wanted, approvals);
+    if (found) return found.id;
+  }
+  if (Id.safeParse(wanted).success && archive.member) return wanted;
+  throw unknown(approvals, given);
+}
+
+export function resolveRule(stored: readonly ApprovalRule[], given: string): string {
+  const found = oneOf(stored, (rule) => rule.id, given.toLowerCase(), rules);
+  if (found) return found.id;
+  throw unknown(rules, given);
+}
+
+async function findSession(archive: Archive, wanted: string, kind: Kind): Promise<SessionRow | null> {
+  if (wanted.length === 36) return (await archive.session(wanted))?.session ?? null;
+  if (wanted === "") return null;
+  return oneOf(await archive.sessions(searchedMax), (row) => row.session, wanted, kind);
+}
+
+async function resolveRunAlone(archive: Archive, given: string, kind: Kind): Promise<string> {
+  const wanted = given.toLowerCase();
+  if (wanted.length === 36) {
+    if (Id.safeParse(wanted).success && (await archive.mayHaveRun(wanted))) return wanted;
+    throw unknown(kind, given);
+  }
+  const rows = await archive.sessions(searchedMax);
+  const searched = rows.filter((row, i) => i < settledSearchedMax || !isSettled(row.status));
+  const details = await Promise.all(searched.map((row) => archive.session(row.session)));
+  const found = oneOf(
+    details.flatMap((detail) => detail?.runs ?? []),
+    (row) => row.run,
+    wanted,
+    kind,
+  );
+  if (found) return found.run;
+  throw unknown(kind, given);
+}
+
+/** Null where none begins so; several are an error, because a guess could stop the wrong one. */
+function oneOf<T>(rows: readonly T[], idOf: (row: T) => string, wanted: string, kind: Kind): T | null {
+  const [match, ...others] = wanted === "" ? [] : rows.filter((row) => idOf(row).startsWith(wanted));
+  if (!match) return null;
+  if (others.length === 0) return match;
+  const ids = [match, ...others].slice(0, 5).map(idOf);
+  const more = others.length >= ids.length ? "…" : "";
+  const count = `${others.length + 1} ${kind.plural}`;
+  throw new TroupeError("USAGE", `"${cleanLine(wanted)}" stands for ${count}: ${ids.join(", ")}${more}`, {
+    fix: `give more of the id: ${idOf(match)}`,
+  });
+}
+
+function unknown({ code, words, fix }: Kind, given: string): TroupeError {
+  return new TroupeError(code, `there is no ${words} ${JSON.stringify(cleanLine(given))}`, { fix });
+}
+
+/** Which session is meant: by its id or the beginning of it, or the one that was asked something last. */
+export type Continued = "newest" | { session: string };
+
+/**
+ * The session that a run goes on with, and says which. The newest is looked for among those of the named folder, or of
+ * the caller's and those that have a folder of their own, as demos do.
+ */
+export async function findContinued(
+  cli: Cli,
+  wanted: Continued,
+  { workspace, notice }: { workspace: string | null; notice: (text: string) => void },
+): Promise<string> {
+  return await withArchive(cli, async (archive) => {
+    const row = wanted === "newest" ? await newestOf(cli, archive, workspace) : await named(archive, wanted.session);
+    if (typeof row === "string") return row;
+    notice(`continuing session ${row.session}: ${truncate(cleanLine(row.task), 80)}`);
+    return row.session;
+  });
+}
+
+/** An id that the record does not have may be in the journal: whoever takes the turn knows. */
+async function named(archive: Archive, given: string): Promise<SessionRow | string> {
+  const id = Id.safeParse(given.toLowerCase());
+  if (!id.success) return await resolveSession(archive, given);
+  return (await archive.session(id.data))?.session ?? id.data;
+}
+
+async function newestOf(cli: Cli, archive: Archive, workspace: string | null): Promise<SessionRow> {
+  const own = homeFiles(cli.home).workspaces;
+  const isHere = (row: SessionRow): boolean =>
+    row.workspace === (workspace ?? cli.cwd) || (workspace === null && dirname(row.workspace) === own);
+  const found = (await archive.sessions(searchedMax)).find(isHere);
+  if (found) return found;
+  throw new TroupeError("UNKNOWN_SESSION", `no session of ${workspace ?? cli.cwd} is there to continue`, {
+    fix: 'troupe run "what to do", or name one: troupe run --resume SESSION "…"; troupe sessions ls',
+  });
+}

@@ -1,0 +1,159 @@
+import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
+import type { RecordChange, Submitted } from "@troupe/core/internal";
+import type { Cli } from "../cli.ts";
+import { answerCommands, questionLines } from "../render/approval.ts";
+import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
+import type { OutputMode } from "../render/failure.ts";
+import { formatCost, formatDuration } from "../render/format.ts";
+import { createProgress } from "../render/progress.ts";
+import { statusLook } from "../render/status.ts";
+import type { Colours, Output, Terminal } from "../terminal/terminal.ts";
+import type { ClientEvent } from "./client.ts";
+
+/** Where a run's story goes: the answer alone on stdout, everything else on stderr. */
+export interface RunOutput {
+  submitted(submitted: Submitted): void;
+  event(event: Exclude<ClientEvent, { type: "resync" }>): void;
+  /** Something that the user should know while waiting. */
+  notice(text: string): void;
+  /** Keeps what happens from the screen for as long as somebody is asked there; what it returns tells it. */
+  hold(): () => void;
+  settled(response: RunResponse, submitted: Submitted): void;
+  /** Instead of `settled`: only people are missing. */
+  waiting(left: LeftWaiting): void;
+}
+
+/** A session that is left as it is, because nobody here can answer. */
+export interface LeftWaiting {
+  session: string;
+  approvals: ApprovalRow[];
+  paused: RunRow[];
+  /** Whether the process that runs it stays. */
+  stays: boolean;
+}
+
+export const demoLabel = "demo: scripted, offline; no model was called, $0";
+
+export function createRunOutput(
+  mode: OutputMode,
+  { terminal, now, interrupts }: Pick<Cli, "terminal" | "now" | "interrupts">,
+): RunOutput {
+  if (mode === "stream-json") return streamOutput(terminal);
+  const wasInterrupted = () => interrupts.exitCode() !== null;
+  return textOutput(terminal, now, { json: mode === "json", wasInterrupted });
+}
+
+/** One object per line: `session`, then `change`, `approval` and `live`, at last `result` or `waiting`. */
+function streamOutput({ out, err }: Terminal): RunOutput {
+  return {
+    submitted(submitted) {
+      if (submitted.demo) err.line(demoLabel);
+      out.line(jsonLine({ event: "session", ...submitted }));
+    },
+    event(event) {
+      if (event.type === "live") out.line(jsonLine({ event: "live", live: event.event }));
+      else for (const line of linesOfChange(event.change)) out.line(jsonLine(line));
+    },
+    notice: (text) => err.line(text),
+    hold: () => () => {},
+    settled: (response) => out.line(jsonLine({ event: "result", response })),
+    waiting: (left) => out.line(jsonLine({ event: "waiting", ...waitingFacts(left) })),
+  };
+}
+
+function linesOfChange(change: RecordChange): object[] {
+  return [{ event: "change", change }, ...change.approvals.map((approval) => ({ event: "approval", approval }))];
+}
+
+function waitingFacts({ session, approvals }: LeftWaiting) {
+  return { status: "waiting", session, approvals };
+}
+
+function textOutput(
+  { out, err }: Terminal,
+  now: () => number,
+  options: { json: boolean; wasInterrupted: () => boolean },
+): RunOutput {
+  const { colours } = err;
+  const progress = createProgress({ width: err.width, colours, startedAt: now() });
+  let held: string[] | null = null;
+  return {
+    submitted(submitted) {
+      if (submitted.demo) err.line(colours.yellow(demoLabel));
+      err.line(colours.dim(`session ${submitted.session}  in ${cleanLine(submitted.workspace)}`));
+    },
+    event(event) {
+      const lines = event.type === "change" ? progress.apply(event.change) : progress.hear(event.event, now());
+      for (const line of lines) held ? held.push(line) : err.line(line);
+    },
+    hold() {
+      held = [];
+      return () => {
+        for (const line of held ?? []) err.line(line);
+        held = null;
+      };
+    },
+    notice: (text) => err.line(colours.dim(cleanLine(text))),
+    settled(response, { demo }) {
+      for (const line of closingLines(response, { demo, colours })) err.line(line);
+      // Whoever has pressed Ctrl-C knows why it was cancelled.
+      const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
+      if (!expected) for (const line of errorLines(response, colours)) err.line(line);
+      if (options.json) out.line(jsonLine(response));
+      else if (hasAnswer(response)) {
+        // Where both are the same screen, the answer stands apart from what led to it.
+        if (err.isTerminal && out.isTerminal) err.line("");
+        out.line(cleanText(response.details || response.summary).trimEnd());
+      }
+    },
+    waiting(left) {
+      for (const line of waitingLines(left, err)) err.line(line);
+      if (options.json) out.line(jsonLine(waitingFacts(left)));
+    },
+  };
+}
+
+function waitingLines({ session, approvals, paused, stays }: LeftWaiting, err: Output): string[] {
+  const { colours } = err;
+  const questions = approvals.flatMap((row) => {
+    const { approve, deny } = answerCommands(row);
+    return [...questionLines(row, err), `  ${colours.green(approve)}`, `  ${colours.green(deny)}`];
+  });
+  const rest = paused.map((run) => `‖ ${cleanLine(run.agent)} is paused: ${colours.green(`troupe resume ${run.run}`)}`);
+  const then = stays ? "then it goes on by itself" : `then it goes on with: ${colours.green("troupe up")}`;
+  return [...questions, ...rest, `session ${session} waits for that; ${then}`];
+}
+
+/** What was achieved before a limit is an answer as well; what a failed run says about itself is not. */
+function hasAnswer(response: RunResponse): boolean {
+  return ["completed", "bailed_out", "timeout"].includes(response.status);
+}
+
+function closingLines(response: RunResponse, { demo, colours }: { demo: boolean; colours: Colours }): string[] {
+  const { subtree, durationMs } = response.metrics;
+  const look = statusLook(response.status);
+  const facts = [
+    `${response.status.replaceAll("_", " ")} in ${formatDuration(durationMs)}`,
+    subtree.runs === 1 ? "1 run" : `${subtree.runs} runs`,
+    `${subtree.totalTokens.toLocaleString("en-US")} tokens`,
+    demo ? "$0" : formatCost(subtree.costUsd),
+  ];
+  const warnings = response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`);
+  return [`${look.paint(colours)(look.glyph)} ${colours.dim(facts.join(" · "))}`, ...warnings];
+}
+
+function errorLines(response: RunResponse, colours: Colours): string[] {
+  const why = response.error?.message ?? response.bailoutReason ?? response.summary;
+  return [
+    `${colours.red(colours.bold("error:"))} the run ${endedHow(response)}`,
+    ...(why ? [`${colours.dim("why:")}   ${cleanLine(why)}`] : []),
+    `${colours.green("fix:")}   troupe sessions show ${response.sessionId} --tree`,
+  ];
+}
+
+function endedHow(response: RunResponse): string {
+  if (response.status === "bailed_out") return `stopped at a limit (${response.bailoutReason ?? "unknown"})`;
+  if (response.status === "timeout") return "ran out of time";
+  if (response.status === "cancelled") return "was cancelled";
+  return response.status;
+}

@@ -1,0 +1,123 @@
+import type { ApprovalRow, RunRow } from "@troupe/core";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { anApproval, aRun } from "../testing/rows.ts";
+import { createSessionRows, watchUntilIdle } from "./session-rows.ts";
+
+/** Leaving too early would cut off work; leaving too late would hang a script for ever. */
+
+const session = "0198a222-0000-7000-8000-000000000002";
+const order: Record<string, string | null> = { root: null, coder: "root", tester: "root", helper: "coder" };
+
+/** Runs by name with their words; those that ask have a question open. */
+function rowsOf(words: Record<string, string>, asking: readonly string[]) {
+  const rows = createSessionRows(session);
+  const runs = Object.entries(words).map(([run, exactStatus]): RunRow => {
+    const settled = exactStatus === "completed";
+    return {
+      ...aRun({ exactStatus, ...(settled ? {} : { completedAt: null }) }),
+      session,
+      run,
+      parentRun: order[run] ?? null,
+    };
+  });
+  const approvals = asking.map((run): ApprovalRow => ({ ...anApproval({ session }), run }));
+  rows.apply({ runs, approvals });
+  return rows;
+}
+
+describe("whether only people are missing", () => {
+  test.each<[string, Record<string, string>, string[], boolean]>([
+    ["nothing is known yet", {}, [], false],
+    ["the root is at work", { root: "running" }, [], false],
+    ["the root asks", { root: "waiting" }, ["root"], true],
+    ["the answer is there, and not yet heard", { root: "waiting" }, [], false],
+    ["the root is paused", { root: "paused" }, [], true],
+    ["all is settled", { root: "completed" }, [], false],
+    ["the only child asks", { root: "running", coder: "waiting" }, ["coder"], true],
+    ["a child asks, another works", { root: "running", coder: "waiting", tester: "running" }, ["coder"], false],
+    ["a child asks, another is done", { root: "running", coder: "waiting", tester: "completed" }, ["coder"], true],
+    ["both ask", { root: "running", coder: "waiting", tester: "waiting" }, ["coder", "tester"], true],
+    ["one asks, one is paused", { root: "running", coder: "waiting", tester: "paused" }, ["coder"], true],
+    [
+      "a child asks, another queues behind it",
+      { root: "running", coder: "waiting", tester: "queued" },
+      ["coder"],
+      true,
+    ],
+    ["children queue, and none has begun", { root: "running", coder: "queued", tester: "queued" }, [], false],
+    ["a grandchild asks", { root: "running", coder: "running", helper: "waiting" }, ["helper"], true],
+    ["the root asks, and its child works", { root: "waiting", coder: "running" }, ["root"], false],
+    ["the root is paused, and its child finishes", { root: "paused", coder: "running" }, [], false],
+    ["the root asks, and its child is paused", { root: "waiting", coder: "paused" }, ["root"], true],
+    ["the process stops", { root: "parked" }, [], false],
+  ])("when %s: %j", (_when, words, asking, missing) => {
+    expect(rowsOf(words, asking).needsPerson()).toBe(missing);
+  });
+});
+
+test("rows of other sessions are not ours, and later ones replace earlier ones", () => {
+  const rows = createSessionRows(session);
+  const question = anApproval({ session });
+  const earlier = anApproval({ session, requestedAt: new Date(0).toISOString() });
+  const paused = aRun({ session, exactStatus: "paused", completedAt: null });
+  rows.apply({
+    runs: [paused, aRun({ exactStatus: "paused", completedAt: null })],
+    approvals: [question, anApproval(), earlier],
+  });
+  expect(rows.waiting()).toEqual([earlier, question]);
+  expect(rows.paused()).toEqual([paused]);
+  rows.apply({ runs: [{ ...paused, exactStatus: "running" }], approvals: [{ ...question, state: "withdrawn" }] });
+  expect(rows.waiting()).toEqual([earlier]);
+  expect(rows.paused()).toEqual([]);
+});
+
+/** A moment without anything at work is not the end: what was just answered has to be taken up first. */
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function setUp() {
+  const rows = { missing: true, needsPerson: () => rows.missing };
+  return { rows, standstill: watchUntilIdle(rows) };
+}
+
+test("only people are missing, and stay so", () => {
+  const { standstill } = setUp();
+  standstill.look();
+  vi.advanceTimersByTime(299);
+  expect(standstill.signal.aborted).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(standstill.signal.aborted).toBe(true);
+});
+
+test("it goes on meanwhile", () => {
+  const { rows, standstill } = setUp();
+  standstill.look();
+  vi.advanceTimersByTime(200);
+  rows.missing = false;
+  standstill.look();
+  vi.advanceTimersByTime(10_000);
+  expect(standstill.signal.aborted).toBe(false);
+});
+
+test("another change begins the moment anew", () => {
+  const { standstill } = setUp();
+  standstill.look();
+  vi.advanceTimersByTime(200);
+  standstill.look();
+  vi.advanceTimersByTime(200);
+  expect(standstill.signal.aborted).toBe(false);
+  vi.advanceTimersByTime(100);
+  expect(standstill.signal.aborted).toBe(true);
+});
+
+test("nobody watches any more", () => {
+  const { standstill } = setUp();
+  standstill.look();
+  standstill.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});

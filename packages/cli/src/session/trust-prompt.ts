@@ -1,0 +1,48 @@
+import { resolve } from "node:path";
+import { createProjectTrust, hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
+import { homeFiles, inertWords, prepareHome } from "troupe/internal";
+import type { Cli } from "../cli.ts";
+import { cleanLine } from "../render/clean.ts";
+import { personOf } from "./control.ts";
+import type { RunRequestInput } from "./submit.ts";
+
+/**
+ * Before a run: asks whether what its folder brings is to count, where somebody sits there who has not answered for it
+ * as it is now; otherwise says that it does not. A demo in a folder of its own, and a session that goes on, bring nothing.
+ */
+export async function offerTrust(
+  cli: Cli,
+  wish: Pick<RunRequestInput, "workspace" | "scenario" | "continues">,
+  options: { mayAsk: boolean; notice: (text: string) => void },
+): Promise<void> {
+  if (wish.continues !== null || (wish.scenario !== null && wish.workspace === null)) return;
+  const trust = createProjectTrust({ file: homeFiles(cli.home).trust });
+  const project = await trust.inspect(resolve(cli.cwd, wish.workspace ?? "."));
+  if (!hasIgnoredFiles(project)) return;
+  const { err } = cli.terminal;
+  const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && mayBeAsked(project);
+  if (!isAsked) {
+    const fix = project.problem ? "" : ": not trusted, so that it is not used (troupe trust)";
+    options.notice(cleanLine(`${inertWords(project)}${fix}`));
+    return;
+  }
+  err.line(`${cleanLine(inertWords(project))}: trust? [y/N]  ${err.colours.dim("(troupe trust shows it)")}`);
+  const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
+  if (key === null) return;
+  await keepDecision(cli, trust, project, key === "y" ? "accepted" : "declined");
+}
+
+/** Who has said no to it as it is is not asked again. */
+function mayBeAsked({ status }: Project): boolean {
+  return status === "untrusted" || status === "changed";
+}
+
+export async function keepDecision(
+  cli: Pick<Cli, "home" | "env" | "now">,
+  trust: ProjectTrust,
+  project: Project,
+  decision: "accepted" | "declined",
+): Promise<void> {
+  await prepareHome(cli.home);
+  await trust.record(project, { decision, at: new Date(cli.now()).toISOString(), by: personOf(cli.env) });
+}

@@ -1,0 +1,65 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type AgentDefinition, type AgentSource, type Logger, RunRequest, type TaskQueue } from "@troupe/core";
+import { decode } from "@troupe/core/internal";
+import { createAgentSource } from "@troupe/roles";
+import type { ServedAgents } from "@troupe/runtime";
+import type { Home } from "../home/home.ts";
+
+/** Where a user's own tools are, for all workspaces. */
+export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
+  return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
+}
+
+export interface AgentSourceSettings {
+  /** Agents that other hosts serve, as they are known now. */
+  elsewhere?: () => readonly AgentDefinition[];
+  /** A project whose agents count wherever a run comes from. */
+  project?: string | undefined;
+  /** Folders of agents that win over all others. */
+  folders?: readonly string[];
+  /** Agents given as objects. */
+  definitions?: readonly AgentDefinition[];
+}
+
+export function agentSourceOf(
+  home: Home,
+  env: NodeJS.ProcessEnv,
+  { project, ...rest }: AgentSourceSettings = {},
+): AgentSource {
+  const userFolders = [join(env.HOME || homedir(), ".troupe", "agents"), join(home.path, "agents")];
+  return createAgentSource({ userFolders, ...rest, ...(project === undefined ? {} : { projects: [project] }) });
+}
+
+/** Folders that are remembered to have been looked into. */
+const foldersMax = 500;
+
+/**
+ * The same queue, which looks into the folder of a run before it is offered, where nobody here is known by the name of its
+ * agent. Projects bring agents of their own, and a process that has just begun has seen no folder yet: what an earlier one
+ * left behind there would wait for ever for somebody who serves it.
+ */
+export function seeingFolders(queue: TaskQueue, served: ServedAgents, logger: Logger): TaskQueue {
+  const seen = new Set<string>();
+  const look = async (bytes: Uint8Array): Promise<void> => {
+    const { path } = decode(RunRequest, bytes, "task").workspace;
+    if (seen.has(path)) return;
+    if (seen.size >= foldersMax) seen.clear();
+    seen.add(path);
+    await served.agentSource.load(path);
+  };
+  return {
+    async offer(task) {
+      if (!served.ids().includes(task.agent)) {
+        await look(task.bytes).catch((err: unknown) =>
+          logger.warn({ run: task.run, err }, "its folder cannot be read"),
+        );
+      }
+      return await queue.offer(task);
+    },
+    take: (request) => queue.take(request),
+    onHint: (listener) => queue.onHint(listener),
+    pollFaster: () => queue.pollFaster(),
+    close: () => queue.close(),
+  };
+}
