@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import type { RunRow, SessionRow } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { backlogBytesMax } from "./event-stream.ts";
+import { backlogBytesMax } from "./event-routes.ts";
 import type { HttpServer } from "./serve.ts";
 import {
   createFakeService,

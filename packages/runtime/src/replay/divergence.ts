@@ -150,7 +150,7 @@ function isUnrecorded(name: string, recorded: Entry): boolean {
 
 function compare(path: string, recorded: unknown, now: unknown): Difference[] {
   if (Object.is(recorded, now) || isSameFailure(recorded, now)) return [];
-  if (!isBranch(recorded) || !isBranch(now) || Array.isArray(recorded) !== Array.isArray(now)) {
+  if (!isObject(recorded) || !isObject(now) || Array.isArray(recorded) !== Array.isArray(now)) {
     return [{ path, recorded: Json.parse(recorded ?? null), now: Json.parse(now ?? null) }];
   }
   const names = [...new Set([...Object.keys(recorded), ...Object.keys(now)])].filter((name) => !incidental.has(name));
@@ -162,7 +162,7 @@ function isSameFailure(recorded: unknown, now: unknown): boolean {
   return [recorded, now].every((value) => typeof value === "string" && value.startsWith(notAssessed));
 }
 
-function isBranch(value: unknown): value is object {
+function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 

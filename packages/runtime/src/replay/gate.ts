@@ -24,12 +24,12 @@ export function createReplayGate(onArrival: () => void): ReplayGate {
     admit(run, body) {
       onArrival();
       return new Promise((pass) => {
-        byRun.set(run, [...(byRun.get(run) ?? []), { body, key: keyOf(body), pass }]);
+        byRun.set(run, [...(byRun.get(run) ?? []), { body, key: entryKeyOf(body), pass }]);
       });
     },
     pass(run, recorded) {
       const all = byRun.get(run) ?? [];
-      const key = keyOf(recorded);
+      const key = entryKeyOf(recorded);
       const same = all.filter((waiting) => waiting.key === key);
       // Of several outcomes of one effect the newest counts. A repeatable entry was recorded each time.
       const found = isRepeatable(recorded) ? same[0] : same.at(-1);
@@ -52,7 +52,7 @@ function isRepeatable({ kind }: EntryBody): boolean {
 }
 
 /** Identifies an entry within its run, without its content. */
-function keyOf(body: EntryBody): string {
+function entryKeyOf(body: EntryBody): string {
   switch (body.kind) {
     case "tool.started":
       return `${body.kind}/${body.step}/${body.call}`;

@@ -23,7 +23,7 @@ export interface ReplayToolsOptions {
 
 /** A tool host that runs nothing. Outcomes and approvals come from the recording. */
 export function createReplayTools({ recording, run, specs, onUnanswered }: ReplayToolsOptions): ToolHost {
-  const answerTo = (context: ToolContext): Entry | undefined => recording.answerTo(run, `tool/${keyOf(context)}`);
+  const answerTo = (context: ToolContext): Entry | undefined => recording.answerTo(run, `tool/${callKeyOf(context)}`);
   return {
     specs: () => specs ?? toolsOf(recording.entriesOf(run)),
     assess(_call, context) {
@@ -33,7 +33,7 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
       return { decision: "ask", risk, reason };
     },
     async run(call, context) {
-      const key = keyOf(context);
+      const key = callKeyOf(context);
       if (isContextFile(key)) return contextFile(recording.entriesOf(run), key);
       const answer = answerTo(context);
       if (answer?.kind === "tool.finished") return answer.outcome;
@@ -45,7 +45,7 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
       return ToolOutcome.parse({ output: "" });
     },
     async plan(_call, context) {
-      const key = keyOf(context);
+      const key = callKeyOf(context);
       const started = recording
         .entriesOf(run)
         .findLast((entry) => entry.kind === "tool.started" && `${entry.step}/${entry.call}` === key);
@@ -61,7 +61,7 @@ function toolsOf([opened]: readonly Entry[]): ToolSpec[] {
 }
 
 /** The key of a call within its run: `step/call`. */
-function keyOf({ run, idempotencyKey }: ToolContext): string {
+function callKeyOf({ run, idempotencyKey }: ToolContext): string {
   return idempotencyKey.slice(run.length + 1);
 }
 

@@ -161,12 +161,12 @@ export function turnFields(submission: SubmitSession): Pick<RunRequest, "context
     context: submission.context ?? null,
     userId: submission.userId ?? null,
     budget: Budget.parse({ spawns: spawnsDefault, ...submission.budget }),
-    limits: limitsOf(submission),
+    limits: submittedLimits(submission),
   };
 }
 
 /** `timeoutMs` and `limits.maxDurationMs` both limit the time: the shorter one holds. */
-function limitsOf({ limits = {}, timeoutMs }: SubmitSession): PartialLimits {
+function submittedLimits({ limits = {}, timeoutMs }: SubmitSession): PartialLimits {
   if (timeoutMs === undefined) return limits;
   return { ...limits, maxDurationMs: Math.min(timeoutMs, limits.maxDurationMs ?? timeoutMs) };
 }

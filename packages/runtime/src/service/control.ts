@@ -13,7 +13,7 @@ import { createAnswer } from "./answer-approval.ts";
 import { checkSteerText } from "./command-bodies.ts";
 import { newestTurn, readItems } from "./continue-session.ts";
 import { explainRun } from "./explain.ts";
-import { findRun, type KnownRun, notFound, type RunSources, readRun } from "./lookup.ts";
+import { findRun, notFound, type RunSources, type RunState, readRun } from "./lookup.ts";
 import { createSessionLock } from "./session-lock.ts";
 
 export interface ControlOptions extends RunSources {
@@ -64,7 +64,7 @@ export function createControl(options: ControlOptions): Control {
   const commandRun = async (
     run: string,
     commandOf: (head: { v: typeof protocolVersion; at: number; session: string; run: string }) => InboxItem,
-    findExisting: (items: readonly InboxItem[], known: KnownRun) => ExistingCommand,
+    findExisting: (items: readonly InboxItem[], known: RunState) => ExistingCommand,
   ): Promise<RunControlOutcome> => {
     const { session } = await findRun(options, run);
     return await withLock(session, async () => {
@@ -128,20 +128,20 @@ async function cancelSession(
 }
 
 /** The run's own pause, if no later command resumed the run or an ancestor. */
-function existingPause(items: readonly InboxItem[], known: KnownRun): ExistingCommand {
+function existingPause(items: readonly InboxItem[], known: RunState): ExistingCommand {
   const pausedAt = items.findLastIndex((item) => isAbout(item, "run.paused", known.run));
   return pausedAt > lastConcerning(items, "run.resumed", known) ? items[pausedAt] : undefined;
 }
 
 /** The run's own resumption, if no later command paused the run or an ancestor. Not needed if it was never paused. */
-function existingResume(items: readonly InboxItem[], known: KnownRun): ExistingCommand {
+function existingResume(items: readonly InboxItem[], known: RunState): ExistingCommand {
   const pausedAt = lastConcerning(items, "run.paused", known);
   if (pausedAt === -1) return "not needed";
   const resumedAt = items.findLastIndex((item) => isAbout(item, "run.resumed", known.run));
   return resumedAt > pausedAt ? items[resumedAt] : undefined;
 }
 
-function lastConcerning(items: readonly InboxItem[], kind: InboxItem["kind"], { run, opened }: KnownRun): number {
+function lastConcerning(items: readonly InboxItem[], kind: InboxItem["kind"], { run, opened }: RunState): number {
   const ancestors = opened?.request.ancestors ?? [];
   return items.findLastIndex((item) => item.kind === kind && concernsRun(item, { run, ancestors }));
 }

@@ -18,7 +18,7 @@ export interface RunSources {
 }
 
 /** The state of a run, as far as commands about it need it. */
-export interface KnownRun {
+export interface RunState {
   session: string;
   run: string;
   /** Null until a host opens the run. */
@@ -32,7 +32,7 @@ export interface KnownRun {
  * Finds a run by its id alone. The record lists every run but is slightly behind, so the journal decides the state.
  * Fails with `UNKNOWN_RUN`.
  */
-export async function findRun({ deps, record }: RunSources, run: string): Promise<KnownRun> {
+export async function findRun({ deps, record }: RunSources, run: string): Promise<RunState> {
   const row = await record.run(run);
   const session = row?.session ?? (await deps.journal.openRuns()).find((open) => open.run === run)?.session;
   if (session === undefined) throw notFound("run", run);
@@ -47,7 +47,7 @@ export async function readRun(
   { journal }: Pick<HostDeps, "journal">,
   session: string,
   run: string,
-): Promise<KnownRun & { request: RunRequest | null }> {
+): Promise<RunState & { request: RunRequest | null }> {
   const texts = await journal.readRun(session, run);
   const [first, last] = [texts[0], texts.at(-1)].map((text) => (text === undefined ? null : openEntry(text)));
   const opened = first?.kind === "run.opened" ? first : null;

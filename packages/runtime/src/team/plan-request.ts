@@ -48,7 +48,7 @@ export async function planRequest(
   const agent = findAgent(registry, draft.agent);
   const layers = layersOf(team, registry, options);
   checkReachable(agent, layers.team);
-  const limits = limitsOf(settings, options);
+  const limits = lowerLimits(settings, options);
   return {
     ...draft,
     task,
@@ -89,7 +89,7 @@ function checkReachable({ id, disabled }: AgentDefinition, layers: readonly Gran
 }
 
 /** Takes the lower limit of team and task. */
-function limitsOf({ limits }: TeamSettings, { maxToolCalls, maxContextTokens, timeoutMs }: SpawnOptions) {
+function lowerLimits({ limits }: TeamSettings, { maxToolCalls, maxContextTokens, timeoutMs }: SpawnOptions) {
   const tightened: PartialLimits = { ...limits };
   for (const [key, cap] of Object.entries({ maxToolCalls, maxContextTokens, maxDurationMs: timeoutMs })) {
     if (cap === undefined) continue;

@@ -28,7 +28,7 @@ export async function runTask(deps: TeamDeps, request: RunRequest, signals: Task
   const cancel = (): void => {
     const scope = { deps, request, signal: ended.signal };
     void retryUntilDone(
-      () => cancelSession(deps, request, reasonOf(stop)),
+      () => sendCancel(deps, request, reasonOf(stop)),
       "cancel command not stored; trying again",
       scope,
     );
@@ -64,14 +64,14 @@ async function begin(deps: TeamDeps, request: RunRequest): Promise<void> {
   try {
     await beginSession(deps, request, { origin: "api", demo: model.startsWith("scripted/") });
   } catch (error) {
-    await cancelSession(deps, request, "its task could not be handed to any host").catch((err: unknown) =>
+    await sendCancel(deps, request, "its task could not be handed to any host").catch((err: unknown) =>
       deps.logger.warn({ session, run, err }, "session of a failed task could not be cancelled"),
     );
     throw error;
   }
 }
 
-async function cancelSession(deps: TeamDeps, { session }: RunRequest, reason: string): Promise<void> {
+async function sendCancel(deps: TeamDeps, { session }: RunRequest, reason: string): Promise<void> {
   const at = deps.clock.now();
   await sendCommand(deps, { v: protocolVersion, kind: "session.cancelled", at, session, reason });
 }

@@ -23,12 +23,12 @@ export function misfits(answer: string, schema: JsonSchema): string[] {
   try {
     return inTime(() => check(value, schema));
   } catch (error) {
-    return [`the answer cannot be checked against its schema: ${reasonOf(error)}`];
+    return [`the answer cannot be checked against its schema: ${failureOf(error)}`];
   }
 }
 
 /** The timeout error comes from another realm, so it is not an `instanceof Error` here. */
-function reasonOf(error: unknown): string {
+function failureOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
   if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `checking it took longer than ${checkMsMax} ms`;
   return error instanceof Error ? error.message : String(error);
