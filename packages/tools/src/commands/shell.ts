@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { commandHint } from "./command-hints.ts";
-import { commandResult, refuseNul, startFolder } from "./command-result.ts";
+import { commandHint, commandResult, refuseNul, startFolder } from "./command-result.ts";
 import { commandConsent, commandRisk } from "./command-risk.ts";
 
 const captureBytesMax = 1024 * 1024;

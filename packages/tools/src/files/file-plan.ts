@@ -8,7 +8,7 @@ import {
   tooLarge,
 } from "../workspace/change-files.ts";
 import { type FileBytes, readHeldFile, shortVersion, versionOf } from "../workspace/file-version.ts";
-import { checkMayChange } from "../workspace/may-change.ts";
+import { checkMayChange } from "../workspace/protected-paths.ts";
 import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";

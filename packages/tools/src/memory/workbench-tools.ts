@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { changeFiles } from "../workspace/change-files.ts";
 import { readHeldFile, versionOf } from "../workspace/file-version.ts";
-import { checkMayChange } from "../workspace/may-change.ts";
+import { checkMayChange } from "../workspace/protected-paths.ts";
 import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 

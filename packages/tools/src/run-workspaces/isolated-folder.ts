@@ -7,8 +7,7 @@ import type {
   FolderFiles,
   RunFolder,
 } from "@troupe/core/internal";
-import { getList, isSameList, putList } from "./file-list.ts";
-import { changesBetween, internalPath } from "./list-changes.ts";
+import { changesBetween, getList, internalPath, isSameList, putList } from "./file-list.ts";
 import { rebuildFolder, workspaceLost } from "./rebuild-folder.ts";
 import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder.ts";
 

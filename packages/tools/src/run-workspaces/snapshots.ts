@@ -44,3 +44,40 @@ export async function openSnapshots(folder: string, run: string, identity: GitId
     },
   };
 }
+
+const message = "What an agent of troupe left uncommitted";
+
+/** @returns why the worktree has to stay */
+export async function commitAll(
+  folder: string,
+  { run, name, identity }: { run: string; name: string; identity: GitIdentity },
+): Promise<string[]> {
+  const snapshots = await openSnapshots(folder, run, identity);
+  const filtered = await filteredFiles(snapshots.git);
+  if (filtered.length > 0) {
+    const some = filtered.slice(0, 5).join(", ");
+    return [`${some} go through a filter of the repository, which is not run here: commit them yourself in ${folder}`];
+  }
+  // By plumbing alone: an agent may have left links where git would write what it keeps for itself.
+  const commit = (await snapshots.commit(message)) ?? (await snapshots.git.ask(["rev-parse", "HEAD"]));
+  await snapshots.git.ask(["update-ref", name, commit]);
+  return [];
+}
+
+/** Changed files that would be stored as they are not. */
+async function filteredFiles({ filters, ask }: HostGit): Promise<string[]> {
+  if (filters.length === 0) return [];
+  const changed = await ask(["diff", "-z", "--name-only", "--no-renames", "--ignore-submodules", "HEAD"]);
+  const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard"]);
+  const paths = `${changed}\0${unknown}`.split("\0").filter(Boolean);
+  const filtered: string[] = [];
+  for (let first = 0; first < paths.length; first += pathsAtOnce) {
+    const fields = (await ask(["check-attr", "-z", "filter", "--", ...paths.slice(first, first + pathsAtOnce)])).split(
+      "\0",
+    );
+    filtered.push(...fields.filter((_, at) => at % 3 === 0 && filters.includes(fields[at + 2] ?? "")));
+  }
+  return filtered;
+}
+
+const pathsAtOnce = 500;

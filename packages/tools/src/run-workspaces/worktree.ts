@@ -4,11 +4,12 @@ import { RunFailure, type RunRequest } from "@troupe/core";
 import type { CollectedFiles, FolderChanges, RunFolder } from "@troupe/core/internal";
 import { projectOf } from "@troupe/core/internal";
 import type { GitIdentity } from "../commands/git-identity.ts";
+import { createSerialQueue } from "../serial-queue.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
 import { isWithin } from "../workspace/workspace-path.ts";
 import { type HostGit, openHostGit } from "./host-git.ts";
 import { workspaceLost } from "./rebuild-folder.ts";
-import { openSnapshots } from "./snapshots.ts";
+import { commitAll, openSnapshots } from "./snapshots.ts";
 
 type WorktreeRun = Pick<RunRequest, "run" | "workspace">;
 
@@ -24,19 +25,8 @@ export function branchOf(run: string): string {
   return `troupe/${run.slice(-12)}`;
 }
 
-/** Of one repository one after the other: git locks what they all change. */
-const turns = new Map<string, Promise<unknown>>();
-
-function inTurn<T>(repository: string, work: () => Promise<T>): Promise<T> {
-  const mine = (turns.get(repository) ?? Promise.resolve()).then(work, work);
-  const settled = mine
-    .catch(() => {})
-    .finally(() => {
-      if (turns.get(repository) === settled) turns.delete(repository);
-    });
-  turns.set(repository, settled);
-  return mine;
-}
+/** Git locks files that all worktrees of a repository share, so their changes run one after the other. */
+const inTurn = createSerialQueue();
 
 /**
  * The worktree of a run: as it is where there is one, made anew from its branch and its newest snapshot where it has gone,
@@ -144,8 +134,6 @@ async function restoreSnapshot(folder: string, snapshot: string): Promise<void> 
   await git.ask(["read-tree", "HEAD"]);
 }
 
-const message = "What an agent of troupe left uncommitted";
-
 /** Commits what is left uncommitted, and takes the worktree away: the branch stays. */
 export async function finishWorktree({ request, identity }: Omit<WorktreeOptions, "folder">): Promise<CollectedFiles> {
   const repository = await repositoryOf(projectOf(request));
@@ -164,41 +152,6 @@ export async function finishWorktree({ request, identity }: Omit<WorktreeOptions
     return { artifacts: [{ name: `branch ${branchOf(request.run)}`, ref: tip.stdout.trim() }], warnings };
   });
 }
-
-/** @returns why the worktree has to stay */
-async function commitAll(
-  folder: string,
-  { run, name, identity }: { run: string; name: string; identity: GitIdentity },
-): Promise<string[]> {
-  const snapshots = await openSnapshots(folder, run, identity);
-  const filtered = await filteredFiles(snapshots.git);
-  if (filtered.length > 0) {
-    const some = filtered.slice(0, 5).join(", ");
-    return [`${some} go through a filter of the repository, which is not run here: commit them yourself in ${folder}`];
-  }
-  // By plumbing alone: an agent may have left links where git would write what it keeps for itself.
-  const commit = (await snapshots.commit(message)) ?? (await snapshots.git.ask(["rev-parse", "HEAD"]));
-  await snapshots.git.ask(["update-ref", name, commit]);
-  return [];
-}
-
-/** Changed files that would be stored as they are not. */
-async function filteredFiles({ filters, ask }: HostGit): Promise<string[]> {
-  if (filters.length === 0) return [];
-  const changed = await ask(["diff", "-z", "--name-only", "--no-renames", "--ignore-submodules", "HEAD"]);
-  const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard"]);
-  const paths = `${changed}\0${unknown}`.split("\0").filter(Boolean);
-  const filtered: string[] = [];
-  for (let first = 0; first < paths.length; first += pathsAtOnce) {
-    const fields = (await ask(["check-attr", "-z", "filter", "--", ...paths.slice(first, first + pathsAtOnce)])).split(
-      "\0",
-    );
-    filtered.push(...fields.filter((_, at) => at % 3 === 0 && filters.includes(fields[at + 2] ?? "")));
-  }
-  return filtered;
-}
-
-const pathsAtOnce = 500;
 
 function refused(why: string): RunFailure {
   return new RunFailure({ type: "params", message: why, recoverable: true });

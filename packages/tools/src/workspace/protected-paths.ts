@@ -1,3 +1,8 @@
+import type { Grant } from "@troupe/core";
+import { mayWrite } from "@troupe/core/internal";
+import type { ResolvedPath } from "./resolve-path.ts";
+import { failure } from "./workspace-path.ts";
+
 /**
  * What decides what agents and other programs of this machine do: no agent writes it, also where it does not exist yet.
  * Names that hold wherever they occur in a workspace, as a folder or as a file.
@@ -61,3 +66,26 @@ function folded(segment: string): string {
 
 /** The protected paths of a workspace's top folder, which a sandbox has to keep from being made or changed. */
 export const protectedAtTop: readonly string[] = [...protectedNames, ...protectedOfGit.map((name) => `.git/${name}`)];
+
+/**
+ * Throws unless an agent may write, make or delete the file at a place. What is protected is so by the name that was
+ * given and by the way that it really goes, so that no link and no missing folder leads around it.
+ */
+export function checkMayChange(place: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
+  const { shown, real } = place;
+  const protectedBy = protectedPart(shown) ?? protectedPart(real);
+  if (protectedBy !== null) {
+    throw failure(
+      "permission",
+      `${shown} was not changed: ${protectedBy} decides what agents and programs of this machine do, so that no agent writes ` +
+        "it; ask a person to change it",
+    );
+  }
+  if (mayWrite(writes, real)) return;
+  throw failure("permission", `${shown} was not changed: this agent may write ${allowedFolders(writes)}`);
+}
+
+function allowedFolders(writes: Grant["writes"]): string {
+  if (writes.some((folders) => folders.length === 0)) return "nothing";
+  return writes.map((folders) => `only in ${folders.join(", ")}`).join(", and there ");
+}

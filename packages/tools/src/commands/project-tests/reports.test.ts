@@ -1,7 +1,6 @@
 // What runners say, as they say it: captured from runs of small projects, and shortened.
 import { describe, expect, it } from "vitest";
-import { parseJunitReport } from "./junit-report.ts";
-import { parseGoReport, parseJestReport, parseMochaReport } from "./structured-reports.ts";
+import { parseGoReport, parseJestReport, parseJunitReport, parseMochaReport } from "./structured-reports.ts";
 import { parseAnyText, parseCargo, parseTap, parseUnittest } from "./text-reports.ts";
 
 describe("reports that are made for machines", () => {

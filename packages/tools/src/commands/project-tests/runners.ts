@@ -1,6 +1,5 @@
-import { parseJunitReport } from "./junit-report.ts";
 import { optionsOnly } from "./package-script.ts";
-import { parseGoReport, parseJestReport, parseMochaReport } from "./structured-reports.ts";
+import { parseGoReport, parseJestReport, parseJunitReport, parseMochaReport } from "./structured-reports.ts";
 import type { TestReport } from "./test-report.ts";
 import { parseAnyText, parseCargo, parseTap, parseUnittest } from "./text-reports.ts";
 
