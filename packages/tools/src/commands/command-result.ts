@@ -5,7 +5,7 @@ import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
 import { openFolder } from "../workspace/resolve-path.ts";
 import { writableText } from "./command-risk.ts";
 
-/** How a command ended and what it said. How it ended comes first: it is what a model has to know. */
+/** Renders a command's end and output for a model. The end comes first, because the model must not miss it. */
 export function commandResult(end: CommandResult, timeoutMs: number, hint: string | null = null): ToolResult {
   const how = describeEnd(end, timeoutMs);
   const dropped = end.droppedBytes > 0 ? `\n[${end.droppedBytes} further bytes of output were not kept]` : "";
@@ -14,7 +14,7 @@ export function commandResult(end: CommandResult, timeoutMs: number, hint: strin
   return error === null ? { output } : { output, error };
 }
 
-/** What went wrong with a command; null for one that ended well. */
+/** The error of a failed command; null for exit code 0. */
 export function endError(end: CommandResult, how: string): NonNullable<ToolResult["error"]> | null {
   switch (end.reason) {
     case "timeout":
@@ -33,11 +33,11 @@ export function describeEnd(end: CommandResult, timeoutMs: number): string {
   return end.code === null ? `signal ${end.signal}` : `exit code ${end.code}`;
 }
 
-/** With more characters than this that no text has, and with a share of them above this, an output is taken for binary. */
+/** An output with more control characters than this, and with a larger share of them than this, counts as binary. */
 const strangeMax = 16;
 const strangeShareMax = 0.2;
 
-/** Text as it is, without NUL; of what is no text only that it is none. */
+/** The output without NUL; for binary output a notice. */
 export function shownOutput(output: string): string {
   const strange = output.match(/(?![\t\n\v\f\r])[\p{Cc}\ufffd]/gu)?.length ?? 0;
   if (strange > strangeMax && strange > output.length * strangeShareMax) {
@@ -46,13 +46,13 @@ export function shownOutput(output: string): string {
   return output.replaceAll("\0", "\\0");
 }
 
-/** Throws for what no program can be given as an argument. */
+/** Throws for text that cannot be a program's argument. */
 export function refuseNul(text: string, what: string): void {
   if (!text.includes("\0")) return;
-  throw new RunFailure({ type: "params", message: `${what} has a NUL character in it`, recoverable: false });
+  throw new RunFailure({ type: "params", message: `${what} contains a NUL character`, recoverable: false });
 }
 
-/** The folder of the workspace that a command is to start in, as a sandbox wants it. */
+/** The working folder of a command, relative to the workspace. Throws if it is outside. */
 export async function startFolder(workspace: string, folder: string | undefined): Promise<string> {
   if (folder === undefined) return ".";
   await using found = await openFolder(workspace, folder);
@@ -69,16 +69,13 @@ const noNetwork =
   /could not resolve|couldn't resolve|name resolution|name or service not known|EAI_AGAIN|ENOTFOUND|ENETUNREACH|network is unreachable/i;
 const readOnly = /read-only file system|EROFS/i;
 
-/**
- * What a command that failed was most likely not told: how the place is that it ran in. Null where the output speaks for
- * itself.
- */
+/** A hint about a likely limit of the sandbox behind a failed command; null if the output explains itself. */
 export function commandHint(end: CommandResult, { sandbox, grant }: HintContext): string | null {
   if (end.reason !== "exited" || end.code === 0) return null;
   const missing = end.code === 127 ? notFound.exec(end.output)?.[1] : undefined;
-  if (missing !== undefined) return `there is no program ${missing} on the PATH that commands have here`;
+  if (missing !== undefined) return `the program ${missing} is not on the PATH of commands here`;
   if (sandbox.contains && noNetwork.test(end.output)) {
-    return "commands have no network here, unless the policy of this machine gives it to them; web_fetch may reach the page";
+    return "commands have no network here, unless the policy of this machine allows it; web_fetch may reach the page";
   }
   if (sandbox.contains && readOnly.test(end.output))
     return `you may write ${writableText(grant.writes)}, and in $TMPDIR`;

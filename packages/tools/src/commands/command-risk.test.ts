@@ -5,13 +5,13 @@ import { commandConsent, commandRisk } from "./command-risk.ts";
 
 const nothing = { path: "/nowhere" };
 
-test("a command that nothing contains is of high risk, and a person is asked where the agent is kept to folders", async () => {
+test("a command without a containing sandbox is of high risk, and needs approval if the agent has write scopes", async () => {
   const sandbox = await createSandbox(nothing);
   expect(commandRisk(sandbox)).toBe("high");
-  expect(commandConsent(sandbox, { writes: [["test"]] })).toContain("no sandbox here keeps a command to that");
+  expect(commandConsent(sandbox, { writes: [["test"]] })).toContain("no sandbox here enforces that for commands");
 });
 
-test("nobody is asked about a command that this machine's policy has refused in any case", async () => {
+test("no approval is requested for a command that this machine's policy refuses anyway", async () => {
   const sandbox = await createSandbox({ ...nothing, policy: { ...defaultPolicy.sandbox, mode: "required" } });
   expect(commandRisk(sandbox)).toBe("low");
   expect(commandConsent(sandbox, { writes: [["test"]] })).toBeNull();

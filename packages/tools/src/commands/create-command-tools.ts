@@ -9,11 +9,11 @@ import { createShellTool } from "./shell.ts";
 
 export interface CommandToolsOptions {
   sandbox: Sandbox;
-  /** Who commits. @default the user of this machine, as their own git says */
+  /** Author of commits. @default the user of this machine, from their own git configuration */
   identity?: () => Promise<GitIdentity>;
 }
 
-/** The tools that start programs. All of them do so in the sandbox. */
+/** Creates the tools that start programs. All of them run in the sandbox. */
 export function createCommandTools({ sandbox, identity = userOfMachine() }: CommandToolsOptions): Tool[] {
   const parts = { sandbox, identity };
   return [
@@ -25,7 +25,7 @@ export function createCommandTools({ sandbox, identity = userOfMachine() }: Comm
   ];
 }
 
-/** Read when it is first needed, and then kept. */
+/** Reads the identity at first use and then caches it. */
 function userOfMachine(): () => Promise<GitIdentity> {
   let identity: Promise<GitIdentity> | null = null;
   return () => {

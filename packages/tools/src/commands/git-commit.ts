@@ -10,14 +10,17 @@ import { openRepository, type SandboxedRepository } from "./git-repository.ts";
 
 const filesShown = 100;
 
-/** Commits to the workspace's repository. Runs nothing that the repository brings: no hooks, no filters. */
+/**
+ * Creates the tool that commits to the workspace's repository. It runs no program of the repository: no hooks and no
+ * filters.
+ */
 export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
   return defineTool({
     name: "git_commit",
     description:
-      "Commits changes to the workspace's git repository and says the commit's id and what is in it. Give paths to commit " +
-      "these files and folders as they are now (new and deleted files included), or all; with neither, what is staged is " +
-      "committed. Hooks do not run; nothing is pushed.",
+      "Commits changes to the workspace's git repository and gives the commit's id and its files. Give paths to commit " +
+      "these files and folders as they are now (new and deleted files included), or all; with neither, it commits the " +
+      "staged changes. Hooks do not run; nothing is pushed.",
     input: z.strictObject({
       message: z.string().trim().min(1).max(20_000).describe("The commit's message: a subject line, then why"),
       paths: z.array(z.string().min(1).max(4_096)).max(500).default([]).describe("Commit only these files and folders"),
@@ -52,7 +55,7 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
   });
 }
 
-/** The commit that the next one follows; null for the first. */
+/** The current commit; null before the first one. */
 async function headCommit({ git }: SandboxedRepository): Promise<string | null> {
   const end = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   return end.code === 0 ? end.stdout.trim() : null;
@@ -79,7 +82,7 @@ async function stage(paths: readonly string[], repository: SandboxedRepository):
   });
 }
 
-/** Files that differ from what is staged, those that git does not know yet included; repositories within are left out. */
+/** Files that differ from the index, including files that git does not know yet, without nested repositories. */
 async function changedFiles(paths: readonly string[], { ask }: SandboxedRepository): Promise<string[]> {
   const changed = await ask(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty", "--", ...paths]);
   const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard", "--", ...paths]);
@@ -87,7 +90,7 @@ async function changedFiles(paths: readonly string[], { ask }: SandboxedReposito
   return [...new Set(files)];
 }
 
-/** Files that would be stored as they are not, since the programs of filters are not run. */
+/** Files that a filter of the repository would transform. Filters do not run here. */
 async function filteredAmong(files: readonly string[], { filters, ask }: SandboxedRepository): Promise<string[]> {
   if (filters.length === 0 || files.length === 0) return [];
   const fields = (await ask(["check-attr", "-z", "--stdin", "filter"], { input: files.join("\0") })).split("\0");
@@ -104,19 +107,19 @@ function refused(message: string): RunFailure {
   return new RunFailure({ type: "params", message: `nothing was committed: ${message}`, recoverable: false });
 }
 
-/** A file that a commit has another state of than the one before it. */
+/** A file that a commit changed. */
 interface CommittedFile {
   path: string;
   kind: FileChange["kind"];
-  /** ` (+1 -0)`; empty for what is no text. */
+  /** ` (+1 -0)`; empty for a binary file. */
   lines: string;
 }
 
 const kinds: Readonly<Record<string, FileChange["kind"]>> = { A: "created", D: "deleted" };
 
 /**
- * What differs between a commit and the one that it followed, null for none. In words alone: a commit changes no file of
- * the workspace, and who has changed them was told of that before.
+ * The files that differ between two commits; `from` is null for the first commit. They are listed in the output only:
+ * the calls that changed the files have reported the changes.
  */
 async function committedFiles(from: string | null, to: string, { ask }: SandboxedRepository): Promise<CommittedFile[]> {
   const options = ["-r", "-z", "--no-renames", "--no-commit-id", "--no-ext-diff", "--no-textconv"];
@@ -129,7 +132,7 @@ async function committedFiles(from: string | null, to: string, { ask }: Sandboxe
   });
 }
 
-/** Each reads: added, removed, path, with tabs between them, and a NUL. */
+/** Format of a record: added, removed and path, separated by tabs and ended by NUL. */
 function linesIn(numstat: string): Map<string, string> {
   const counts = new Map<string, string>();
   for (const record of numstat.split("\0")) {

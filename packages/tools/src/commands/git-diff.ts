@@ -10,17 +10,17 @@ import { openRepository, type SandboxedRepository } from "./git-repository.ts";
 const pathsMax = 200;
 const untrackedShown = 50;
 
-/** Shows what has changed in the workspace's repository. Runs nothing that the repository brings. */
+/** Creates the tool that shows changes of the workspace's repository. It runs no program of the repository. */
 export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "git_diff",
     description:
-      "Shows changes of the workspace's git repository as a unified diff, and names files that git does not know yet. " +
-      "Without base: what is not committed (all of it, or what is staged). With base: what differs from that commit or " +
-      "branch; main...HEAD shows what a branch has done. Ask for stat first where much may have changed.",
+      "Shows changes of the workspace's git repository as a unified diff, and names untracked files. " +
+      "Without base: all uncommitted changes, or only the staged ones. With base: the differences from that commit or " +
+      "branch; main...HEAD shows the changes of a branch. Ask for stat first if there may be many changes.",
     input: z.strictObject({
       base: z.string().min(1).max(500).optional().describe("A commit, branch or tag, or two of them: a..b, a...b"),
-      staged: z.boolean().default(false).describe("Only what is staged for the next commit"),
+      staged: z.boolean().default(false).describe("Only changes that are staged for the next commit"),
       paths: z.array(z.string().min(1).max(4_096)).max(pathsMax).default([]).describe("Only these files and folders"),
       stat: z.boolean().default(false).describe("Only which files, and how many lines of each"),
     }),
@@ -49,20 +49,20 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
   });
 }
 
-/** Paths as git is to take them: in the workspace, and each of them one path and no pattern. */
+/** Paths in the form of literal git pathspecs, checked to be in the workspace. */
 export async function pathsWithin(workspace: string, paths: readonly string[]): Promise<string[]> {
   const places = await Promise.all(paths.map((path) => locatePath(workspace, path)));
   return places.map(({ shown }) => `:(top,literal)${shown === "." ? "" : shown}`);
 }
 
-/** What the working tree is compared with: nothing, where nothing has been committed yet. */
+/** The commit to compare the working tree with; none before the first commit. */
 async function headArguments({ git }: SandboxedRepository, staged: boolean): Promise<string[]> {
   if (staged) return [];
   const head = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   return head.code === 0 ? ["HEAD"] : [];
 }
 
-/** The ids of the commits that are meant: git is given no word of a model's to make out. */
+/** Resolves revisions to commit ids, so that git never parses text of a model. */
 async function revisionsOf(base: string, repository: SandboxedRepository): Promise<string[]> {
   refuseNul(base, "base");
   const [, from = base, dots = "", to = ""] = /^(.*?)(\.{2,3})(.*)$/s.exec(base) ?? [];
@@ -77,7 +77,7 @@ async function commitOf(name: string, { git }: SandboxedRepository): Promise<str
   if (end.code === 0 && /^[0-9a-f]{40,64}$/.test(id)) return id;
   throw new RunFailure({
     type: "params",
-    message: `${JSON.stringify(name)} is no commit, branch or tag of this repository; git with ["branch", "-a"] lists branches`,
+    message: `${JSON.stringify(name)} is not a commit, branch or tag of this repository; git with ["branch", "-a"] lists branches`,
     recoverable: false,
   });
 }
@@ -87,5 +87,5 @@ async function untrackedText({ ask }: SandboxedRepository, paths: readonly strin
   const names = list.split("\0").filter((name) => name !== "");
   if (names.length === 0) return "";
   const rest = names.length > untrackedShown ? `, and ${names.length - untrackedShown} more` : "";
-  return `\n[not in git yet: ${names.slice(0, untrackedShown).join(", ")}${rest}]\n`;
+  return `\n[untracked: ${names.slice(0, untrackedShown).join(", ")}${rest}]\n`;
 }

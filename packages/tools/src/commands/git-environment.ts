@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { GitIdentity } from "./git-identity.ts";
 
-/** What holds in every repository, whatever its own configuration says. */
+/** Settings for every repository, whatever its own configuration says. */
 const fixedConfig: Readonly<Record<string, string>> = {
   "safe.directory": "*",
   "core.hooksPath": "/dev/null",
@@ -25,7 +25,7 @@ const fixedConfig: Readonly<Record<string, string>> = {
   "gpg.x509.program": "false",
   "gpg.ssh.program": "false",
   "gpg.ssh.defaultKeyCommand": "false",
-  // A submodule has a configuration of its own, which nothing here would hold in.
+  // A submodule has its own configuration, which could override these settings.
   "submodule.recurse": "false",
   "fetch.recurseSubmodules": "false",
   "push.recurseSubmodules": "no",
@@ -38,7 +38,7 @@ const fixedConfig: Readonly<Record<string, string>> = {
   "color.ui": "false",
 };
 
-/** Keys that name a program under a name of the repository's choice, and what they are set to so that it is not run. */
+/** Configuration keys that name a program, under a name that the repository chooses, with a harmless value for each. */
 const programKeys: readonly { pattern: RegExp; harmless: string; isFilter?: true }[] = [
   { pattern: /^filter\..*\.(clean|smudge|process)$/s, harmless: "", isFilter: true },
   { pattern: /^filter\..*\.required$/s, harmless: "false", isFilter: true },
@@ -54,7 +54,7 @@ const programKeys: readonly { pattern: RegExp; harmless: string; isFilter?: true
   { pattern: /^submodule\..*\.update$/s, harmless: "checkout" },
 ];
 
-/** Names of filters (those of large files, say) that the repository's configuration gives a program to. */
+/** Names of the filters (such as Git LFS) that the repository's configuration gives a program. */
 export function filtersOf(configKeys: readonly string[]): string[] {
   const names = configKeys.map((key) => /^filter\.(.*)\.(?:clean|smudge|process)$/s.exec(key)?.[1]);
   return [...new Set(names.filter((name) => name !== undefined))];
@@ -62,20 +62,20 @@ export function filtersOf(configKeys: readonly string[]): string[] {
 
 export interface GitEnvironmentOptions {
   workspace: string;
-  /** The keys of the repository's configuration. */
+  /** Keys of the repository's configuration. */
   configKeys: readonly string[];
   identity?: GitIdentity | null;
-  /** Whether the programs of its filters are run. @default false */
+  /** Whether the programs of its filters may run. @default false */
   filters?: boolean;
-  /** Whether it may speak to other repositories. @default false */
+  /** Whether git may contact other repositories. @default false */
   remotes?: boolean;
-  /** Whether it may refresh its index while it looks. @default false */
+  /** Whether git may refresh the index while it reads. @default false */
   locks?: boolean;
 }
 
 /**
- * An environment in which git reads nobody's configuration but the repository's own, and runs no program that this one
- * names. A repository is data: it may have come from anywhere.
+ * An environment in which git reads only the repository's own configuration, and runs no program that it names. A
+ * repository is untrusted data.
  */
 export function gitEnvironment(options: GitEnvironmentOptions): Record<string, string> {
   const { workspace, configKeys, identity = null, filters = false, remotes = false, locks = false } = options;
@@ -89,10 +89,10 @@ export function gitEnvironment(options: GitEnvironmentOptions): Record<string, s
     GIT_EDITOR: "true",
     GIT_SEQUENCE_EDITOR: "true",
     GIT_NO_LAZY_FETCH: "1",
-    // A repository above the workspace is somebody else's.
+    // A repository above the workspace does not belong to the workspace.
     GIT_CEILING_DIRECTORIES: dirname(workspace),
     ...(locks ? {} : { GIT_OPTIONAL_LOCKS: "0" }),
-    // What a repository lacks, a partial clone would fetch with programs that its configuration names.
+    // A partial clone would fetch missing objects with programs that its configuration names.
     GIT_ALLOW_PROTOCOL: remotes ? "https:http:ssh:git:file" : "none",
     ...(identity ? identityVariables(identity) : {}),
     ...configVariables({ ...fixedConfig, ...harmlessConfig(configKeys, filters) }),
@@ -100,7 +100,7 @@ export function gitEnvironment(options: GitEnvironmentOptions): Record<string, s
 }
 
 function harmlessConfig(keys: readonly string[], filters: boolean): Record<string, string> {
-  // Looked into, a submodule would be asked with its own configuration.
+  // Git would read a submodule with the submodule's own configuration.
   const submodules = keys.map((key) => /^submodule\.(.+)\.[^.]+$/s.exec(key)?.[1]).filter((name) => name !== undefined);
   const harmless = Object.fromEntries(submodules.map((name) => [`submodule.${name}.ignore`, "dirty"]));
   for (const key of keys) {
@@ -110,7 +110,7 @@ function harmlessConfig(keys: readonly string[], filters: boolean): Record<strin
   return harmless;
 }
 
-/** As git takes configuration from its environment: over all files, and into the programs of git that it starts. */
+/** Configuration as environment variables: it overrides all files and reaches the git programs that git starts. */
 function configVariables(config: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(config);
   const variables = entries.flatMap(([key, value], i) => [

@@ -2,23 +2,24 @@ import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 
-/** Who commits. */
+/** Author of commits. */
 export interface GitIdentity {
   name: string;
   email: string;
 }
 
-/** Where nobody has told git who they are. */
+/** Used if the user has not configured an identity. */
 const defaultIdentity: GitIdentity = { name: "troupe agent", email: "agent@troupe.invalid" };
 
 const run = promisify(execFile);
 const timeoutMs = 5_000;
 
 /**
- * Who the user of this machine is to git, as their own configuration says: a repository's is not asked, so that a folder
- * that came from elsewhere cannot commit in another name.
+ * Reads the user's git identity from the user's own configuration. A repository's configuration is not read, so that an
+ * untrusted folder cannot choose the author.
  *
- * @param env where their home is and where git is found; nothing else of it is handed on
+ * @param env gives PATH and the home; git receives no other variable
+
  */
 export async function readGitIdentity(env: Readonly<Record<string, string | undefined>>): Promise<GitIdentity> {
   const [name, email] = await Promise.all([settingOf("user.name", env), settingOf("user.email", env)]);
@@ -28,7 +29,7 @@ export async function readGitIdentity(env: Readonly<Record<string, string | unde
 async function settingOf(key: string, env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
   const { PATH, HOME, XDG_CONFIG_HOME } = env;
   try {
-    // From a folder without a repository, since one could include itself by its path.
+    // Runs outside of any repository, because a repository's configuration could match an include of the user's.
     const { stdout } = await run("git", ["config", "--global", "--includes", "--get", key], {
       cwd: tmpdir(),
       env: {

@@ -1,6 +1,6 @@
 /**
- * Whether a call of git only looks: it writes nothing, runs nothing of the repository's, and reads nothing outside of it.
- * What is not known to be harmless is not looking, which only makes a call need more than it would.
+ * Whether a call of git is read-only: it writes no file, runs no program of the repository, and reads no file outside
+ * of it. Unknown options count as not read-only, so the call needs more permission than necessary at worst.
  */
 export function isReadOnly(args: readonly string[]): boolean {
   const [name = "", ...rest] = args;
@@ -18,18 +18,18 @@ export function isReadOnly(args: readonly string[]): boolean {
   );
 }
 
-/** Options that keep programs of the repository, and of its submodules, from being run by calls that look. */
+/** Options that prevent read-only calls from running programs of the repository and its submodules. */
 export function readOnlyOptions(name: string): readonly string[] {
   if (name === "status") return ["--ignore-submodules=dirty"];
   if (["diff", "log", "show", "whatchanged"].includes(name)) return safeDiffOptions;
   return [];
 }
 
-/** A submodule that is looked into is a repository of its own, with a configuration that nothing here would hold in. */
+/** Git reads a submodule with the submodule's own configuration, which these options and settings do not control. */
 export const safeDiffOptions: readonly string[] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
 
 interface ReadOnlyCommand {
-  /** Exact ones; what ends in `=` takes any value. */
+  /** Exact options. One that ends in `=` takes any value. */
   options: readonly string[];
   also?: (before: readonly string[]) => boolean;
 }
@@ -152,7 +152,7 @@ const readOnlyCommands: ReadonlyMap<string, ReadOnlyCommand> = new Map<string, R
   ],
 ]);
 
-/** A name without a word that makes it a pattern is one that would be made. */
+/** Without a listing option, a name would create a branch or tag. */
 function onlyLists(before: readonly string[]): boolean {
   const listOption = /^(--list|-l|--(no-)?contains(=.*)?|--(no-)?merged(=.*)?|--points-at(=.*)?)$/;
   return before.every((arg) => arg.startsWith("-")) || before.some((arg) => listOption.test(arg));
@@ -164,7 +164,7 @@ function isAllowed(option: string, allowed: readonly string[]): boolean {
   return allowed.includes(equals < 0 ? option : option.slice(0, equals + 1));
 }
 
-/** Git shows files that are outside of its repository to whoever names two of them. */
+/** Given two paths, git shows files outside of its repository. */
 function staysInside(value: string): boolean {
   return !value.startsWith("/") && !value.split("/").includes("..");
 }

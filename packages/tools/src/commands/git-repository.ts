@@ -10,31 +10,31 @@ import type { GitIdentity } from "./git-identity.ts";
 export interface OpenRepositoryOptions {
   sandbox: Sandbox;
   context: Pick<ToolContext, "workspace" | "grant" | "signal">;
-  /** Whether there need not be one yet. @default false */
+  /** Whether the repository may be missing. @default false */
   mayBeNew?: boolean;
 }
 
 export interface GitOptions {
   identity?: GitIdentity;
-  /** Whether programs of the repository's filters are run. @default false */
+  /** Whether programs of the repository's filters may run. @default false */
   filters?: boolean;
-  /** Whether it may speak to other repositories. @default false */
+  /** Whether git may contact other repositories. @default false */
   remotes?: boolean;
-  /** Whether it may write where the grant lets it. @default false: nowhere */
+  /** Whether git may write in the grant's write scopes. @default false: read-only */
   writes?: boolean;
   timeoutMs?: number;
-  /** What it reads from standard input. @default nothing */
+  /** Standard input. @default empty */
   input?: string;
-  /** What it reads from a shell that is its own: `"$@"` are the arguments. @default git with them */
+  /** Shell script that runs git; `"$@"` are the arguments. @default git with the arguments */
   script?: string;
 }
 
 export interface SandboxedRepository {
   /** Names of its filters that have a program. */
   readonly filters: readonly string[];
-  /** Runs git to its end, however it ends. */
+  /** Runs git and resolves to its result, also if it fails. */
   git(args: readonly string[], options?: GitOptions): Promise<CommandResult>;
-  /** What git says on its standard output. Throws a `RunFailure` with its own words where it refuses. */
+  /** Resolves to git's standard output. Throws a `RunFailure` with git's message if git fails. */
   ask(args: readonly string[], options?: GitOptions): Promise<string>;
 }
 
@@ -42,7 +42,7 @@ const defaultTimeoutMs = 60_000;
 const captureBytesMax = 16 * 1024 * 1024;
 const configKeysMax = 2_000;
 
-/** The keys of all that a repository can say: in its configuration, and of its submodules in a file that it brings. */
+/** Lists the keys of the repository's configuration and of its `.gitmodules`. */
 const listConfig = `
   git config --list --null --name-only || exit
   if [ -e .gitmodules ]; then set -- --file .gitmodules; else set -- --blob :.gitmodules; fi
@@ -50,8 +50,8 @@ const listConfig = `
 `;
 
 /**
- * The repository that a workspace is, or has in one of its folders. Its git is run in the sandbox, and in an environment
- * in which nothing that the repository brings is run.
+ * Opens the repository of a workspace. Its git runs in the sandbox, in an environment in which no program of the
+ * repository runs.
  */
 export async function openRepository(options: OpenRepositoryOptions): Promise<SandboxedRepository> {
   const { sandbox, context, mayBeNew = false } = options;
@@ -86,18 +86,16 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Sa
   return { filters: filtersOf(configKeys), git, ask };
 }
 
-const outsideMessage = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
+const outsideMessage = "the repository of the workspace keeps a part of itself outside of it, so git does not run here";
 
-/** A repository whose files or whose own folder are elsewhere is not the workspace's. */
+/** Refuses a repository whose files or `.git` folder lie outside the workspace. */
 function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepository | null): void {
   if (end.reason !== "exited") throw gitFailure(end, defaultTimeoutMs);
   if (end.code === 127) throw failure("git is not installed on this machine: install it, or work without it");
   if (hasNoRepository(end)) {
-    throw failure(
-      "the workspace is in no git repository: run git with init first if it is to be one, or work without git",
-    );
+    throw failure("the workspace is not in a git repository: run git with init first to make one, or work without git");
   }
-  // In a sandbox that does not show it, git says so of a worktree, and names what it looked for.
+  // If the sandbox hides a worktree's repository, git reports the missing path like this.
   if (/not a git repository: \//.test(end.output)) throw failure(outsideMessage);
   if (end.code !== 0) throw failure(`git cannot read the repository: ${messageIn(end.output)}`);
   const places = end.stdout.trimEnd().split("\n");
@@ -121,7 +119,7 @@ function gitFailure(end: CommandResult, timeoutMs: number): RunFailure {
   return new RunFailure(end.reason === "exited" && reason ? { ...error, message: `git refused: ${reason}` } : error);
 }
 
-/** The beginning of what git said, on one line. */
+/** The beginning of git's message, on one line. */
 function messageIn(output: string): string {
   return output
     .replace(/^(fatal|error): /gm, "")

@@ -1,7 +1,7 @@
 import type { Risk } from "@troupe/core";
 import { isReadOnly } from "./git-read-only.ts";
 
-/** What else than looking git is let do here: what is of high risk always, and which options make the rest so. */
+/** Subcommands that may run. `high` is always of high risk; otherwise the listed options make the call high risk. */
 const subcommands: ReadonlyMap<string, "high" | readonly string[]> = new Map<string, "high" | readonly string[]>([
   ["add", []],
   ["am", []],
@@ -33,23 +33,25 @@ const subcommands: ReadonlyMap<string, "high" | readonly string[]> = new Map<str
     .map((name): [string, "high"] => [name, "high"]),
 ]);
 
-/** Those that speak to other repositories. */
+/** Subcommands that contact other repositories. */
 const remotes: readonly string[] = ["clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule", "archive"];
 
 export const usesRemotes = (args: readonly string[]): boolean => remotes.includes(args[0] ?? "");
 
-/** Why a call of git is not made whatever anybody allows; null where it may be. */
+/** Why a call of git never runs, whatever the user approves; null if it may run. */
 export function whyNotRun([name = ""]: readonly string[]): string | null {
   if (name.startsWith("-")) {
     return `the first argument has to be the name of a subcommand, and ${JSON.stringify(name)} is an option of git itself`;
   }
-  // Anything else could be an alias of the repository, which may be any command line.
+  // Any other name could be an alias of the repository, which may be any command line.
   return subcommands.has(name)
     ? null
-    : `${JSON.stringify(name)} is no subcommand that this tool runs; use shell if you need it`;
+    : `${JSON.stringify(name)} is not a subcommand that this tool runs; use shell if you need it`;
 }
 
-/** Of a call: low for looking, high for what rewrites history, throws work away or reaches out. */
+/**
+ * The risk of a call: low for read-only, high for rewriting history, discarding work or contacting other repositories.
+ */
 export function gitRisk(args: readonly string[]): Risk {
   if (isReadOnly(args)) return "low";
   const [name = "", ...rest] = args;
@@ -61,14 +63,16 @@ export function gitRisk(args: readonly string[]): Risk {
   return isRisky || rest.some(pointsOutside) ? "high" : "medium";
 }
 
-/** Whether git may take an argument for an option or a verb: it takes the beginning of a long one, and short ones in a heap. */
+/**
+ * Whether git may read an argument as an option or verb: it accepts prefixes of long options and groups of short ones.
+ */
 function couldMean(arg: string, option: string): boolean {
   if (!option.startsWith("-")) return arg === option;
   if (option.startsWith("--")) return arg.length > 2 && option.startsWith(arg.split("=", 1)[0] ?? arg);
   return /^-[^-]/.test(arg) && arg.includes(option.slice(1));
 }
 
-/** `git init /tmp/x` makes a repository there. */
+/** `git init /tmp/x` would make a repository outside the workspace. */
 function pointsOutside(arg: string): boolean {
   const value = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
   return value.startsWith("/") || value.split("/").includes("..");

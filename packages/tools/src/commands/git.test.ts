@@ -1,4 +1,4 @@
-// What agents do with git, in real repositories.
+// The git tools of agents, in real repositories.
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const grant = { tools: tools.map(({ spec }) => spec.name), agents: [], writes: [
 const allowed = { grant, approved: true };
 
 describe("git_diff shows", () => {
-  test("what is not committed, and which files git does not know", async ({ folder, call }) => {
+  test("uncommitted changes and untracked files", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "one\n", "b.txt": "b\n" });
     putFiles(folder, { "a.txt": "two\n", "new/c.txt": "c" });
 
@@ -28,11 +28,11 @@ describe("git_diff shows", () => {
 
     expect(error).toBeNull();
     expect(output).toContain("-one\n+two\n");
-    expect(output).toMatch(/\[not in git yet: new\/\]\n$/);
+    expect(output).toMatch(/\[untracked: new\/\]\n$/);
     expect(output).not.toContain("b.txt");
   });
 
-  test("only what is staged, or only some paths, or only how much", async ({ folder, call }) => {
+  test("only staged changes, only some paths, or only the statistics", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "one\n", "b.txt": "b\n", "*.txt": "star\n" });
     putFiles(folder, { "a.txt": "two\n", "b.txt": "bb\n" });
     setUpGit(folder, "add", "a.txt");
@@ -45,7 +45,7 @@ describe("git_diff shows", () => {
     );
   });
 
-  test("what a branch has done", async ({ folder, call }) => {
+  test("the changes of a branch", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "one\n" });
     setUpGit(folder, "switch", "--quiet", "--create", "feature/x");
     putFiles(folder, { "a.txt": "two\n" });
@@ -56,14 +56,14 @@ describe("git_diff shows", () => {
     }
     expect((await call(gitDiff, { base: "nowhere" }, allowed)).error).toMatchObject({
       type: "params",
-      message: expect.stringContaining('"nowhere" is no commit, branch or tag'),
+      message: expect.stringContaining('"nowhere" is not a commit, branch or tag'),
     });
   });
 
-  test("what is there before anything is committed", async ({ folder, call }) => {
+  test("files before the first commit", async ({ folder, call }) => {
     setUpGit(folder, "init", "--quiet");
     putFiles(folder, { "a.txt": "one\n" });
-    expect((await call(gitDiff, {}, allowed)).output).toBe("\n[not in git yet: a.txt]\n");
+    expect((await call(gitDiff, {}, allowed)).output).toBe("\n[untracked: a.txt]\n");
     setUpGit(folder, "add", "a.txt");
     expect((await call(gitDiff, { staged: true }, allowed)).output).toContain("+one\n");
   });
@@ -83,7 +83,7 @@ describe("git_commit commits", () => {
     );
     expect(setUpGit(folder, "log", "-1", "--format=%an <%ae> %B").trim()).toBe("Ada <ada@example.org> # Two\n\nWhy.");
     expect(setUpGit(folder, "status", "--porcelain")).toBe("");
-    // Those who changed the files have said so: told again, each line would be counted twice.
+    // The calls that changed the files reported the lines: a second report would count them twice.
     expect(changes).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe("git_commit commits", () => {
     expect(setUpGit(folder, "status", "--porcelain")).toBe("M  a.txt\n");
   });
 
-  test("what is staged, and refuses where that is nothing", async ({ folder, call }) => {
+  test("staged changes, and refuses if there are none", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "a\n" });
     putFiles(folder, { "a.txt": "aa\n" });
 
@@ -132,7 +132,7 @@ test("where there is no repository, each of them says what to do", async ({ call
   ] as const) {
     expect((await call(tool, args, allowed)).error).toMatchObject({
       type: "tool_error",
-      message: expect.stringContaining("in no git repository: run git with init first"),
+      message: expect.stringContaining("not in a git repository: run git with init first"),
     });
   }
 });
@@ -140,7 +140,7 @@ test("where there is no repository, each of them says what to do", async ({ call
 test("a repository above the workspace is not the workspace's", async ({ folder, call }) => {
   makeRepository(folder, { "inside/a.txt": "a\n", "secret.txt": "s\n" });
   const outcome = await call(gitDiff, {}, { ...allowed, workspace: join(folder, "inside") });
-  expect(outcome.error?.message).toContain("in no git repository");
+  expect(outcome.error?.message).toContain("not in a git repository");
 });
 
 test("a repository that keeps its files or itself elsewhere is refused", async ({ folder, call }) => {
@@ -173,7 +173,7 @@ test("a linked worktree is worked in like any repository", async ({ folder, call
   expect((await call(git, { args: ["status", "--short", "--branch"] }, inside)).output).toContain("## side");
 });
 
-test("git gives what it says, and how it ended", async ({ folder, call }) => {
+test("git returns its output and exit code", async ({ folder, call }) => {
   makeRepository(folder, { "a.txt": "needle\n" });
   expect((await call(git, { args: ["log", "--format=%s"] }, { grant })).output).toBe("exit code 0\nbegin\n");
   expect((await call(git, { args: ["grep", "haystack"] }, { grant })).output).toBe("exit code 1\n[no output]");
@@ -194,7 +194,7 @@ describe("no call of git", () => {
   );
 });
 
-describe("looking is of low risk:", () => {
+describe("a read-only call is of low risk:", () => {
   test.for(
     [
       "status -sb",
@@ -226,7 +226,7 @@ describe("looking is of low risk:", () => {
   });
 });
 
-describe("what runs, writes or reads elsewhere is not looking:", () => {
+describe("a call that runs, writes or reads elsewhere is not read-only:", () => {
   test.for(
     [
       "log --output=x",
@@ -272,7 +272,7 @@ describe("what runs, writes or reads elsewhere is not looking:", () => {
   });
 });
 
-describe("what rewrites, throws away or reaches out is of high risk:", () => {
+describe("a call that rewrites history, discards work or contacts other repositories is of high risk:", () => {
   test.for(
     [
       "push",

@@ -11,20 +11,20 @@ import { gitRisk, usesRemotes, whyNotRun } from "./git-risk.ts";
 
 export interface GitParts {
   sandbox: Sandbox;
-  /** Who commits. */
+  /** Author of commits. */
   identity: () => Promise<GitIdentity>;
 }
 
 const argumentsMax = 200;
 
-/** Runs git in the workspace's repository. */
+/** Creates the tool that runs git in the workspace's repository. */
 export function createGitTool({ sandbox, identity }: GitParts): Tool {
   return defineTool({
     name: "git",
     description:
       "Runs git in the workspace and gives its exit code and output. Give the arguments as a list that begins with the " +
-      'subcommand: ["log", "--oneline", "-5"]. Hooks, aliases and editors do not run. What only looks is always allowed; ' +
-      "what rewrites history, throws work away or reaches other repositories may need a person. For changes and commits " +
+      'subcommand: ["log", "--oneline", "-5"]. Hooks, aliases and editors do not run. Read-only calls are always allowed; ' +
+      "calls that rewrite history, discard work or contact other repositories may need approval. For changes and commits " +
       "prefer git_diff and git_commit.",
     input: z.strictObject({
       args: z
@@ -47,13 +47,13 @@ export function createGitTool({ sandbox, identity }: GitParts): Tool {
       const refused = whyNotRun(args);
       if (refused !== null) throw new RunFailure({ type: "params", message: refused, recoverable: false });
       const [name = "", ...rest] = args;
-      const looks = isReadOnly(args);
+      const readOnly = isReadOnly(args);
       const { git } = await openRepository({ sandbox, context, mayBeNew: name === "init" || name === "clone" });
-      const end = await git(looks ? [name, ...readOnlyOptions(name), ...rest] : args, {
+      const end = await git(readOnly ? [name, ...readOnlyOptions(name), ...rest] : args, {
         identity: await identity(),
-        writes: !looks,
-        filters: !looks && sandbox.contains,
-        remotes: !looks && usesRemotes(args),
+        writes: !readOnly,
+        filters: !readOnly && sandbox.contains,
+        remotes: !readOnly && usesRemotes(args),
         timeoutMs,
       });
       return commandResult(end, timeoutMs, commandHint(end, { sandbox, grant: context.grant }));

@@ -1,5 +1,5 @@
-// A repository is data that may have come from anywhere, and git can be told by it to run programs in two dozen ways.
-// Each of them here would leave a canary: git_diff and git_commit never make one, nor does git while it looks.
+// A repository is untrusted data, and its configuration can make git run programs in two dozen ways. Each of them here
+// would leave a canary: git_diff and git_commit never leave one, nor does a read-only git call.
 import { appendFileSync, chmodSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const hooks = [
   "post-merge",
 ];
 
-/** A workspace that is a repository which would run `canary NAME` in every way there is. */
+/** A workspace with a repository that would run `canary NAME` in every possible way. */
 const test = workspaceTest.extend<{ hostile: { workspace: string; canaries: () => Promise<string[]> } }>({
   hostile: async ({ folder }, use) => {
     const workspace = join(folder, "repository");
@@ -51,7 +51,7 @@ const test = workspaceTest.extend<{ hostile: { workspace: string; canaries: () =
       "d.md": "dd\n",
       "new.txt": "new\n",
     });
-    // As if it had been touched since: git has to look into it again, and its filter is the way.
+    // Makes the file look changed, so that git reads it again through its filter.
     utimesSync(join(workspace, "c.bin"), 1, 1);
     armConfig(workspace, canary);
     putFiles(
@@ -118,7 +118,7 @@ function configLines([key, value]: [string, string]): string {
   return `${head}\n\t${name} = ${JSON.stringify(value)}\n`;
 }
 
-/** A repository within: git would look into it with its own configuration, and its own names for filters. */
+/** A nested repository: git would read it with its own configuration and filters. */
 function putInSubmodule(workspace: string, filter: string): void {
   const inner = join(workspace, "module");
   putFiles(inner, { "x.txt": "x\n" });
@@ -130,7 +130,7 @@ function putInSubmodule(workspace: string, filter: string): void {
   setUpGit(inner, "config", "filter.inner.clean", filter);
 }
 
-describe("nothing of a hostile repository runs", () => {
+describe("no program of a hostile repository runs", () => {
   test.for([
     {},
     { staged: true },
@@ -145,7 +145,7 @@ describe("nothing of a hostile repository runs", () => {
     expect(await canaries()).toEqual([]);
   });
 
-  test("by git_commit, which does not commit what its filters would change", async ({ hostile, call }) => {
+  test("by git_commit, which refuses files that its filters would change", async ({ hostile, call }) => {
     const { workspace, canaries } = hostile;
     const commit = toolNamed("git_commit");
 
@@ -208,7 +208,7 @@ describe("nothing of a hostile repository runs", () => {
   });
 });
 
-test("the canaries sing where git is not held", async ({ hostile: { workspace, canaries } }) => {
+test("unprotected git leaves the canaries", async ({ hostile: { workspace, canaries } }) => {
   setUpGit(workspace, "config", "--unset", "filter.required.required");
   const calls = [
     ["status"],
@@ -223,7 +223,7 @@ test("the canaries sing where git is not held", async ({ hostile: { workspace, c
     try {
       setUpGit(workspace, name, ...args);
     } catch {
-      // Some of them break git.
+      // Some of the settings break git.
     }
   }
   expect((await canaries()).sort()).toEqual(

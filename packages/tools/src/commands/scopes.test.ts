@@ -1,5 +1,5 @@
-// An agent that may write in some folders only is held to them in its commands too: by the sandbox where the machine has
-// one, by a person where it has none.
+// The write scopes of an agent also hold for its commands: the sandbox enforces them, or the user approves each command
+// on a machine without one.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,11 +11,11 @@ import { createToolHost } from "../tool-host.ts";
 import { createCommandTools } from "./create-command-tools.ts";
 import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
 
-/** As the shipped roles have them. */
+/** The scopes of the shipped roles. */
 const tester: Grant["writes"] = [["**/test", "**/tests"]];
 const reviewer: Grant["writes"] = [[]];
 
-/** A host with the tools for commands, and an agent that asks it. */
+/** A host with the command tools and an agent that calls them. */
 function agentIn(workspace: string, writes: Grant["writes"], sandbox: Sandbox, policy = defaultPolicy) {
   const tools = createCommandTools({ sandbox, identity: async () => ({ name: "Ada", email: "ada@example.org" }) });
   const host = createToolHost({ tools, policy });
@@ -69,7 +69,7 @@ describe.for(containing)("with %s", (kind) => {
       import { it } from "node:test";
       import { mkdtempSync, writeFileSync } from "node:fs";
       import { tmpdir } from "node:os";
-      it("writes where nobody minds", () => writeFileSync(mkdtempSync(tmpdir() + "/x-") + "/y", "z"));
+      it("writes outside the workspace", () => writeFileSync(mkdtempSync(tmpdir() + "/x-") + "/y", "z"));
       it("writes in the workspace", () => writeFileSync("src/pwned.txt", "z"));`;
     makeRepository(workspace, { "src/a.txt": "one\n", "a.test.mjs": testFile });
     putFiles(workspace, { "src/a.txt": "two\n" });

@@ -1,4 +1,4 @@
-// What a model is told of a command. That nothing of it is left, and what it can reach, is the sandbox's to prove.
+// The output of commands as models see it. The sandbox tests prove isolation and cleanup.
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createShellTool } from "./shell.ts";
 
-/** A person has allowed each call: what is asked is told elsewhere, and depends on the machine's sandbox. */
+/** The user has approved each call: approval is tested elsewhere, and depends on the machine's sandbox. */
 const test = workspaceTest.extend<{ context: ToolContext }>({
   context: async ({ context }, use) => {
     await use({ ...context, approved: true });
@@ -37,7 +37,7 @@ test("a command sees no more of the machine than it needs", async ({ folder, cal
   const [code, cwd, ...variables] = outcome.output.trimEnd().split("\n");
   const names = variables.map((line) => line.split("=", 1)[0]);
   expect([code, cwd]).toEqual(["exit code 0", folder]);
-  // The shell adds PWD and, some of them, OLDPWD, SHLVL and _ by itself.
+  // The shell itself adds PWD and, depending on the shell, OLDPWD, SHLVL and _.
   const added = /^(PWD|OLDPWD|SHLVL|_|RUSTUP_HOME|TROUPE_COMMAND)$/;
   expect(names.filter((name) => !added.test(name ?? "")).sort()).toEqual(["HOME", "LANG", "PATH", "TERM", "TMPDIR"]);
   expect(variables).not.toContain(`HOME=${homedir()}`);
@@ -47,7 +47,7 @@ test("a command has no standard input to wait for", async ({ call }) => {
   expect((await call(shellTool, { command: "cat; echo done" })).output).toBe("exit code 0\ndone\n");
 });
 
-describe("how a command ended comes first:", () => {
+describe("the end of a command comes first:", () => {
   test.for([
     { command: "true", output: "exit code 0\n[no output]", error: null },
     { command: "echo out; echo err >&2; exit 3", output: "exit code 3\nout\nerr\n", error: "exit code 3" },
@@ -92,12 +92,12 @@ test("a workspace that is gone is an error of the tool", async ({ folder, call }
   expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("ENOENT") });
 });
 
-test("a command that looks like an option is a command; one with a NUL is none", async ({ call }) => {
+test("a command that looks like an option is a command; one with a NUL is refused", async ({ call }) => {
   expect((await call(shellTool, { command: "-c 'echo pwned'" })).error).toMatchObject({ type: "tool_error" });
   expect((await call(shellTool, { command: "echo a\0b" })).error).toMatchObject({ type: "params" });
 });
 
-describe("output that is no plain text", () => {
+describe("binary output", () => {
   test("is not dumped where it is binary", async ({ call }) => {
     expect((await call(shellTool, { command: "head -c 20000 /dev/urandom" })).output).toBe(
       "exit code 0\n[the output is binary and not shown; write it to a file, or look at it with od]",
@@ -128,9 +128,9 @@ test("a command may be as long as 100,000 characters, and no longer", async ({ c
   expect((await call(shellTool, { command: commandOf(100_001) })).error).toMatchObject({ type: "params" });
 });
 
-describe("a command that failed is told how the place is:", () => {
+describe("a failed command gets a hint about its environment:", () => {
   test.for([
-    { command: "no-such-command-here", hint: /\[hint: there is no program no-such-command-here on the PATH/ },
+    { command: "no-such-command-here", hint: /\[hint: the program no-such-command-here is not on the PATH/ },
     {
       command: "echo 'curl: (6) Could not resolve host: x' >&2; exit 6",
       hint: /\[hint: commands have no network here/,
@@ -139,18 +139,18 @@ describe("a command that failed is told how the place is:", () => {
     { command: "exit 1", hint: /^exit code 1\n\[no output\]$/ },
     { command: "echo 'could not resolve'", hint: /^exit code 0\ncould not resolve\n$/ },
   ])("$command", async ({ command, hint }, { call, context }) => {
-    const contained = createShellTool({ sandbox: { ...(await createSandbox()), contains: true } });
-    const { output } = await call(contained, { command }, { grant: { ...context.grant, writes: [["test"]] } });
+    const shell = createShellTool({ sandbox: { ...(await createSandbox()), contains: true } });
+    const { output } = await call(shell, { command }, { grant: { ...context.grant, writes: [["test"]] } });
     expect(output).toMatch(hint);
   });
 });
 
-/** The tool itself, without the host that would cut its output. */
+/** The tool itself, without the host, which would cut its output. */
 function run(args: unknown, context: ToolContext) {
   return shellTool.bind(args, context).run(context);
 }
 
-/** Standard output and error come through two pipes, so that their order is not certain. */
+/** Standard output and standard error use two pipes, so their order is not certain. */
 function sorted(text: string): string {
   return text.split("\n").sort().join("\n");
 }

@@ -7,18 +7,19 @@ import { commandConsent, commandRisk } from "./command-risk.ts";
 const captureBytesMax = 1024 * 1024;
 
 /**
- * Runs a command in the workspace, in a sandbox where the machine has one.
+ * Creates the tool that runs a shell command in the workspace, in a sandbox if the machine has one.
  *
  * @example
  * const shell = createShellTool({ sandbox: await createSandbox() });
+
  */
 export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "shell",
     description:
       "Runs a command with /bin/sh in the workspace and gives its exit code, then its output. It has no standard input, " +
-      "no secrets in its environment and mostly no network; whatever it leaves running in the background is stopped " +
-      "when it ends. Which files it changed is not noted: prefer the tools for files, git and tests where they do.",
+      "no secrets in its environment and usually no network; processes that it leaves in the background are stopped " +
+      "when it ends. Changed files are not recorded: prefer the tools for files, git and tests if they can do the task.",
     input: z.strictObject({
       command: z.string().min(1).max(100_000).describe("The command line"),
       timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),

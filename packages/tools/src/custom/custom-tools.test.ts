@@ -1,4 +1,7 @@
-/** Tools that users write: a plain file in a folder is enough, what is wrong with it hurts nothing else, and no old one stays. */
+/**
+ * Tools that users write: one file in a folder is enough, a faulty file does not affect others, and an old version
+ * never stays.
+ */
 import { mkdir, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -12,7 +15,9 @@ import { type CustomTools, createCustomTools } from "./custom-tools.ts";
 import type { ImportModule } from "./import-source.ts";
 import type { ToolProblem } from "./load-tools.ts";
 
-/** The `import()` of tests is vite's, which knows nothing of Node's hooks: that of a file which Node itself loads is not. */
+/**
+ * Vitest replaces `import()` and ignores Node's hooks, so the tests use the import of a file that Node itself loads.
+ */
 async function nativeImport(folder: string): Promise<ImportModule> {
   const file = join(folder, "import.cjs");
   await writeFile(file, "module.exports = (url) => import(url);");
@@ -27,7 +32,7 @@ interface Place {
   write(path: string, text: string): Promise<void>;
   accept(): Promise<void>;
   trust: ProjectTrust;
-  /** Names of what there is now, and what a tool says. */
+  /** The current tool names, and a tool's output. */
   names(workspace?: string): Promise<string[]>;
   say(name: string, workspace?: string): Promise<string>;
 }
@@ -122,7 +127,7 @@ export default [one, defineTool({ name: "two", description: "2", input: z.strict
     expect(await place.say("one")).toBe("1");
   });
 
-  test("imports what lies below it, and is loaded anew when that is another", async ({ place }) => {
+  test("imports files below it, and is loaded again when they change", async ({ place }) => {
     await place.write("tools/hello.mjs", `import { word } from "./lib/word.mjs";${tool("hello", "word")}`);
     await place.write("tools/lib/word.mjs", 'export { word } from "./deeper.js";');
     await place.write("tools/lib/deeper.js", 'export const word = "one";');
@@ -149,15 +154,15 @@ export default [one, defineTool({ name: "two", description: "2", input: z.strict
   });
 });
 
-describe("a file that is wrong is left out, says why, and hurts no other", () => {
+describe("a faulty file is left out with a reason, and the others stay", () => {
   test.for([
     ["export default {", "cannot be imported: SyntaxError"],
     ['throw new Error("no database")', "cannot be imported: no database"],
     ["throw 7", "cannot be imported: 7"],
     ["export const x = 1", "has no default export"],
-    ["export default 7", "the default export is no tool"],
-    ["export default [null]", "item 0 of the default export is no tool"],
-    ['export default { spec: { name: "x" }, bind() {} }', "the default export is no tool"],
+    ["export default 7", "the default export is not a tool"],
+    ["export default [null]", "item 0 of the default export is not a tool"],
+    ['export default { spec: { name: "x" }, bind() {} }', "the default export is not a tool"],
     [tool("a b", '""'), 'the default export is called "a b"'],
     [tool("Task", '""'), "always means delegation"],
     [tool("read", '""'), "the name read is taken: by troupe itself, and by "],
@@ -205,7 +210,7 @@ describe("a file of a project", () => {
     expect(await place.say("dice")).toContain("this machine does not have it");
   });
 
-  test("is run as it was accepted, whatever lies there by then", async ({ place }) => {
+  test("runs as it was accepted, also if the file has changed since", async ({ place }) => {
     await place.write(`project/${dice}`, `import { word } from "./word.mjs";${tool("dice", "word")}`);
     await place.write("project/.troupe/tools/word.mjs", 'export const word = "accepted"; export default [];');
     await place.accept();
@@ -233,7 +238,7 @@ describe("a file of a project", () => {
     expect(place.problems.map((problem) => problem.message)).toEqual([expect.stringContaining(message)]);
   });
 
-  test("finds our own packages and not those that the project calls so", async ({ place }) => {
+  test("finds troupe's packages and not the project's packages of the same names", async ({ place }) => {
     await place.write("project/node_modules/@troupe/runtime/package.json", '{"name":"@troupe/runtime","main":"i.js"}');
     await place.write("project/node_modules/@troupe/runtime/i.js", 'throw new Error("shadowed")');
     await place.write(`project/${dice}`, tool("dice", '"6"'));

@@ -7,23 +7,23 @@ import type { ProjectTrust } from "../trust/project-trust.ts";
 import type { ImportModule, ToolSourceFile, ToolSources } from "./import-source.ts";
 import { type LoadedTools, loadTools, type SourcedTool, type ToolProblem } from "./load-tools.ts";
 
-/** Tools that users have written, for all workspaces or for one. */
+/** Tools that users wrote, for all workspaces or for one. */
 export interface CustomTools {
-  /** Loads what is new or another. Never throws: what is wrong with a file is told, and the others are there. */
+  /** Loads new and changed files. Never throws: a faulty file becomes a problem, and the other tools stay. */
   refresh(workspace: string | null): Promise<void>;
-  /** As they were at the last refresh. */
+  /** The tools at the last refresh. */
   of(workspace: string | null): readonly Tool[];
   problems(workspace: string | null): readonly ToolProblem[];
 }
 
 export interface CustomToolsOptions {
-  /** Folders of the user's own, for all workspaces: they are live. One that does not exist is passed over. */
+  /** The user's own folders, for all workspaces. Changes count at once. A missing folder is ignored. */
   folders: readonly string[];
-  /** Says which projects' tools count. */
+  /** Decides whether a project's tools count. */
   trust: Pick<ProjectTrust, "inspect">;
-  /** Those that are shipped: their names are taken. */
+  /** The shipped tools, whose names are reserved. */
   shipped: readonly Tool[];
-  /** Hears of each problem once. */
+  /** Called once for each problem. */
   onProblem?: (problem: ToolProblem) => void;
   /** URL of the module whose `troupe` and `@troupe/*` tool files import: `import.meta.url` of the caller. */
   packagesFrom?: string;
@@ -34,10 +34,10 @@ export interface CustomToolsOptions {
 const toolFile = /\.(mjs|js|ts)$/;
 const projectFolder = ".troupe/tools";
 
-/** Workspaces whose tools are kept. */
+/** Number of workspaces whose tools stay loaded. */
 const workspacesMax = 64;
 
-/** What was loaded of some sources; the same sources are not loaded again. */
+/** The result of loading some sources. Unchanged sources are not loaded again. */
 interface LoadedSources extends LoadedTools {
   hash: string;
 }
@@ -59,7 +59,7 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
   const reported = new Set<string>();
   const shippedTools = shipped.map((tool): SourcedTool => ({ tool, path: "troupe itself" }));
   let refreshing: Promise<void> = Promise.resolve();
-  /** Refreshes that have not begun: whoever asks until then is served by them. */
+  /** Refreshes that have not started yet: later calls for the same workspace share them. */
   const queued = new Map<string | null, Promise<void>>();
 
   const merged = (workspace: string | null): LoadedTools => {
@@ -91,7 +91,7 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
         queued.delete(workspace);
         return load(workspace);
       };
-      // One after another: two that load the same folder at once would each tell of it.
+      // One after the other: two loads of one folder would each report its problems.
       refreshing = refreshing.then(begin).catch(() => {});
       queued.set(workspace, refreshing);
       return refreshing;
@@ -119,12 +119,12 @@ interface FolderSources extends ToolSources {
   folder: string;
 }
 
-/** Tools are at the top of their folder; what lies in folders below is for them to import. */
+/** Tools lie at the top of their folder. Files in subfolders are for them to import. */
 function isToolOf(folder: string, path: string): boolean {
   return dirname(path) === folder && toolFile.test(path) && !path.endsWith(".d.ts");
 }
 
-/** The user's own: whatever lies there now. */
+/** The current files of a user's folder. */
 async function sourcesOf(folder: string): Promise<FolderSources | LoadedSources> {
   try {
     const paths = (await sourcesBelow(folder)).sort();
@@ -151,7 +151,7 @@ async function sourcesBelow(folder: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** A project's: the very bytes that somebody has accepted, and none where nobody has. */
+/** The files of a project as the user accepted them; none if the user has not accepted them. */
 async function projectSources(
   workspace: string,
   trust: Pick<ProjectTrust, "inspect">,
@@ -166,7 +166,7 @@ async function projectSources(
   return files.length === 0 ? nothing : { folder, files, hash: project.hash, mayImportPackages: false };
 }
 
-/** In the user's home folder both name the same place. */
+/** In the user's home, a project's folder and the user's folder are the same. */
 async function isOneOf(folder: string, folders: readonly string[]): Promise<boolean> {
   const real = await Promise.all(folders.map((each) => realpath(each).catch(() => each)));
   return real.includes(folder);
@@ -178,7 +178,7 @@ function hashOf(files: readonly ToolSourceFile[]): string {
   return hash.digest("hex");
 }
 
-/** The first of a name has it; each later one is told who that is. */
+/** The first tool of a name wins; each later one becomes a problem that names the first. */
 function withoutDuplicates(loaded: readonly LoadedTools[], shipped: readonly SourcedTool[]): LoadedTools {
   const owners = new Map(shipped.map((each) => [each.tool.spec.name, each.path]));
   const tools: SourcedTool[] = [];

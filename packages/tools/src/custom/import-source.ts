@@ -1,7 +1,7 @@
 import * as nodeModule from "node:module";
 import { pathToFileURL } from "node:url";
 
-/** Files of tools, by the URL that they are imported under. */
+/** A tool file. */
 export interface ToolSourceFile {
   /** Absolute. */
   path: string;
@@ -10,9 +10,12 @@ export interface ToolSourceFile {
 
 export interface ToolSources {
   files: readonly ToolSourceFile[];
-  /** Another one whenever a byte of them is: modules are known by it, so that no old one is ever taken for a new one. */
+  /** Changes with every byte of the files. Modules are cached by it, so an old version is never used for a new one. */
   hash: string;
-  /** Whether they may import packages that lie beside them. Otherwise only ours, `zod`, Node's, and one another. */
+  /**
+   * Whether they may import packages installed beside them. Otherwise they import only troupe, `zod`, Node's modules,
+   * and one another.
+   */
   mayImportPackages: boolean;
   /**
    * URL of the module whose `troupe`, `@troupe/*` and `zod` these files import.
@@ -34,8 +37,8 @@ const knownModules = new Map<string, KnownModule>();
 let areHooksInstalled = false;
 
 /**
- * Imports one of these files: what is run are the bytes that are given, whatever lies at its path by now. Its own
- * `import`s find `troupe`, `@troupe/*` and `zod` in our installation, wherever the file lies.
+ * Imports one of these files from the given bytes, also if the file has changed since. Its imports find `troupe`,
+ * `@troupe/*` and `zod` in troupe's own installation.
  */
 export async function importSource(
   sources: ToolSources,
@@ -50,7 +53,7 @@ export async function importSource(
   return importModule(urlOf(path, sources.hash));
 }
 
-/** Node's own `import()`: whoever has another in its place hands this one in. */
+/** Node's own `import()`. A caller whose `import` is replaced (such as Vitest) passes this one in. */
 export type ImportModule = (url: string) => Promise<unknown>;
 
 const importNative: ImportModule = (url) => import(url);
@@ -61,7 +64,7 @@ function urlOf(path: string, hash: string): string {
   return url.href;
 }
 
-/** Once for the process: it is asked about every module from then on, and answers for marked ones alone. */
+/** Installed once per process. The hooks see every module and handle only marked ones. */
 function installHooks(): void {
   if (areHooksInstalled) return;
   if (typeof nodeModule.registerHooks !== "function") {

@@ -4,14 +4,14 @@ import { isDelegate } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
 import { type ImportModule, importSource, type ToolSources } from "./import-source.ts";
 
-/** What is wrong with a file, and what to do about it. */
+/** A problem with a tool file, and its fix. */
 export interface ToolProblem {
   path: string;
   message: string;
   fix: string;
 }
 
-/** A tool, and the file that it came from; one of our own comes from none. */
+/** A tool and its file. */
 export interface SourcedTool {
   tool: Tool;
   path: string;
@@ -22,12 +22,12 @@ export interface LoadedTools {
   problems: ToolProblem[];
 }
 
-/** A module that takes longer to be imported waits for something. */
+/** Time limit of an import: a module that takes longer is waiting for something. */
 const importMsMax = 10_000;
 
 /**
- * The tools of files: each file's default export is one made by `defineTool`, or a list of them. Never throws: whatever
- * is wrong with a file is a problem of that file.
+ * Loads tools from files. The default export of a file is a tool from `defineTool`, or a list of them. Never throws: an
+ * error becomes a problem of its file.
  */
 export async function loadTools(
   sources: ToolSources,
@@ -62,11 +62,11 @@ async function loadFile(path: string, load: () => Promise<unknown>): Promise<Loa
   return { tools, problems: [] };
 }
 
-/** Null for a tool. It comes from another copy of `defineTool`, perhaps, so that only its shape tells. */
+/** Null for a tool. The tool may come from another copy of `defineTool`, so only its shape counts. */
 function problemWith(value: unknown): string | null {
   const tool = typeof value === "object" && value !== null ? (value as Partial<Tool>) : {};
   const spec = ToolSpec.safeParse(tool.spec);
-  if (!spec.success || typeof tool.bind !== "function") return "is no tool";
+  if (!spec.success || typeof tool.bind !== "function") return "is not a tool";
   const { name } = spec.data;
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     return `is called ${JSON.stringify(name.slice(0, 80))}: letters, digits, _ and - are allowed, at most 64 of them`;

@@ -1,4 +1,4 @@
-/** A rule stands for a person who is not asked any more: it fits exactly what it says, and no rule is ever lost. */
+/** A stored rule replaces a question to the user: it matches exactly its call, and no rule is ever lost. */
 import { chmod, mkdir, mkdtempDisposable, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function rulesWith(file: string, ...rules: ApprovalRule[]): Promise<Approv
   return store;
 }
 
-test("a denial may name the tool as other programs do; what allows it may not", async ({ file }) => {
+test("a denial may use another program's name of the tool; a rule that allows may not", async ({ file }) => {
   const anyArguments = { tool: "Bash", argsHash: null, args: null };
   const allowing = await rulesWith(file, rule("1", anyArguments));
   expect(allowing.match({ name: "shell", args }, place)).toBeNull();
@@ -54,7 +54,7 @@ describe("a rule of these arguments fits", () => {
     ["one argument less", { args: { command: "npm test" } }, false],
     ["another value", { args: { ...args, command: "npm test; rm -rf /" } }, false],
     ["a number for a text", { args: { ...args, env: { a: "1", b: [2] } } }, false],
-    ["a list for what is none", { args: [args] }, false],
+    ["a list for an object", { args: [args] }, false],
     ["nothing", { args: null }, false],
     ["another tool", { name: "shell2" }, false],
     ["a tool in capitals", { name: "Shell" }, false],
@@ -119,7 +119,7 @@ describe("the file", () => {
     expect(rules.list()).toHaveLength(ids.length);
   });
 
-  test("keeps what somebody else has put there meanwhile", async ({ file }) => {
+  test("keeps rules that another process has added meanwhile", async ({ file }) => {
     const one = await openApprovalRules({ file });
     const other = await rulesWith(file, rule("1"));
     await one.add(rule("2", { tool: "write" }));
@@ -127,13 +127,13 @@ describe("the file", () => {
     expect((await openApprovalRules({ file })).list()).toEqual([rule("1")]);
   });
 
-  test("holds one rule, however often the same is said", async ({ file }) => {
+  test("holds one rule, however often it is added", async ({ file }) => {
     const rules = await rulesWith(file, rule("1"));
-    expect(await rules.add(rule("2", { by: "somebody else" }))).toEqual(rule("1"));
+    expect(await rules.add(rule("2", { by: "another user" }))).toEqual(rule("1"));
     expect(rules.list()).toHaveLength(1);
   });
 
-  test("is not touched by the removal of what is not there", async ({ file }) => {
+  test("is not touched by the removal of a missing rule", async ({ file }) => {
     const rules = await rulesWith(file, rule("1"));
     const before = await stat(file);
     expect(await rules.remove(derivedId("2"))).toBeNull();
@@ -154,8 +154,8 @@ describe("a damaged file is said to be damaged, and stays as it is:", () => {
     ["cut off", '{"version": 1, "rules": ['],
     ["empty", ""],
     ["of another version", '{"version": 2, "rules": []}'],
-    ["with a rule that is none", JSON.stringify({ version: 1, rules: [{ ...rule("1"), decision: "maybe" }] })],
-    ["with a key that nobody knows", JSON.stringify({ version: 1, rules: [], notes: "x" })],
+    ["with an invalid rule", JSON.stringify({ version: 1, rules: [{ ...rule("1"), decision: "maybe" }] })],
+    ["with an unknown key", JSON.stringify({ version: 1, rules: [], notes: "x" })],
   ])("%s", async ([, text], { file }) => {
     const rules = await rulesWith(file, rule("1"));
     await writeFile(file, text ?? "");
@@ -168,7 +168,7 @@ describe("a damaged file is said to be damaged, and stays as it is:", () => {
     await expect(rules.add(rule("2", { tool: "write" }))).rejects.toMatchObject(problem);
     await expect(rules.remove(derivedId("1"))).rejects.toMatchObject(problem);
     expect(await readFile(file, "utf8")).toBe(text);
-    // What was read while it was whole holds on.
+    // The rules that were read before the damage still apply.
     expect(rules.match({ name: "shell", args }, place)).toEqual(rule("1"));
   });
 });

@@ -12,16 +12,16 @@ import {
 import { z } from "zod";
 import { writeFileAtomic } from "../disk/atomic-write.ts";
 
-/** So many answers given once and for all are none that anybody oversees any more. */
+/** Limit of stored rules: a user cannot oversee more. */
 const rulesMax = 1_000;
 
 const RulesFile = z.strictObject({ version: z.literal(1), rules: z.array(ApprovalRule) });
 
 /**
- * The rules in a file, which is made with the first of them. Throws `INVALID_POLICY` for a damaged one, and leaves it
- * as it is: nothing that somebody has decided is ever lost without a word.
+ * Opens the approval rules in a file, which is created with the first rule. Throws `INVALID_POLICY` for a damaged file
+ * and does not change it, so that no decision of the user is lost.
  *
- * Changes come one after another, and each begins with what is on disk then.
+ * Changes run one after the other, and each starts from the file on disk.
  */
 export async function openApprovalRules({ file }: { file: string }): Promise<ApprovalRules> {
   let rules = await readRules(file);
@@ -35,7 +35,7 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
       rules = next.rules;
       return next.result;
     });
-    // Whoever asked hears of a failure; the next in line does not.
+    // The caller of a failed change gets the error; the next change still runs.
     changes = changed.catch(() => {});
     return changed;
   };
@@ -72,7 +72,7 @@ function matchRule(
   return fitting.find(({ decision }) => decision === "deny") ?? fitting[0] ?? null;
 }
 
-/** A denial may say another name of the tool; what allows something says the one that was asked about. */
+/** A denial may use any alias of the tool. A rule that allows must use the tool's own name. */
 function namesTool({ tool, decision }: ApprovalRule, name: string): boolean {
   return tool === name || (decision === "deny" && isAliasOf(tool, name));
 }
@@ -89,7 +89,7 @@ async function readRules(file: string): Promise<readonly ApprovalRule[]> {
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") return [];
     throw new TroupeError("INVALID_POLICY", `the approval rules in ${file} cannot be read: ${messageOf(cause)}`, {
-      fix: `correct it, or begin without rules: mv ${file} ${file}.damaged`,
+      fix: `correct it, or start without rules: mv ${file} ${file}.damaged`,
       cause,
     });
   }
@@ -101,8 +101,8 @@ async function writeRules(file: string, rules: readonly ApprovalRule[]): Promise
   try {
     await writeFileAtomic(file, Buffer.from(text), { mode: 0o600 });
   } catch (cause) {
-    throw new TroupeError("HOME_UNWRITABLE", `the rule could not be kept in ${file}: ${messageOf(cause)}`, {
-      fix: "make room or make the folder writable, then try again",
+    throw new TroupeError("HOME_UNWRITABLE", `the rule could not be written to ${file}: ${messageOf(cause)}`, {
+      fix: "free disk space or make the folder writable, then try again",
       cause,
     });
   }
@@ -117,7 +117,7 @@ function messageOf(cause: unknown): string {
 }
 
 function tooMany(file: string): TroupeError {
-  return new TroupeError("LIMIT_REACHED", `${file} holds ${rulesMax} rules, which is the most`, {
-    fix: "troupe rules ls, then troupe rules rm ID for those that are not needed",
+  return new TroupeError("LIMIT_REACHED", `${file} already holds the maximum of ${rulesMax} rules`, {
+    fix: "troupe rules ls, then troupe rules rm ID for rules that you no longer need",
   });
 }

@@ -3,22 +3,25 @@ import type { ApprovalRules } from "@troupe/core/internal";
 import { type ToolAssessment, toolRemoval } from "@troupe/core/internal";
 import type { BoundCall, Tool } from "../define-tool.ts";
 
-/** What is done with a call, and the call as it would be run: null where it is denied without a look at its arguments. */
+/**
+ * The decision about a call, and the call as it would run; `bound` is null if it was denied before its arguments were
+ * read.
+ */
 export interface PolicyDecision {
   verdict: ToolAssessment;
   bound: BoundCall | null;
 }
 
 export interface CheckPolicyOptions {
-  /** All that this machine has. */
+  /** All tools of this machine. */
   tools?: readonly Tool[];
   policy?: Policy | undefined;
   rules?: Pick<ApprovalRules, "match"> | undefined;
 }
 
 /**
- * What this machine says to a call, in the order in which it counts: a stored denial, the tools that its policy lets
- * be used, then the risk of this very call. Throws a `RunFailure` for arguments that do not fit.
+ * Creates the check that decides about each call. A stored denial comes first, then the policy's tool lists, then the
+ * risk of this call. Throws a `RunFailure` for arguments that do not fit.
  */
 export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }: CheckPolicyOptions) {
   const names = new Set(tools.map((tool) => tool.spec.name));
@@ -41,7 +44,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
   };
 }
 
-/** What the policy says to a call's risk, unless a person has to be asked whatever that is. */
+/** The policy's decision about a call's risk. A tool that needs consent turns `allow` into `ask`. */
 function decisionFor({ risk, consent }: BoundCall, policy: Policy): Pick<ToolAssessment, "decision" | "reason"> {
   const decision = policy.risk[risk];
   if (decision === "allow" && consent !== null) return { decision: "ask", reason: consent };

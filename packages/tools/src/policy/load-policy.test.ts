@@ -1,4 +1,4 @@
-/** What the owner of a machine has written holds to the letter, or the machine does not start: nothing is guessed. */
+/** A policy counts to the letter, or the machine does not start: troupe never guesses. */
 import { mkdir, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ describe("a policy", () => {
     expect(parsePolicy(text, file)).toEqual(defaultPolicy);
   });
 
-  it("is the first layer of every grant, and what becomes of each risk", () => {
+  it("is the first layer of every grant, and decides about each risk", () => {
     const text = `
 tools:
   allow: [read, filesystem, mcp__github__*]
@@ -71,7 +71,7 @@ describe("a mistake is told with its line, its key and the next step", () => {
     [
       "sandbox: {processes: 1}",
       "line 1: sandbox.processes",
-      "write a whole number that is not too small: processes: 512",
+      "write a whole number that is large enough, such as processes: 512",
     ],
     ["sandbox: {readable: opt}", "line 1: sandbox.readable", "write a list of absolute paths: readable: [/opt/data]"],
     ["sandbox: {readable: [opt]}", "line 1: sandbox.readable.0", "write a list of absolute paths"],
@@ -85,7 +85,7 @@ describe("a mistake is told with its line, its key and the next step", () => {
     ["tools:\n  deny:\n", "line 2: tools.deny: Invalid input", "write a list of names: deny: [a, b]"],
     ["tools:\n  deny:\n    - shell\n    - ''", "line 4: tools.deny.1:", "write a name"],
     ["tools:\n  deny:\n    - 1", "line 3: tools.deny.0:", "write a name"],
-    ["agents: {disabled: ['*']}", "line 1: agents.disabled.0:", "to let nobody be asked, write agents: {allow: []}"],
+    ["agents: {disabled: ['*']}", "line 1: agents.disabled.0:", "to allow no agents, write agents: {allow: []}"],
     ["agents: {disabled: [a b]}", "line 1: agents.disabled.0:", "write a name"],
     ["deny shell", "line 1: Invalid input", "write keys and values, such as tools: {allow: …}"],
     ["tools: {}\ntools: {}", "line 2: Map keys must be unique", "correct line 2 of policy.yaml"],
@@ -112,7 +112,7 @@ describe("a mistake is told with its line, its key and the next step", () => {
     );
   });
 
-  it("and aliases that grow are no way to fill the memory", () => {
+  it("and aliases that expand cannot fill the memory", () => {
     const levels = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}*a${i}]`);
     expect(() => parsePolicy(["a0: &a0 [x]", ...levels].join("\n"), file)).toThrow(
       expect.objectContaining({ code: "INVALID_POLICY" }),
@@ -132,7 +132,7 @@ describe("a policy's file", () => {
     expect(await loadPolicy("/nonexistent/policy.yaml")).toEqual(defaultPolicy);
   });
 
-  it("that cannot be read is no policy of nothing", async () => {
+  it("that cannot be read does not count as an empty policy", async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-policy-"));
     const path = join(folder.path, "policy.yaml");
     await mkdir(path);
@@ -150,8 +150,8 @@ describe("names that no tool here has", () => {
   ];
 
   it.each([
-    ["deny: [shel]", ['tools.deny of the policy names "shel", and no tool here is called that: did you mean shell?']],
-    ["allow: [web_fetch]", ['tools.allow of the policy names "web_fetch", and no tool here is called that']],
+    ["deny: [shel]", ['tools.deny of the policy names "shel", but no tool here has that name: did you mean shell?']],
+    ["allow: [web_fetch]", ['tools.allow of the policy names "web_fetch", but no tool here has that name']],
     ["deny: [shell, os, delegate, Task, mcp__github__*]", []],
     ['allow: ["*"]', []],
   ])("%s", (tools, warnings) => {

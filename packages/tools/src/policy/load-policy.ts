@@ -19,7 +19,7 @@ import { readSettings } from "../disk/read-settings.ts";
 const Decision = z.enum(riskDecisions);
 const ToolNames = z.array(z.string().trim().min(1));
 
-/** `policy.yaml`: every key is optional, and none but these is known. */
+/** Schema of `policy.yaml`. Every key is optional; unknown keys are errors. */
 const PolicyFile = z.strictObject({
   tools: z.strictObject({ allow: ToolNames.optional(), deny: ToolNames.default([]) }).prefault({}),
   agents: z
@@ -32,7 +32,7 @@ const PolicyFile = z.strictObject({
       high: Decision.default(defaultPolicy.risk.high),
     })
     .prefault({}),
-  /** Where agents may write at most. */
+  /** Folders outside of which no agent may write. */
   writes: WriteScope.optional(),
   sandbox: SandboxPolicy,
   web: WebPolicy,
@@ -47,7 +47,7 @@ const form: YamlForm<typeof PolicyFile> = {
   fixFor,
 };
 
-/** The policy in a file; the default one where there is no file. Throws `INVALID_POLICY`: no mistake is passed over. */
+/** Loads a policy; the default one if the file is missing. Throws `INVALID_POLICY` for any mistake. */
 export async function loadPolicy(file: string): Promise<Policy> {
   const text = await readSettings(file, form);
   return text === null ? defaultPolicy : parsePolicy(text, file);
@@ -72,20 +72,20 @@ export function parsePolicy(text: string, file: string): Policy {
 }
 
 /**
- * Names in a policy that fit no tool of this machine, in words for its owner. No mistake for certain, since tools come
- * with servers and versions; but a misspelt denial denies nothing.
+ * Warnings about names in a policy that match no tool of this machine. They are not errors, because tools come with
+ * servers and versions, but a misspelt denial denies nothing.
  */
 export function policyWarnings({ layer }: Policy, specs: readonly ToolSpec[]): string[] {
   const { tools, groups } = toolNames(specs);
   const warn = (key: string, names: readonly string[]): string[] =>
     unknownToolNames(names, specs).map((name) => {
       const meant = didYouMean(name, [...tools, ...groups]);
-      return `${key} of the policy names ${JSON.stringify(name)}, and no tool here is called that${meant ? `: ${meant}` : ""}`;
+      return `${key} of the policy names ${JSON.stringify(name)}, but no tool here has that name${meant ? `: ${meant}` : ""}`;
     });
   return [...warn("tools.allow", layer.tools ?? []), ...warn("tools.deny", layer.denyTools)];
 }
 
-/** The one step that mends a value that does not fit its key. */
+/** The fix for a value that does not match its key. */
 function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): string {
   if (section === "cacheReads") return "write cacheReads: true or cacheReads: false";
   if (section === "writes") return "write a list of folders: writes: [src, test]";
@@ -97,7 +97,7 @@ function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): s
   }
   if (section === "sandbox") return fixForSandbox(String(key), value);
   if (section === "delegation") return fixForDelegation(String(key), value);
-  if (item !== undefined && value === "*") return "to let nobody be asked, write agents: {allow: []}";
+  if (item !== undefined && value === "*") return "to allow no agents, write agents: {allow: []}";
   return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
 }
 
@@ -109,7 +109,7 @@ function fixForSandbox(key: string, value: unknown): string {
   if (key === "readable") return "write a list of absolute paths: readable: [/opt/data]";
   if (key === "network") return "write network: true or network: false";
   const number = Object.entries(usual).find(([name]) => name === key)?.[1];
-  return `write a whole number that is not too small: ${key}: ${number}`;
+  return `write a whole number that is large enough, such as ${key}: ${number}`;
 }
 
 function fixForDelegation(key: string, value: unknown): string {

@@ -12,22 +12,22 @@ import {
 import { diffBytesMax, diffTexts } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
 
-/** What a run's folder begins with where nobody gave it anything. */
+/** The list of a run that starts without files. */
 export const emptyList: FolderFiles = { v: protocolVersion, files: [], unlisted: 0 };
 
-/** Keeps a list of files where every host finds it. */
+/** Stores a list of files in the blob store, where every host finds it. */
 export function putList(blobs: Pick<Blobs, "put">, list: FolderFiles): Promise<string> {
   return blobs.put(encode(list));
 }
 
-/** The list that was kept under a hash; null where it is not there any more, or is damaged. */
+/** The stored list with a hash; null if it is missing or damaged. */
 export async function getList(blobs: Pick<Blobs, "get">, ref: string | null): Promise<FolderFiles | null> {
   if (ref === null) return emptyList;
   const bytes = await getVerified(blobs, ref);
   return bytes && decode(FolderFiles, bytes, "list of a folder's files");
 }
 
-/** The bytes of a hash; null for what is not there, and for what does not fit its hash: neither can be used. */
+/** The bytes with a hash; null if they are missing or do not match the hash. */
 export async function getVerified(blobs: Pick<Blobs, "get">, hash: string): Promise<Uint8Array | null> {
   const bytes = await blobs.get(hash).catch((error: unknown) => {
     if (isDamage(error)) return null;
@@ -40,20 +40,20 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "DATABASE_DAMAGED";
 }
 
-/** Whether two lists say the same of a folder. */
+/** Whether two lists are equal. */
 export function isSameList(a: FolderFiles, b: FolderFiles): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }
 
-/** Of one call: more are told by their number alone. */
+/** Reported changes of one call; for more, only the number is reported. */
 const changesMax = 200;
 const allDiffsBytesMax = 64 * 1024;
 const textBytesMax = 1024 * 1024;
 
-/** What programs keep for themselves: it is kept, and told to nobody. */
+/** Internal files of programs: they are stored, but not reported as changes. */
 export const internalPath = /(^|\/)(\.git|node_modules|__pycache__)\//;
 
-/** What has happened to files between two looks at a folder, as the record has it. */
+/** The changes of files between two lists, as the record stores them. */
 export async function changesBetween(
   before: FolderFiles,
   after: FolderFiles,
@@ -93,7 +93,7 @@ async function diffOf(
   return before === null || after === null ? nothing : diffTexts(before, after, bytesMax);
 }
 
-/** Null for what is no text, or is not kept. */
+/** Null for a binary file, and for one whose content is not stored. */
 async function textOf(file: FolderFile | undefined, blobs: Pick<Blobs, "get">): Promise<string | null> {
   if (file === undefined) return "";
   if (file.link !== undefined) return file.link;

@@ -4,15 +4,15 @@ import { filtersOf, gitEnvironment } from "../commands/git-environment.ts";
 import type { GitIdentity } from "../commands/git-identity.ts";
 
 export interface HostGitOptions {
-  /** The repository's folder, or a worktree's. */
+  /** Folder of the repository or of a worktree. */
   folder: string;
   identity?: GitIdentity;
-  /** Beside what holds in every repository. */
+  /** Variables to add to the safe git environment. */
   env?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
 }
 
-/** What git said, and how it ended. */
+/** Output and exit code of git. */
 export interface GitResult {
   code: number;
   stdout: string;
@@ -22,7 +22,7 @@ export interface GitResult {
 const timeoutMs = 120_000;
 const outputBytesMax = 16 * 1024 * 1024;
 
-/** Git of this process's own, for what no agent asks for: it runs no program that the repository names, and no hook. */
+/** Opens git for troupe itself, outside the sandbox. It runs no hook and no program that the repository names. */
 export async function openHostGit(options: HostGitOptions): Promise<HostGit> {
   const listed = await runGit(["config", "--list", "--null", "--name-only"], { ...options, configKeys: [] });
   const configKeys = listed.code === 0 ? listed.stdout.split("\0").filter(Boolean) : [];
@@ -40,10 +40,10 @@ export async function openHostGit(options: HostGitOptions): Promise<HostGit> {
 }
 
 export interface HostGit {
-  /** Names of the repository's filters that have a program, which is not run. */
+  /** Names of the repository's filters that have a program. The program does not run. */
   readonly filters: readonly string[];
   run(args: readonly string[], env?: Record<string, string>): Promise<GitResult>;
-  /** Its output. Throws a `RunFailure` with git's own words where it refuses. */
+  /** Resolves to the output. Throws a `RunFailure` with git's message if git fails. */
   ask(args: readonly string[], env?: Record<string, string>): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** A run's own folder: whatever host takes the run over finds on its disk what the journal says, or the run is lost. */
+/** A run's own folder: a host that takes over the run restores it from the journal, or the run is lost. */
 import { chmod, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunFailure } from "@troupe/core";
@@ -25,7 +25,7 @@ function failureOf(promise: Promise<unknown>): Promise<RunFailure["runError"]> {
 }
 
 describe("another host", () => {
-  test("makes the folder anew, as it was after the newest call", async ({ disk }) => {
+  test("rebuilds the folder as it was after the newest call", async ({ disk }) => {
     const first = await disk("a").open(request, begun);
     await put(first.path, { "a.txt": "one", "src/b.txt": "two", "gone.txt": "x" });
     await refOf(first);
@@ -68,7 +68,7 @@ describe("another host", () => {
     }
   });
 
-  test("waits where the store cannot be asked: that is no loss", async ({ disk, blobs }) => {
+  test("waits if the store cannot be reached: the run is not lost", async ({ disk, blobs }) => {
     const first = await disk("a").open(request, begun);
     await put(first.path, { "a.txt": "one" });
     const journaled = await refOf(first);
@@ -80,7 +80,7 @@ describe("another host", () => {
 });
 
 describe("the same host", () => {
-  test("has again what the journal says, and nothing that a killed call has left", async ({ disk }) => {
+  test("restores the journaled files, and removes files that a killed call left", async ({ disk }) => {
     const host = disk("a");
     const first = await host.open(request, begun);
     await put(first.path, { "a.txt": "one", "b.txt": "two" });
@@ -93,7 +93,7 @@ describe("the same host", () => {
     await expect(stat(join(again.path, "c"))).rejects.toThrow("ENOENT");
   });
 
-  test("takes a run's folder away once it has settled, and at its start what others have left", async ({ disk }) => {
+  test("removes a run's folder once it has settled, and leftovers at its start", async ({ disk }) => {
     const host = disk("a");
     const [one, other] = [
       requestFor({ mode: "isolated" }),
@@ -109,7 +109,7 @@ describe("the same host", () => {
   });
 });
 
-describe("what calls do to files", () => {
+describe("changes of files by calls", () => {
   test("is told with its difference, each change by one call", async ({ disk }) => {
     const folder = await disk("a").open(request, begun);
     await put(folder.path, { "a.txt": "one\n", "b.txt": "x\n", ".git/objects/12": "z", "c.txt": "y" });
@@ -129,7 +129,7 @@ describe("what calls do to files", () => {
     expect(await folder.callEnded({ key: "1/1" })).toBeNull();
   });
 
-  test("comes back by reference: what the run has made of what it was given", async ({ disk, blobs }) => {
+  test("returns the files that the run made or changed, by reference", async ({ disk, blobs }) => {
     const host = disk("a");
     await put(join((await host.open(requestFor({ mode: "isolated" }, session2), begun)).path), {});
     const parent = await host.open(requestFor({ mode: "isolated" }, session2), begun);
@@ -177,7 +177,7 @@ describe("bounds", () => {
     await stat(join(again.path, "4"));
   });
 
-  test("and what has a secret in it: blobs without it are another content", async ({ disk, blobs }) => {
+  test("and a file with a secret: the stored content without it differs", async ({ disk, blobs }) => {
     const redacting = {
       ...blobs,
       put: (bytes: Uint8Array) => blobs.put(Buffer.from(Buffer.from(bytes).toString().replaceAll("sk-1", "***"))),

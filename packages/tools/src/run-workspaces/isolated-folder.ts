@@ -14,14 +14,14 @@ import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder
 export interface IsolatedFolderOptions {
   path: string;
   blobs: Blobs;
-  /** List of the files that the run began with; null where it began with none. */
+  /** Hash of the list of files that the run started with; null if it started without files. */
   begunWith: string | null;
-  /** Newest list in the run's journal; null where it has none. */
+  /** Hash of the newest list in the run's journal; null if it has none. */
   journaled: string | null;
   bounds?: FolderBounds;
 }
 
-/** Makes a run's own folder what its journal says of it. Throws a `RunFailure` where that cannot be done. */
+/** Restores a run's own folder to the newest list in its journal. Throws a `RunFailure` if that is impossible. */
 export async function openIsolated(options: IsolatedFolderOptions): Promise<RunFolder> {
   const { path, blobs, bounds = folderBounds } = options;
   const ref = options.journaled ?? options.begunWith;
@@ -40,8 +40,8 @@ interface KnownFolderOptions {
 }
 
 /**
- * A folder that is kept in Blobs after each call that may have changed it. One look after the other: each change is
- * told once, and what a later look has found is written down later.
+ * Saves the folder to the blob store after each call that may have changed it. Saves run one after the other, so each
+ * change is reported once, and the journal has the lists in order.
  */
 function createIsolatedFolder({ path, blobs, list, bounds }: KnownFolderOptions): RunFolder {
   const scan = createFolderScan(path, blobs, bounds);
@@ -64,7 +64,7 @@ function createIsolatedFolder({ path, blobs, list, bounds }: KnownFolderOptions)
     path,
     callStarted: ({ key, planned }: FolderCall) => void announced.set(key, planned),
     callEnded({ key }) {
-      // What it has announced is told by its own outcome.
+      // The call's own outcome reports the changes that it announced.
       const saved = turn.then(saveNow, saveNow).finally(() => announced.delete(key));
       turn = saved.catch(() => {});
       return saved;
@@ -78,7 +78,7 @@ function unsavedFiles({ files }: FolderFiles): FolderFile[] {
 
 const namedMax = 5;
 
-/** What is new among that which only this machine has. */
+/** A note about new files that only this machine has. */
 function noteFor(now: readonly FolderFile[], before: readonly FolderFile[], unlisted: number): string {
   const known = new Set(before.map(({ path }) => path));
   const added = now.filter(({ path }) => !known.has(path));
@@ -91,7 +91,7 @@ function noteFor(now: readonly FolderFile[], before: readonly FolderFile[], unli
 
 const artifactsMax = 100;
 
-/** What a run's own folder gives back: by reference, each file that was not there when it began. */
+/** Collects the files that the run made, as artifacts. */
 export async function collectIsolated(
   options: Pick<IsolatedFolderOptions, "blobs" | "begunWith" | "journaled">,
 ): Promise<CollectedFiles> {

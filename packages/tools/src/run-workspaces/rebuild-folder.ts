@@ -9,14 +9,14 @@ import { getVerified, isSameList } from "./file-list.ts";
 import { createFolderScan, folderBounds } from "./scan-folder.ts";
 
 /**
- * Makes a run's own folder what a list says, and nothing else: what is there and right stays, all else comes from Blobs.
- * Throws a `RunFailure` that names the first file that cannot be had.
+ * Rebuilds a run's own folder from a list: matching files stay, all others come from the blob store. Throws a
+ * `RunFailure` that names the first missing file.
  */
 export async function rebuildFolder(folder: string, wanted: FolderFiles, blobs: Blobs): Promise<void> {
   const isThere = (await lstat(folder).catch(() => null))?.isDirectory() === true;
   if (isThere) {
     const now = await createFolderScan(folder, blobs).list({ keeps: false });
-    // What could not be listed is known to this disk alone.
+    // Unlisted files exist only on this disk.
     if (wanted.unlisted > 0 || isSameList(now, asScanned(wanted))) return;
   }
   if (wanted.unlisted > 0)
@@ -29,7 +29,7 @@ export async function rebuildFolder(folder: string, wanted: FolderFiles, blobs: 
   await rename(fresh, folder);
 }
 
-/** A scan that keeps nothing does not find out that a file has a secret in it. */
+/** A scan that does not save cannot detect that a file contains a secret. */
 function asScanned(list: FolderFiles): FolderFiles {
   const files = list.files.map(({ unkept, ...file }) =>
     unkept === undefined || file.version !== "" ? file : { ...file, unkept },
@@ -39,7 +39,7 @@ function asScanned(list: FolderFiles): FolderFiles {
 
 interface RebuildSources {
   fresh: string;
-  /** What was there before, if anything. */
+  /** The previous folder; null if there was none. */
   old: string | null;
   blobs: Blobs;
 }
@@ -47,11 +47,11 @@ interface RebuildSources {
 async function placeFile(file: FolderFile, { fresh, old, blobs }: RebuildSources): Promise<void> {
   const { path, executable, link, unkept } = file;
   if (path !== splitPath(path).join("/") || splitPath(path).includes(".."))
-    throw workspaceLost(path, "is no path in a folder");
+    throw workspaceLost(path, "is not a relative path");
   const target = join(fresh, path);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   if (link !== undefined) return symlink(link, target);
-  if (unkept !== undefined) return takeOverUnsaved(file, old, target);
+  if (unkept !== undefined) return moveUnsaved(file, old, target);
   const bytes = (await readOld(old, file)) ?? (await getVerified(blobs, file.version));
   if (bytes === null)
     throw workspaceLost(
@@ -61,22 +61,18 @@ async function placeFile(file: FolderFile, { fresh, old, blobs }: RebuildSources
   await writeFile(target, bytes, { flag: "wx", mode: executable ? 0o755 : 0o644 });
 }
 
-/** What was not kept is on this disk or lost. */
-async function takeOverUnsaved(
-  { path, version, unkept }: FolderFile,
-  old: string | null,
-  target: string,
-): Promise<void> {
+/** A file that was not saved is on this disk, or lost. */
+async function moveUnsaved({ path, version, unkept }: FolderFile, old: string | null, target: string): Promise<void> {
   if (old === null) throw workspaceLost(path, `was not kept (${unkept}), and is on another machine`);
-  await using place = await resolvePath(old, path);
-  const isSame = place.found.kind === "file" && !place.isLink;
+  await using resolved = await resolvePath(old, path);
+  const isSame = resolved.found.kind === "file" && !resolved.isLink;
   if (!isSame || (version !== "" && version !== (await versionIn(old, path)))) {
     throw workspaceLost(path, `was not kept (${unkept}), and is not as it was`);
   }
-  await rename(join(old, place.real), target);
+  await rename(join(old, resolved.real), target);
 }
 
-/** What is there already, where it is what it has to be. */
+/** The existing content, if its version matches. */
 async function readOld(old: string | null, { path, version }: FolderFile): Promise<Buffer | null> {
   if (old === null) return null;
   const content = await readWorkspaceFile(old, path, { bytesMax: folderBounds.fileBytesMax }).catch(() => null);

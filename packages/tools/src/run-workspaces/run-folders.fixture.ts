@@ -12,14 +12,14 @@ export const session = "0198a000-0000-7000-8000-0000000000aa";
 export const run = "0198a000-0000-7000-8000-0000000000bb";
 
 interface Fixtures {
-  /** A folder of the test's own, gone when it ends. */
+  /** A folder for one test, removed at its end. */
   root: string;
   blobs: Blobs;
-  /** The folders of a host with a disk of its own; all of them share their Blobs. */
+  /** The run folders of a host with its own disk. All hosts share the blob store. */
   disk: (name: string, options?: Partial<RunFoldersOptions>) => RunFolders;
 }
 
-/** A test with machines that have nothing in common but their Blobs. */
+/** A test with machines that share nothing but the blob store. */
 export const foldersTest = test.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   root: async ({}, use) => {

@@ -14,12 +14,12 @@ import { finishWorktree, openWorktree } from "./worktree.ts";
 type FolderRun = Pick<RunRequest, "session" | "run" | "workspace">;
 
 export interface RunFoldersOptions {
-  /** In which they are made: a host's own, outside of every repository. */
+  /** Parent of all run folders: owned by this host, outside every repository. */
   folder: string;
   blobs: Blobs;
-  /** Name of this disk. Absent: there is no other. */
+  /** Name of this disk. Leave it out if all hosts share one disk. */
   locality?: string;
-  /** Who commits what is left in worktrees. @default the user of this machine, as their own git says */
+  /** Author of the commit of uncommitted changes in worktrees. */
   identity?: () => Promise<GitIdentity>;
   bounds?: FolderBounds;
 }
@@ -30,13 +30,7 @@ export interface RunFoldersOptions {
  * const { path } = await folders.open(request, { journaled: null, isResumed: false });
  */
 export function createRunFolders(options: RunFoldersOptions): RunFolders {
-  const {
-    folder,
-    blobs,
-    locality: place,
-    bounds = folderBounds,
-    identity = () => readGitIdentity(process.env),
-  } = options;
+  const { folder, blobs, locality, bounds = folderBounds, identity = () => readGitIdentity(process.env) } = options;
   const isolatedAt = ({ session, run }: Pick<FolderRun, "session" | "run">): string =>
     join(folder, "isolated", session, run);
   const worktreeAt = ({ session, run }: Pick<FolderRun, "session" | "run">): string =>
@@ -52,9 +46,9 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
         const made = { request, folder: worktreeAt(request), identity: await identity() };
         return await openWorktree(made, { journaled, isBegun: isResumed });
       }
-      // Where there is but one disk, tools say what is missing.
-      if (isResumed && place !== undefined && !(await isFolder(path)))
-        throw workspaceLost(path, `is not there, at ${place}`);
+      // With a single disk, the tools report the missing folder.
+      if (isResumed && locality !== undefined && !(await isFolder(path)))
+        throw workspaceLost(path, `does not exist on the disk ${locality}`);
       return sharedFolder(path);
     },
 
@@ -68,7 +62,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
     async remove(request) {
       if (request.workspace.mode !== "isolated") return;
       await rm(isolatedAt(request), { recursive: true, force: true });
-      // The session's, once it is empty.
+      // The session's folder, if it is empty now.
       await rmdir(join(folder, "isolated", request.session)).catch(() => {});
     },
 
@@ -105,7 +99,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
   };
 }
 
-/** The runs that have a folder in this one, by session. */
+/** The runs with a folder below this one, grouped by session. */
 async function runsIn(folder: string): Promise<{ session: string; run: string }[]> {
   const sessions = (await namesOf(folder)).filter((name) => Id.safeParse(name).success);
   const runs = await Promise.all(

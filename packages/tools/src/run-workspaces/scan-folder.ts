@@ -7,11 +7,11 @@ import { isPlaceholder } from "../sandbox/mount-plan/placeholders.ts";
 import { type FoundEntry, type HeldFile, namesIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
 
 export interface FolderBounds {
-  /** Files that are listed at all. @default 5000 */
+  /** Number of files that are listed. */
   filesMax: number;
-  /** The largest file that is kept. @default 32 MiB */
+  /** Size of the largest file that is saved. */
   fileBytesMax: number;
-  /** Of all files together that are kept. @default 256 MiB */
+  /** Total size of the saved files. */
   bytesMax: number;
 }
 
@@ -21,33 +21,33 @@ export const folderBounds: FolderBounds = {
   bytesMax: 256 * 1024 * 1024,
 };
 
-/** Names deeper than this are not looked at: whoever nests folders without end is not followed. */
+/** Deeper folders are not scanned, so that endless nesting ends. */
 const depthMax = 64;
 
-/** Beyond this many names a walk ends, and what was counted until then is said. */
+/** A scan ends after this many names. */
 const namesMax = 50_000;
 
-/** A file that was changed so lately may change again without its times telling. */
+/** A file may change again within this time without a new timestamp. */
 const timestampDoubtMs = 50;
 
-/** Files of ours that lie beside those that are being written. */
+/** Temporary files and locks of troupe's own writes. */
 const temporaryName = /^\.troupe-[0-9a-f-]+\.(tmp|lock)$/;
 
-/** A file whose content is known, for as long as nothing about it has changed. */
+/** A file whose content is known, until its stamp changes. */
 interface KnownFile {
   stamp: string;
   file: FolderFile;
 }
 
-/** Lists a run's own folder; what it lists it has kept in Blobs. */
+/** Lists a run's own folder and saves the listed files to the blob store. */
 export interface FolderScan {
-  /** @param keeps whether contents are put into Blobs; else they are only hashed */
+  /** @param keeps whether contents are saved to the blob store; otherwise they are only hashed */
   list(options: { keeps: boolean }): Promise<FolderFiles>;
 }
 
 /**
- * Looks through a folder again and again, reading only what has changed since. No link is followed, whatever programs in
- * it do meanwhile. What is too large, too much, or has a secret in it is listed as not kept, with the reason.
+ * Scans a folder repeatedly and reads only changed files. It never follows links, also if programs change the folder
+ * meanwhile. Files that are too large, too many, or contain a secret are listed as not saved, with the reason.
  */
 export function createFolderScan(root: string, blobs: Pick<Blobs, "put">, bounds = folderBounds): FolderScan {
   let known = new Map<string, KnownFile>();
@@ -66,7 +66,7 @@ export function createFolderScan(root: string, blobs: Pick<Blobs, "put">, bounds
       const isSame = same?.stamp === stamp && startedMs - stats.ctimeMs > timestampDoubtMs;
       const file = isSame ? same.file : await fileOf(path, found, options);
       if (file.unkept === undefined) options.bytes += stats.size;
-      // The whole may have room for it the next time.
+      // Not remembered, because the total may have room for it next time.
       if ((keeps || isSame) && file.unkept !== overTotalText(bounds)) now.set(path, { stamp, file });
       return file;
     };
@@ -84,17 +84,21 @@ export function createFolderScan(root: string, blobs: Pick<Blobs, "put">, bounds
   return { list };
 }
 
-/** What is at a name, other than a folder. */
+/** An entry other than a folder. */
 type SeenEntry = Exclude<FoundEntry, { kind: "missing" | "folder" }>;
 
 interface SaveOptions {
   keeps: boolean;
   blobs: Pick<Blobs, "put">;
   bounds: FolderBounds;
-  /** Kept so far. */
+  /** Bytes saved so far. */
   bytes: number;
 }
 
+/**
+ * The texts of `unkept` are stored in lists that later scans are compared with: changing a text would make stored lists of
+ * running runs differ.
+ */
 async function fileOf(
   path: string,
   found: SeenEntry,
@@ -111,7 +115,7 @@ async function fileOf(
   const content = await contentOf(found.file);
   const version = sha256(content);
   if (!keeps) return { ...named, version };
-  // Another hash means other bytes: what was taken out of them is a secret, and a file without it is another file.
+  // Another hash means that the store removed a secret, so the stored content is not the file.
   const isWhole = (await blobs.put(content)) === version;
   return isWhole ? { ...named, version } : { ...named, version, unkept: "it has in it what is known as a secret" };
 }
@@ -131,7 +135,7 @@ function sha256(content: string | Uint8Array): string {
 
 type VisitEntry = (path: string, found: SeenEntry) => Promise<void>;
 
-/** Every file of a folder and of those below it, through folders that are held open on the way. */
+/** Visits every file of a folder and its subfolders, through folders that stay open. */
 async function walk(root: string, visit: VisitEntry): Promise<void> {
   let names = 0;
 
@@ -162,7 +166,7 @@ async function walk(root: string, visit: VisitEntry): Promise<void> {
   await into(top, 0);
 }
 
-/** What is gone, or cannot be looked at, is not there. */
+/** An entry that vanished or cannot be read counts as missing. */
 function lookUp(folder: OpenFolder, name: string): Promise<FoundEntry> {
   return folder.lookUp(name).catch((error: unknown) => {
     if (errorCodeOf(error) === null) throw error;

@@ -1,18 +1,18 @@
 import type { GitIdentity } from "../commands/git-identity.ts";
 import { type HostGit, openHostGit } from "./host-git.ts";
 
-/** What is in a worktree, as git sees it: what is ignored is not looked at. */
+/** The contents of a worktree as git sees them, without ignored files. */
 export interface Snapshots {
-  /** Keeps all that is in it, as a commit on no branch. Null where that is as it was at the last one. */
+  /** Saves all contents as a commit on no branch. Null if they are the same as in the last snapshot. */
   take(): Promise<string | null>;
-  /** Commits what is not committed on top of what is checked out, and resolves to that; null where nothing is left. */
+  /** Creates a commit of all uncommitted changes on top of HEAD; null if there are none. */
   commit(message: string): Promise<string | null>;
   readonly git: HostGit;
 }
 
 /**
- * Takes snapshots of a worktree without touching its index: what an agent has staged is its own business. The index for
- * this lies beside the worktree, where no agent can make anything else of it.
+ * Takes snapshots of a worktree without touching its index, because staged changes belong to the agent. The snapshot
+ * index lies beside the worktree, where agents cannot replace it.
  */
 export async function openSnapshots(folder: string, run: string, identity: GitIdentity): Promise<Snapshots> {
   const git = await openHostGit({ folder, identity });
@@ -20,9 +20,9 @@ export async function openSnapshots(folder: string, run: string, identity: GitId
   let last = await git.ask(["rev-parse", "HEAD^{tree}"]);
 
   const treeNow = async (): Promise<string> => {
-    // What is committed is tracked, whatever is ignored since.
+    // Starting from HEAD keeps committed files tracked, also if they are ignored since.
     await git.ask(["read-tree", "--reset", "HEAD"], env);
-    // A file that cannot be read holds up no other.
+    // An unreadable file does not stop the others.
     await git.run(["add", "--all", "--ignore-errors", "--", "."], env);
     return await git.ask(["write-tree"], env);
   };
@@ -47,7 +47,7 @@ export async function openSnapshots(folder: string, run: string, identity: GitId
 
 const message = "What an agent of troupe left uncommitted";
 
-/** @returns why the worktree has to stay */
+/** Commits all uncommitted changes of a worktree. @returns why the worktree has to stay, or nothing */
 export async function commitAll(
   folder: string,
   { run, name, identity }: { run: string; name: string; identity: GitIdentity },
@@ -58,13 +58,13 @@ export async function commitAll(
     const some = filtered.slice(0, 5).join(", ");
     return [`${some} go through a filter of the repository, which is not run here: commit them yourself in ${folder}`];
   }
-  // By plumbing alone: an agent may have left links where git would write what it keeps for itself.
+  // Uses plumbing commands only: an agent may have left links at paths that porcelain commands write.
   const commit = (await snapshots.commit(message)) ?? (await snapshots.git.ask(["rev-parse", "HEAD"]));
   await snapshots.git.ask(["update-ref", name, commit]);
   return [];
 }
 
-/** Changed files that would be stored as they are not. */
+/** Changed files that a filter of the repository would transform. Troupe does not run filters. */
 async function filteredFiles({ filters, ask }: HostGit): Promise<string[]> {
   if (filters.length === 0) return [];
   const changed = await ask(["diff", "-z", "--name-only", "--no-renames", "--ignore-submodules", "HEAD"]);

@@ -1,4 +1,4 @@
-/** A worktree of a run's own: agents change the same file side by side, and each leaves a branch. */
+/** A run's own worktree: agents change the same file side by side, and each leaves a branch. */
 import { mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -29,13 +29,13 @@ describe("two runs", () => {
     expect(git(repository, "status", "--porcelain")).toBe("");
     expect(git(repository, "for-each-ref", "refs/troupe")).toBe("");
     expect(git(repository, "worktree", "list").split("\n")).toHaveLength(1);
-    // Said again after a kill in between, it is the same.
+    // A repetition after a kill gives the same result.
     expect(await host.finish(requests[0] ?? requestFor({}), { journaled: null })).toEqual(collected[0]);
   });
 });
 
 describe("a worktree that has gone", () => {
-  test("is made anew: what was committed, and what the newest call had left besides", async ({ disk, root }) => {
+  test("is recreated with the committed changes and the changes of the newest call", async ({ disk, root }) => {
     const repository = join(root, "repository");
     await makeRepository(repository, { "a.txt": "first\n", "gone.txt": "x", ".gitignore": "ignored\n" });
     const request = requestFor({ mode: "worktree", path: repository });
@@ -96,7 +96,10 @@ describe("a worktree that has gone", () => {
 });
 
 describe("no worktree can be made", () => {
-  test("of what is no repository, or has no commit, or would hold it: each with its fix", async ({ disk, root }) => {
+  test("from a folder without a repository or commit, or inside the repository: each with a fix", async ({
+    disk,
+    root,
+  }) => {
     const repository = join(root, "repository");
     await mkdir(repository);
     const request = requestFor({ mode: "worktree", path: repository });
@@ -107,7 +110,7 @@ describe("no worktree can be made", () => {
       message: expect.stringContaining("git init"),
     });
     git(repository, "init", "--quiet");
-    expect(await open()).toMatchObject({ type: "params", message: expect.stringContaining("commit something first") });
+    expect(await open()).toMatchObject({ type: "params", message: expect.stringContaining("commit first") });
     await put(repository, { a: "" });
     git(repository, "add", "--all");
     git(repository, "commit", "--quiet", "--message=first");
@@ -116,8 +119,8 @@ describe("no worktree can be made", () => {
   });
 });
 
-describe("what is left at the next start", () => {
-  test("is committed, and taken away", async ({ disk, root }) => {
+describe("a leftover worktree at the next start", () => {
+  test("is committed and removed", async ({ disk, root }) => {
     const repository = join(root, "repository");
     await makeRepository(repository, { "a.txt": "first\n" });
     const host = disk("a");
@@ -128,7 +131,7 @@ describe("what is left at the next start", () => {
     expect(git(repository, "show", `${branchOf(run)}:new.txt`)).toBe("n");
   });
 
-  test("stays where committing it would need a program of the repository's", async ({ disk, root }) => {
+  test("stays if a commit would need a program of the repository", async ({ disk, root }) => {
     const repository = join(root, "repository");
     await makeRepository(repository, { "a.txt": "first\n", ".gitattributes": "*.bin filter=large\n" });
     git(repository, "config", "filter.large.clean", `touch ${join(root, "ran")}`);

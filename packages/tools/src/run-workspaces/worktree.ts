@@ -15,12 +15,12 @@ type WorktreeRun = Pick<RunRequest, "run" | "workspace">;
 
 export interface WorktreeOptions {
   request: WorktreeRun;
-  /** Where a new worktree is made. */
+  /** Path for a new worktree. */
   folder: string;
   identity: GitIdentity;
 }
 
-/** The branch of a run: the end of its id is what no other has. */
+/** Name of a run's branch. The end of the run's id is unique. */
 export function branchOf(run: string): string {
   return `troupe/${run.slice(-12)}`;
 }
@@ -29,11 +29,12 @@ export function branchOf(run: string): string {
 const inTurn = createSerialQueue();
 
 /**
- * The worktree of a run: as it is where there is one, made anew from its branch and its newest snapshot where it has gone,
- * or made for the first time. Throws a `RunFailure` where that cannot be done.
+ * Opens a run's worktree. It uses an existing one, recreates a removed one from its branch and newest snapshot, or
+ * makes the first one. Throws a `RunFailure` if that is impossible.
  *
  * @param journaled the newest snapshot in the run's journal; null where it has none
- * @param isBegun whether some host has worked in it before
+ * @param isBegun whether a host has worked in it before
+
  */
 export async function openWorktree(
   options: WorktreeOptions,
@@ -49,7 +50,7 @@ export async function openWorktree(
   });
 }
 
-/** Keeps a snapshot after each call. */
+/** A run folder that takes a snapshot after each call. */
 async function worktreeFolder(folder: string, run: string, identity: GitIdentity): Promise<RunFolder> {
   const snapshots = await openSnapshots(folder, run, identity);
   let turn: Promise<unknown> = Promise.resolve();
@@ -70,17 +71,17 @@ async function worktreeFolder(folder: string, run: string, identity: GitIdentity
 
 async function repositoryOf(workspace: string): Promise<string> {
   const root = await realpath(workspace).catch(() => {
-    throw workspaceLost(workspace, "is not there: a worktree cannot be made of it");
+    throw workspaceLost(workspace, "does not exist, so no worktree can be made from it");
   });
   const isRepository = (await lstat(join(root, ".git")).catch(() => null))?.isDirectory() === true;
   if (isRepository || (await linkedRepository(root))) return root;
   throw refused(
-    `${workspace} is no git repository, so that this agent cannot work in a worktree of it: run git init and commit there, ` +
+    `${workspace} is not a git repository, so this agent cannot work in a worktree of it: run git init and commit there, ` +
       "or let its file say workspace: isolated or shared",
   );
 }
 
-/** The folder of a run's worktree, whichever host has made it; null where there is none. */
+/** The folder of a run's worktree, made by any host; null if there is none. */
 async function worktreeOf(git: HostGit, run: string): Promise<string | null> {
   const listed = (await git.ask(["worktree", "list", "--porcelain", "-z"])).split("\0");
   const paths = listed.flatMap((line) => (line.startsWith("worktree ") ? [line.slice("worktree ".length)] : []));
@@ -99,15 +100,14 @@ async function makeWorktree({ git, repository, folder, request, journaled, isBeg
   const branch = branchOf(request.run);
   if (isWithin(repository, folder)) {
     throw refused(
-      `the worktree would be in the repository itself (${folder}): set TROUPE_HOME to a folder outside of it`,
+      `the worktree would lie in the repository itself (${folder}): set TROUPE_HOME to a folder outside of it`,
     );
   }
   const hasBranch = (await git.run(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`])).code === 0;
-  if (!hasBranch && isBegun)
-    throw workspaceLost(`the branch ${branch}`, "on which this run worked is not there any more");
+  if (!hasBranch && isBegun) throw workspaceLost(`the branch ${branch}`, "of this run does not exist any more");
   const from = hasBranch ? null : await headCommit(request.workspace.path);
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  // What a kill has left of it has to go first: git would not make another.
+  // Leftovers of a killed host must go first: git refuses to make a worktree over them.
   await rm(folder, { recursive: true, force: true });
   await git.ask(["worktree", "prune"]);
   const at = from === null ? ["--", folder, branch] : ["-b", branch, "--", folder, from];
@@ -116,15 +116,15 @@ async function makeWorktree({ git, repository, folder, request, journaled, isBeg
   return folder;
 }
 
-/** What is checked out where whoever asked for the run works: it is what the run begins with. */
+/** The commit that is checked out in the parent's workspace: the run starts from it. */
 async function headCommit(folder: string): Promise<string> {
   const git = await openHostGit({ folder });
   const head = await git.run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (head.code === 0) return head.stdout.trim();
-  throw refused(`${folder} has no commit yet, so that no worktree can be made of it: commit something first`);
+  throw refused(`${folder} has no commit yet, so no worktree can be made from it: commit first`);
 }
 
-/** All that was in it after the newest call, on top of what is committed. */
+/** Restores the files of the newest snapshot on top of the committed ones. */
 async function restoreSnapshot(folder: string, snapshot: string): Promise<void> {
   const git = await openHostGit({ folder });
   const there = await git.run(["cat-file", "-e", `${snapshot}^{tree}`]);
@@ -134,7 +134,7 @@ async function restoreSnapshot(folder: string, snapshot: string): Promise<void> 
   await git.ask(["read-tree", "HEAD"]);
 }
 
-/** Commits what is left uncommitted, and takes the worktree away: the branch stays. */
+/** Commits uncommitted changes and removes the worktree. The branch stays. */
 export async function finishWorktree({ request, identity }: Omit<WorktreeOptions, "folder">): Promise<CollectedFiles> {
   const repository = await repositoryOf(projectOf(request));
   return await inTurn(repository, async () => {

@@ -5,27 +5,27 @@ import { TroupeError } from "@troupe/core";
 import { canonicalJson, errorCodeOf } from "@troupe/core/internal";
 import { protectedPart } from "../workspace/protected-paths.ts";
 
-/** What a file of a project would do, if it counted. */
+/** The purpose of a project file. */
 export const projectKinds = ["configuration", "tools", "hooks", "commands", "settings", "mcp"] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 
-/** A file that a folder brings for those who work in it, with the bytes that its hash is of: they are what is used. */
+/** A file of a project, with the bytes that were hashed: exactly these bytes are used. */
 export interface ProjectFile {
   /** Relative to the folder, with `/`. */
   path: string;
   kind: ProjectKind;
-  /** Whether troupe does anything with it. */
+  /** Whether troupe uses it. */
   used: boolean;
   hash: string;
   bytes: Buffer;
 }
 
 export interface ProjectFiles {
-  /** With links resolved: folders are told apart by this name. */
+  /** Real path, which identifies the folder. */
   folder: string;
   /** Ordered by their paths. */
   files: readonly ProjectFile[];
-  /** Over all paths and contents: another one whenever anything of it is another. */
+  /** Hash over all paths and contents. */
   hash: string;
 }
 
@@ -33,7 +33,7 @@ interface ProjectLocation {
   path: string;
   kind: ProjectKind;
   used: boolean;
-  /** `tree`: all files below it. A pattern: the files of the folder whose names fit. */
+  /** `tree`: all files below it. A pattern: the files of the folder with a matching name. */
   what: "file" | "tree" | RegExp;
 }
 
@@ -48,12 +48,12 @@ const projectLocations: readonly ProjectLocation[] = [
   { path: ".mcp.json", kind: "mcp", used: false, what: "file" },
 ];
 
-/** More than anybody has read through who says that they trust it. */
+/** Limits of project files: a user cannot review more than this. */
 export const projectCaps = { files: 1_000, bytes: 16 * 1024 * 1024, depth: 12, entries: 5_000 } as const;
 
 interface ReadState {
   folder: string;
-  /** What was looked for on the way to a location, and is not there. */
+  /** Paths that were found to be missing. */
   missing: Set<string>;
   files: ProjectFile[];
   bytes: number;
@@ -61,11 +61,12 @@ interface ReadState {
 }
 
 /**
- * All that a folder brings, read once. Throws `INVALID_CONFIG` for what cannot be hashed for sure: links that lead
- * elsewhere, devices, trees that are too large, files that cannot be read.
+ * Reads all project files of a folder once. Throws `INVALID_CONFIG` for files that cannot be hashed reliably: links
+ * that lead elsewhere, devices, too large trees, unreadable files.
  *
  * @example
  * const { files, hash } = await readProjectFiles(process.cwd());
+
  */
 export async function readProjectFiles(folder: string): Promise<ProjectFiles> {
   const reading: ReadState = {
@@ -93,7 +94,7 @@ async function readLocation(location: ProjectLocation, reading: ReadState): Prom
   }
 }
 
-/** Whether there is something of that name. A folder on the way that is a link could be another one at each look. */
+/** Whether a path exists. Throws for a linked folder on the way, because its target could change between reads. */
 async function exists(path: string, { folder, missing }: ReadState): Promise<boolean> {
   const segments = path.split("/");
   for (const i of segments.keys()) {
@@ -144,7 +145,7 @@ async function namesIn(path: string, reading: ReadState): Promise<string[]> {
   return names.sort();
 }
 
-/** A file that is named by a link counts, where no agent can write what it leads to. */
+/** A link to a file is accepted if no agent can write its target. */
 async function linkTarget(path: string, folder: string): Promise<string> {
   const fix = "put the file itself in its place";
   const real = await realpath(join(folder, path)).catch(() => {
@@ -158,12 +159,12 @@ async function linkTarget(path: string, folder: string): Promise<string> {
   return real;
 }
 
-/** Neither follows a link that was put there since, nor hangs on a pipe. */
+/** Does not follow a link that was created since, and does not block on a pipe. */
 async function readRegularFile(absolute: string, path: string, bytesMax: number): Promise<Buffer> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   await using file = await open(absolute, flags).catch((error: unknown) => unreadable(error, path));
   const stats = await file.stat();
-  if (!stats.isFile()) throw cannotTrust(path, "it is no regular file", "remove it");
+  if (!stats.isFile()) throw cannotTrust(path, "it is not a regular file", "remove it");
   const buffer = Buffer.alloc(Math.min(stats.size, bytesMax) + 1);
   let length = 0;
   while (length < buffer.byteLength) {
@@ -194,7 +195,7 @@ function linkedFolder(path: string): TroupeError {
 }
 
 function tooLarge(path: string, why: string): TroupeError {
-  return cannotTrust(path, why, "keep nothing there but what is needed");
+  return cannotTrust(path, why, "keep only the needed files there");
 }
 
 function cannotTrust(path: string, why: string, fix: string): TroupeError {

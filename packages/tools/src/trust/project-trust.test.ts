@@ -1,4 +1,4 @@
-/** What a folder brings counts when somebody has accepted exactly that: any change, however small, ends it. */
+/** Project files count only if the user accepted exactly these bytes: any change ends the trust. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtempDisposable, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import {
   trustedFile,
 } from "./project-trust.ts";
 
-const said = { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "ada" } as const;
+const decision = { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "ada" } as const;
 
 interface Place {
   folder: string;
@@ -41,7 +41,7 @@ const test = plainTest.extend<{ place: Place }>({
         await writeFile(join(folder, path), text);
       },
       status: async () => (await trust.inspect(folder)).status,
-      accept: async () => trust.record(await trust.inspect(folder), said),
+      accept: async () => trust.record(await trust.inspect(folder), decision),
     });
   },
 });
@@ -83,7 +83,7 @@ describe("a folder", () => {
     expect(status).toBe("untrusted");
   });
 
-  test("is trusted once somebody has accepted it, also by another name", async ({ place }) => {
+  test("is trusted once the user has accepted it, also by another path", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
     const before = await place.trust.inspect(place.folder);
     expect(trustedFile(before, ".troupe/config.yaml")).toBeNull();
@@ -98,7 +98,7 @@ describe("a folder", () => {
 
   test("that was declined is not asked about until it is another", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
-    await place.trust.record(await place.trust.inspect(place.folder), { ...said, decision: "declined" });
+    await place.trust.record(await place.trust.inspect(place.folder), { ...decision, decision: "declined" });
     expect(await place.status()).toBe("declined");
     await place.write(".troupe/config.yaml", "model: openai/y");
     expect(await place.status()).toBe("untrusted");
@@ -173,16 +173,16 @@ describe("trust ends", () => {
     expect(await place.status()).toBe("trusted");
   });
 
-  test("for what was shown, not for what is there when it is accepted", async ({ place }) => {
+  test("covers the files that were shown, not the files at the time of acceptance", async ({ place }) => {
     await place.write(".mcp.json", "{}");
     const shown = await place.trust.inspect(place.folder);
     await place.write(".mcp.json", '{"evil":1}');
-    await place.trust.record(shown, said);
+    await place.trust.record(shown, decision);
     expect(await place.status()).toBe("changed");
   });
 });
 
-describe("what cannot be hashed for sure cannot be trusted, and says what to do", () => {
+describe("files that cannot be hashed reliably cannot be trusted, and the error has a fix", () => {
   const cases: [string, (place: Place) => Promise<unknown>, string][] = [
     [
       "a link out of the folder",
@@ -224,7 +224,7 @@ describe("what cannot be hashed for sure cannot be trusted, and says what to do"
         await write(".troupe/x", "");
         await promisify(execFile)("mkfifo", [join(folder, ".troupe/config.yaml")]);
       },
-      "no regular file",
+      "not a regular file",
     ],
     ["a folder for a file", ({ write }) => write(".mcp.json/x", ""), "it is a folder"],
     [
@@ -250,7 +250,7 @@ describe("what cannot be hashed for sure cannot be trusted, and says what to do"
     expect(project.problem?.fix).toBeTruthy();
   });
 
-  test("nor what was accepted, once a link is in its place", async ({ place }) => {
+  test("nor an accepted file, once a link replaces it", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: a/b");
     await place.accept();
     await rm(join(place.folder, ".troupe/config.yaml"));
@@ -280,7 +280,7 @@ describe("the file of answers", () => {
     await Promise.all(
       folders.map(async (folder) => {
         const other = createProjectTrust({ file: place.file });
-        await other.record(await other.inspect(folder), said);
+        await other.record(await other.inspect(folder), decision);
       }),
     );
     expect(await place.trust.list()).toHaveLength(12);

@@ -6,37 +6,38 @@ import { type ProjectFile, type ProjectFiles, readProjectFiles } from "./project
 import { openTrustStore, type TrustRecord } from "./trust-store.ts";
 
 /**
- * How far what a folder brings is accepted. `changed`: it was, in another form. `refused`: it holds something that cannot
- * be trusted at all, and `problem` says what.
+ * Whether the user accepted a folder's project files. `changed`: accepted in another version. `refused`: a file cannot
+ * be trusted at all, and `problem` says why.
  */
 export type TrustStatus = "nothing" | "trusted" | "untrusted" | "changed" | "declined" | "refused";
 
-/** What a folder brings, at one look: what is used of it are these bytes, and nothing that is read again. */
+/** A folder's project files at one moment. Exactly these bytes are used; the files are not read again. */
 export interface Project extends ProjectFiles {
   status: TrustStatus;
-  /** What is another since it was accepted: `new .troupe/tools/a.mjs`. */
+  /** Changes since the user accepted the files, such as `new .troupe/tools/a.mjs`. */
   changes: readonly string[];
   problem: TroupeError | null;
 }
 
-/** Who is taken at whose word: what projects bring counts once their owner has accepted it, to the byte. */
+/** The user's decisions about project files. A file counts only if the user accepted exactly its bytes. */
 export interface ProjectTrust {
-  /** Never throws for what is in the folder, and never runs anything of it. */
+  /** Reads a folder. Never throws for its contents, and never runs any of its files. */
   inspect(folder: string): Promise<Project>;
-  /** Keeps what somebody said to what they were shown. */
+  /** Stores the user's decision about the files that were shown. */
   record(shown: ProjectFiles, decision: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
   list(): Promise<readonly TrustRecord[]>;
-  /** By the folder's name, links resolved or not; one that has gone can be forgotten too. */
+  /** Removes the decision about a folder. The folder may be given with links, and may be deleted already. */
   forget(folder: string): Promise<TrustRecord | null>;
 }
 
 /**
- * What `trust.json` says about folders.
+ * Opens the trust decisions in `trust.json`.
  *
  * @example
  * const trust = createProjectTrust({ file: "/home/me/.local/share/troupe/trust.json" });
  * const project = await trust.inspect(process.cwd());
  * if (project.status === "trusted") console.log(project.files.map(({ path }) => path));
+
  */
 export function createProjectTrust({ file }: { file: string }): ProjectTrust {
   const store = openTrustStore(file);
@@ -89,26 +90,26 @@ function changesBetween(before: readonly FileHash[], after: readonly FileHash[])
   ];
 }
 
-/** A folder that is not there brings nothing; whatever else goes wrong is a reason to use nothing of it. */
+/** A missing folder has no project files. Any other error means that none of them may be used. */
 function failedProject(folder: string, error: unknown): Project {
   const nothing = { folder: resolve(folder), files: [], hash: "", changes: [] };
   if (errorCodeOf(error) === "ENOENT") return { ...nothing, status: "nothing", problem: null };
   const problem = TroupeError.is(error)
     ? error
-    : new TroupeError("INVALID_CONFIG", `${folder} cannot be looked into: ${errorCodeOf(error) ?? String(error)}`, {
+    : new TroupeError("INVALID_CONFIG", `${folder} cannot be read: ${errorCodeOf(error) ?? String(error)}`, {
         fix: "make the folder readable",
         cause: error,
       });
   return { ...nothing, status: "refused", problem };
 }
 
-/** A file of what is trusted, null where there is none or it is not. */
+/** A file of a trusted project; null if it is missing or the project is not trusted. */
 export function trustedFile(project: Project, path: string): ProjectFile | null {
   if (project.status !== "trusted") return null;
   return project.files.find((file) => file.path === path) ?? null;
 }
 
-/** Whether something that would count lies there unused, which is worth a word. */
+/** Whether the folder has files that troupe would use but ignores because they are not trusted. */
 export function hasIgnoredFiles({ status, files }: Project): boolean {
   return status === "refused" || (status !== "trusted" && files.some(({ used }) => used));
 }

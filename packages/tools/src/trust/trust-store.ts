@@ -6,10 +6,10 @@ import { writeFileAtomic } from "../disk/atomic-write.ts";
 import { withLock } from "../disk/with-lock.ts";
 import { projectKinds } from "./project-files.ts";
 
-/** More folders than anybody works in. */
+/** Limit of stored decisions. */
 const foldersMax = 1_000;
 
-/** What somebody has said to what a folder brings, in exactly that form. */
+/** A user's decision about the project files of a folder, in exactly that version. */
 export const TrustRecord = z.strictObject({
   folder: z.string(),
   hash: z.string(),
@@ -22,16 +22,16 @@ export type TrustRecord = z.infer<typeof TrustRecord>;
 
 const TrustFile = z.strictObject({ version: z.literal(1), folders: z.array(TrustRecord) });
 
-/** The answers in `trust.json`: read anew at each look, since other processes write it too. */
+/** The decisions in `trust.json`. Every call reads the file, because other processes write it too. */
 export interface TrustStore {
   list(): Promise<readonly TrustRecord[]>;
-  /** In place of what was said to the folder before. */
+  /** Replaces an earlier decision about the folder. */
   put(record: TrustRecord): Promise<void>;
-  /** What was said; null where nothing was. */
+  /** Resolves to the removed decision; null if there was none. */
   remove(folder: string): Promise<TrustRecord | null>;
 }
 
-/** Throws `INVALID_POLICY` for a damaged file, and leaves it as it is: nobody is taken to have agreed to anything. */
+/** Throws `INVALID_POLICY` for a damaged file and does not change it: a damaged file never counts as consent. */
 export function openTrustStore(file: string): TrustStore {
   const change = (apply: (known: readonly TrustRecord[]) => readonly TrustRecord[]): Promise<void> =>
     writing(file, () =>
@@ -66,8 +66,8 @@ async function readTrust(file: string): Promise<readonly TrustRecord[]> {
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") return [];
     const why = cause instanceof z.ZodError ? z.prettifyError(cause) : messageOf(cause);
-    throw new TroupeError("INVALID_POLICY", `what is trusted on this machine cannot be read from ${file}: ${why}`, {
-      fix: `correct it, or begin without: mv ${file} ${file}.damaged`,
+    throw new TroupeError("INVALID_POLICY", `the trust decisions in ${file} cannot be read: ${why}`, {
+      fix: `correct it, or start without decisions: mv ${file} ${file}.damaged`,
       cause,
     });
   }
@@ -78,10 +78,14 @@ async function writing(file: string, work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     if (TroupeError.is(cause)) throw cause;
-    throw new TroupeError("HOME_UNWRITABLE", `it could not be kept in ${file}: ${messageOf(cause)}`, {
-      fix: "make room or make the folder writable, then try again",
-      cause,
-    });
+    throw new TroupeError(
+      "HOME_UNWRITABLE",
+      `the trust decision could not be written to ${file}: ${messageOf(cause)}`,
+      {
+        fix: "free disk space or make the folder writable, then try again",
+        cause,
+      },
+    );
   }
 }
 
@@ -90,7 +94,7 @@ function messageOf(cause: unknown): string {
 }
 
 function tooMany(file: string): TroupeError {
-  return new TroupeError("LIMIT_REACHED", `${file} holds ${foldersMax} folders, which is the most`, {
-    fix: "troupe trust ls, then troupe trust rm DIR for those that are not needed",
+  return new TroupeError("LIMIT_REACHED", `${file} already holds the maximum of ${foldersMax} folders`, {
+    fix: "troupe trust ls, then troupe trust rm DIR for folders that you no longer need",
   });
 }

@@ -30,7 +30,7 @@ test("files are changed, made and deleted as one", async ({ folder }) => {
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a", "deep", "deep/c"]);
 });
 
-test("where one cannot be put in its place, those before it are put back, and nothing is left", async ({ folder }) => {
+test("if one rename fails, the earlier ones are reverted, and no temporary file is left", async ({ folder }) => {
   await writeFile(join(folder, "a"), "1");
   await writeFile(join(folder, "z"), "2");
   const [changed, made, failing] = [
@@ -39,7 +39,7 @@ test("where one cannot be put in its place, those before it are put back, and no
     await target(folder, "z", "2", "two"),
   ];
   let looks = 0;
-  // The disk fails when the last file is to be renamed: its new content has been written by then.
+  // The disk fails at the rename of the last file, after its new content was written.
   const broken = async (): Promise<void> => {
     looks += 1;
     if (looks > 1) throw Object.assign(new Error("EIO"), { code: "EIO" });
@@ -53,7 +53,7 @@ test("where one cannot be put in its place, those before it are put back, and no
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a", "z"]);
 });
 
-test("whoever is cancelled while he waits for his turn changes nothing", async ({ folder }) => {
+test("a call that is cancelled while it waits for the lock changes nothing", async ({ folder }) => {
   const abort = new AbortController();
   const changing = changeFiles([await target(folder, "a", null, "1")], { signal: abort.signal });
   abort.abort();

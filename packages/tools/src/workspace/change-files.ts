@@ -8,19 +8,19 @@ import { folderIn, makeFolder, type OpenFolder, syncNames } from "./open-folder.
 import type { ResolvedPath } from "./resolve-path.ts";
 import { failure, fileFailure } from "./workspace-path.ts";
 
-/** What is to become of one file. */
+/** The change of one file. */
 export interface FileTarget {
   path: ResolvedPath;
-  /** The version that it has to have still; null where there has to be none. */
+  /** The version that the file must still have; null if it must not exist. */
   before: string | null;
-  /** Null: it is deleted. */
+  /** The new content; null deletes the file. */
   after: Buffer | null;
 }
 
-/** No larger file is written or replaced: its content is held in memory, the old one too. */
+/** Size limit of a changed file: its old and new content are in memory. */
 export const changedBytesMax = 32 * 1024 * 1024;
 
-/** Thrown where a file has not the version that it had to have. Nothing was changed then. */
+/** Thrown if a file does not have the expected version. No file was changed. */
 export class FileChangedError extends Error {
   readonly path: ResolvedPath;
   readonly now: FileBytes | null;
@@ -33,18 +33,18 @@ export class FileChangedError extends Error {
   }
 }
 
-/** One of several, with all that is held for it. */
+/** A change with the lock and folder that it holds. */
 interface FileJob extends FileTarget {
   parent: OpenFolder;
   lock: FileLock | null;
-  /** What was there, right before. */
+  /** The file right before the change; null if it did not exist. */
   old: { content: FileBytes; stats: Stats } | null;
 }
 
 /**
- * Changes files as one: every new content is written and synced beside its file first, every version is checked again
- * while the locks of all are held, and only then names are changed. What fails until then leaves nothing; where a name
- * cannot be changed, those before it are put back.
+ * Changes files atomically. It writes and flushes every new content to a temporary file, checks all versions again
+ * while it holds all locks, and only then renames. A failure before the renames leaves no change; after a failed
+ * rename, the earlier renames are reverted.
  */
 export async function changeFiles(targets: readonly FileTarget[], { signal }: { signal: AbortSignal }): Promise<void> {
   const jobs: FileJob[] = [];
@@ -52,7 +52,7 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
   let isDone = false;
   let latest = "the workspace";
   try {
-    // Always in one order: two that change the same files in another would wait for each other.
+    // Always in the same order: two calls that lock the same files in different orders would deadlock.
     for (const target of targets.toSorted((a, b) => (a.path.key < b.path.key ? -1 : 1))) {
       latest = target.path.shown;
       const job: FileJob = { ...target, parent: await makeParent(target.path, made), lock: null, old: null };
@@ -74,7 +74,7 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
   }
 }
 
-/** Takes away what a killed try has left beside files. */
+/** Removes the temporary files of killed processes. */
 export async function clearLeftovers(
   paths: readonly ResolvedPath[],
   { signal }: { signal: AbortSignal },
@@ -97,7 +97,7 @@ async function prepareAll(jobs: readonly FileJob[]): Promise<void> {
   for (const job of jobs) await checkUnchanged(job);
 }
 
-/** What is there now, which has to be what was there before. */
+/** Throws unless the file is as it was. */
 async function checkUnchanged({ parent, path, before }: FileJob): Promise<FileJob["old"]> {
   const found = await parent.lookUp(path.name);
   switch (found.kind) {
@@ -123,8 +123,8 @@ async function checkUnchanged({ parent, path, before }: FileJob): Promise<FileJo
 }
 
 /**
- * A file with several names is not written, though a rename would leave the others alone: whoever has made them wants
- * them to be one file, and after it they would not be.
+ * Refuses a file with several names (hard links): a rename would replace one name and leave the others with the old
+ * content.
  */
 export function refuseHardLinked({ nlink }: Stats, shown: string): void {
   if (nlink > 1) throw notWritable(shown, "it is hard-linked: the same file has another name elsewhere");
@@ -141,7 +141,7 @@ export function tooLarge(shown: string, size: number): RunFailure {
   );
 }
 
-/** The file keeps its permission bits, and its owner where that may be set. */
+/** The new file gets the old one's permission bits, and its owner if that is allowed. */
 async function writeTemporary(folder: OpenFolder, name: string, bytes: Buffer, like: Stats | null): Promise<void> {
   await folder.recheck();
   await rm(folder.at(name), { force: true });
@@ -155,7 +155,7 @@ async function writeTemporary(folder: OpenFolder, name: string, bytes: Buffer, l
   await file.sync();
 }
 
-/** Deletions come last: a file that is moved is never nowhere. */
+/** Deletions come last, so that a moved file always exists under a name. */
 async function renameAll(jobs: readonly FileJob[]): Promise<void> {
   const done: FileJob[] = [];
   try {
@@ -195,27 +195,27 @@ async function revertChanges(done: readonly FileJob[]): Promise<void> {
   );
 }
 
-/** A folder that was made on the way. */
+/** A parent folder, with its name if this call made it. */
 interface MadeFolder {
   parent: OpenFolder;
   name: string;
   folder: OpenFolder;
 }
 
-/** The folder that the file is in, with all that is missing on the way made. */
+/** The file's folder. Missing parents are made. */
 async function makeParent({ folder, missing, shown }: ResolvedPath, made: MadeFolder[]): Promise<OpenFolder> {
   let parent = folder;
   for (const name of missing.slice(0, -1)) {
     const isNew = await makeFolder(parent, name);
     const inner = await folderIn(parent, name);
-    if (inner === null) throw notWritable(shown, `${name} on its way is no folder any more`);
+    if (inner === null) throw notWritable(shown, `${name} on its way is not a folder any more`);
     made.push({ parent, name: isNew ? name : "", folder: inner });
     parent = inner;
   }
   return parent;
 }
 
-/** Only what is empty goes: others may have put something there meanwhile. */
+/** Removes only empty folders: other processes may have put files there meanwhile. */
 async function removeFolders(made: readonly MadeFolder[]): Promise<void> {
   for (const { parent, name } of made.toReversed()) {
     if (name !== "") await rmdir(parent.at(name)).catch(() => {});

@@ -6,14 +6,14 @@ import { errorCodeOf } from "@troupe/core/internal";
 import type { OpenFolder } from "./open-folder.ts";
 import { failure } from "./workspace-path.ts";
 
-/** The sole right to replace a file, among all processes that ask for it in this way. */
+/** The exclusive right to replace a file, among all processes that use this lock. */
 export interface FileLock extends AsyncDisposable {
-  /** Name beside the file for what is to take its place; the same for each try, and nobody else's while this is held. */
+  /** Name beside the file for its new content: the same for each try, and used only by the lock holder. */
   readonly temporary: string;
 }
 
 export interface LockOptions {
-  /** The same for the same file, by whatever name it is reached. */
+  /** Equal for the same file, whichever path leads to it. */
   key: string;
   shown: string;
   signal: AbortSignal;
@@ -24,11 +24,11 @@ export interface LockOptions {
 const waitMsMaxDefault = 10_000;
 
 /**
- * Waits for its turn among the calls of this process, then for the lock file beside the file. That one is a symbolic
- * link that leads nowhere and says who holds it: such a link is made at once with what it says, so that none is ever
- * found half written, and what a killed process leaves is known by its process, and taken away.
+ * Waits for earlier calls of this process, then creates the lock file beside the file. The lock file is a symbolic link
+ * whose target identifies the holder: a link is created together with its target, so no process ever reads a
+ * half-written lock. The lock of a killed process is recognised by that process and removed.
  *
- * It is no file that waits to be renamed itself: whoever finds that one cannot know whether its writer still lives.
+ * The temporary file itself cannot be the lock: a process that finds it cannot tell whether its writer still lives.
  */
 export async function lockFile(folder: OpenFolder, name: string, options: LockOptions): Promise<FileLock> {
   const leave = await waitForTurn(options.key.toLowerCase());
@@ -56,7 +56,7 @@ export async function lockFile(folder: OpenFolder, name: string, options: LockOp
 
 const turns = new Map<string, Promise<void>>();
 
-/** Resolves with what ends the turn, once all that asked before have ended theirs. */
+/** Resolves, after all earlier calls have ended their turns, to a function that ends this one. */
 async function waitForTurn(key: string): Promise<() => void> {
   const before = turns.get(key);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -76,16 +76,16 @@ async function acquireLock(path: string, { shown, signal, waitMsMax = waitMsMaxD
     const held = await readMark(path);
     if (held === null) continue;
     const isOver = waitedMs >= waitMsMax;
-    const fate = await ownerState(held);
-    // Of a process that cannot be looked at it is known only that nobody holds a lock for so long.
-    if (fate === "gone" || (isOver && fate === "unknown")) {
+    const owner = await ownerState(held);
+    // The state of a process of another machine or container is unknown. No live process holds a lock for this long.
+    if (owner === "gone" || (isOver && owner === "unknown")) {
       await breakLock(path, held, mine);
       continue;
     }
     if (isOver) {
       throw failure(
         "tool_error",
-        `${shown} was not changed: process ${pidOf(held)} has been writing it for long`,
+        `${shown} was not changed: process ${pidOf(held)} has held its lock for over ${Math.round(waitMsMax / 1_000)} s; try again later`,
         true,
       );
     }
@@ -95,8 +95,8 @@ async function acquireLock(path: string, { shown, signal, waitMsMax = waitMsMaxD
 }
 
 /**
- * Two that find the same stale lock must not take it away one after the other: the second would take that which the first
- * has made meanwhile. So whoever breaks one holds a lock for that, and looks again.
+ * Two processes that find the same stale lock must not remove it one after the other: the second would remove the new
+ * lock of the first. So a process takes a further lock for the removal, and checks again.
  */
 async function breakLock(path: string, stale: string, mine: string): Promise<void> {
   const breaking = `${path}.break`;
@@ -112,7 +112,7 @@ async function breakLock(path: string, stale: string, mine: string): Promise<voi
   }
 }
 
-/** Says whether it was made; false where there is something already. */
+/** Returns false if the path exists. */
 async function createLockFile(path: string, mark: string): Promise<boolean> {
   try {
     await symlink(mark, path);
@@ -125,7 +125,7 @@ async function createLockFile(path: string, mark: string): Promise<boolean> {
   }
 }
 
-/** For file systems that have no links. */
+/** For file systems without symbolic links. */
 async function createRegularLockFile(path: string, mark: string): Promise<boolean> {
   try {
     await using file = await open(path, "wx");
@@ -137,7 +137,7 @@ async function createRegularLockFile(path: string, mark: string): Promise<boolea
   }
 }
 
-/** Null where it has gone. */
+/** Null if the lock does not exist any more. */
 async function readMark(path: string): Promise<string | null> {
   try {
     return await readlink(path);
@@ -150,7 +150,7 @@ async function readMark(path: string): Promise<string | null> {
 
 const nonce = randomUUID();
 
-/** Who this process is: its number alone is given anew to others, and other machines and containers have their own. */
+/** The identity of this process. The pid alone is reused, and other machines and containers have their own numbers. */
 async function ownMark(): Promise<string> {
   const [place, start] = await Promise.all([ownPidNamespace(), startTimeOf(process.pid)]);
   return ["troupe-lock", process.pid, start ?? 0, place, nonce].join(":");
@@ -178,7 +178,7 @@ async function ownerState(mark: string): Promise<"alive" | "gone" | "unknown"> {
   }
 }
 
-/** When a process was started, in the kernel's own count; null where that is not known, -1 for one that only waits to be reaped. */
+/** Start time in clock ticks; null if it is unknown, -1 for a zombie. */
 async function startTimeOf(pid: number): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (stat === null) return null;

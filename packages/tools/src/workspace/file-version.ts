@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { HeldFile } from "./open-folder.ts";
 
-/** What a file's content is known by. */
+/** The version of a file: the SHA-256 of its content. */
 export function versionOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
 const shortLength = 12;
 
-/** As models are shown it. */
+/** The form that models see. */
 export function shortVersion(version: string): string {
   return version.slice(0, shortLength);
 }
@@ -18,7 +18,7 @@ export interface FileBytes {
   version: string;
 }
 
-/** The whole content of a file that is not larger than `bytesMax`; null for a larger one, also where it grows meanwhile. */
+/** The whole content of a file; null if it is larger than `bytesMax`, also if it grows meanwhile. */
 export async function readHeldFile(file: HeldFile, bytesMax: number): Promise<FileBytes | null> {
   await using handle = await file.open();
   const { size } = await handle.stat();

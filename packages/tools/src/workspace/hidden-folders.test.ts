@@ -6,7 +6,7 @@ import { hideFolder } from "./hidden-folders.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 describe("a folder that is hidden", () => {
-  it("is found by no path of a workspace that it is in, there or not, until it is shown again", async () => {
+  it("is not found by any path of an enclosing workspace, existing or not, until it is shown again", async () => {
     await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-hidden-"));
     const home = join(made.path, "share", "troupe");
     await mkdir(join(home, "workspaces", "w"), { recursive: true });
@@ -22,7 +22,7 @@ describe("a folder that is hidden", () => {
       await using place = await resolvePath(made.path, path);
       expect(place.shown).toBe(path);
     }
-    // A workspace of a session that named none is in the home.
+    // The workspace of a session without one lies in troupe's home.
     await using own = await resolvePath(join(home, "workspaces", "w"), "a.txt");
     expect(own.found.kind).toBe("file");
 

@@ -1,16 +1,17 @@
 import { realpath } from "node:fs/promises";
 import { isWithin } from "./workspace-path.ts";
 
-/** By their real paths, with how often each was hidden. */
+/** Real path of each hidden folder, with the number of callers that hide it. */
 const hidden = new Map<string, number>();
 
 /**
- * Keeps a folder of this process's own, with its keys and rules, from the file tools of every workspace that it is in.
- * It is one place for the process, so that no tool can be made that does not know of it.
+ * Hides a folder of this process, with its keys and rules, from the file tools of every workspace that contains it. The
+ * list is global to the process, so that every file tool obeys it.
  *
- * @returns what undoes it
+ * @returns a function that shows the folder again
  * @example
  * const show = await hideFolder("/home/ada/.local/share/troupe");
+
  */
 export async function hideFolder(path: string): Promise<() => void> {
   const real = await realpath(path);
@@ -22,8 +23,10 @@ export async function hideFolder(path: string): Promise<() => void> {
   };
 }
 
-/** Whether a place of a workspace is in a hidden folder. A workspace that is in one itself is seen. */
-export function isHidden(root: string, place: string): boolean {
-  for (const folder of hidden.keys()) if (isWithin(folder, place) && !isWithin(folder, root)) return true;
+/**
+ * Whether a path of a workspace is in a hidden folder. A workspace that lies in a hidden folder itself stays visible.
+ */
+export function isHidden(root: string, path: string): boolean {
+  for (const folder of hidden.keys()) if (isWithin(folder, path) && !isWithin(folder, root)) return true;
   return false;
 }

@@ -1,21 +1,23 @@
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 
-/** The repository of a linked git worktree, which is elsewhere. */
+/** The repository of a linked git worktree, which lies outside the worktree. */
 export interface LinkedRepository {
-  /** Its `.git` folder, without a link in it. */
+  /** The repository's `.git` folder, free of links. */
   common: string;
-  /** What of it is the worktree's own. */
+  /** The folder in it that belongs to this worktree. */
   own: string;
 }
 
 const pathBytesMax = 8 * 1024;
 
 /**
- * The repository that a workspace is a linked worktree of; null for one that is none. A `.git` file may say anything: it
- * counts only where the repository knows of this very worktree, which nobody can arrange who only brings a folder.
+ * Finds the repository of a linked worktree; null for a workspace that is not one. A `.git` file may name any
+ * repository, so it counts only if that repository lists this worktree. A folder that an attacker brings cannot arrange
+ * that.
  *
- * @param root without a link in it
+ * @param root real path of the workspace, free of links
+
  */
 export async function linkedRepository(root: string): Promise<LinkedRepository | null> {
   const gitFile = await readLine(join(root, ".git"));
@@ -36,7 +38,7 @@ export async function linkedRepository(root: string): Promise<LinkedRepository |
   return worktreeFile === join(root, ".git") && commonPath === common ? { common, own } : null;
 }
 
-/** The one line of a small file; null for anything else. */
+/** The single line of a small file; null for any other file. */
 async function readLine(path: string): Promise<string | null> {
   const text = await readFile(path, "utf8").catch(() => null);
   return text === null || text.length > pathBytesMax ? null : text.replace(/\r?\n$/, "");

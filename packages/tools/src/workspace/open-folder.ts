@@ -5,26 +5,29 @@ import { errorCodeOf } from "@troupe/core/internal";
 import { syncFolder } from "../disk/atomic-write.ts";
 
 /**
- * A folder of a workspace that is open. On Linux it is held by a handle: whatever becomes of its name meanwhile, what is
- * done through it is done in the folder that was checked.
+ * An open folder of a workspace. On Linux a handle holds it: work through the handle happens in the checked folder,
+ * also if its name is replaced meanwhile.
  *
- * Elsewhere nothing names what a handle holds, so that names are checked, used, and checked again. Somebody who swaps a
- * folder for a link at the right moments can get between: the protection against races is weaker there.
+ * Other systems cannot name the target of a handle, so names are checked, used, and checked again. A process that swaps
+ * a folder for a link at the right moments can get between: the protection against races is weaker there.
  */
 export interface OpenFolder extends AsyncDisposable {
-  /** Relative to the workspace, free of links, with `/`; empty for the workspace itself. */
+  /** Path relative to the workspace, free of links, with `/`; empty for the workspace itself. */
   readonly real: string;
-  /** For system calls of this process, and as the working folder of one that it starts. Valid while it is open. */
+  /**
+   * For system calls of this process, and as the working folder of a process that it starts. Valid while the folder is
+   * open.
+   */
   readonly path: string;
-  /** A name in it, for system calls of this process. Never one with a separator in it. */
+  /** The path of a name in the folder, for system calls of this process. The name must not contain a separator. */
   at(name: string): string;
-  /** What a name in it is. A link is never followed. */
+  /** The entry at a name. Links are not followed. */
   lookUp(name: string): Promise<FoundEntry>;
-  /** Rejects where its name leads elsewhere by now. Held by a handle, that does not matter. */
+  /** Rejects if the folder's name now leads elsewhere. Does nothing for a folder held by a handle. */
   recheck(): Promise<void>;
 }
 
-/** What is at a name. Folders and files that are found are held, and have to be disposed of. */
+/** The entry at a name. The caller disposes of a folder or file. */
 export type FoundEntry =
   | { kind: "missing" }
   | { kind: "link"; target: string }
@@ -32,25 +35,25 @@ export type FoundEntry =
   | { kind: "file"; file: HeldFile }
   | { kind: "special"; what: string };
 
-/** A regular file that was found, and nothing else even if its name leads elsewhere by now. */
+/** A regular file that stays the same file, also if its name leads elsewhere by now. */
 export interface HeldFile extends AsyncDisposable {
   readonly stats: Stats;
   open(): Promise<FileHandle>;
 }
 
-/** How folders are held. */
+/** Means of holding folders: by handles (safe against races) or by names. */
 export type FolderAccess = "handles" | "names";
 
-/** O_PATH, which Node has no name for: it is the same on all that Linux and Node run on together. */
+/** O_PATH, which Node does not export. The value is the same on every platform that Node supports on Linux. */
 const pathOnlyFlag = 0o10000000;
 
 const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
 
-/** The better one of those that this machine has. */
+/** The safer means that this machine supports. */
 export const bestFolderAccess: FolderAccess =
   process.platform === "linux" && existsSync("/proc/self/fd") ? "handles" : "names";
 
-/** Opens the workspace itself, which is trusted to be what its owner says, links on the way to it included. */
+/** Opens the workspace itself. Its path is trusted, including links on the way. */
 export async function openRoot(workspace: string, holding: FolderAccess = bestFolderAccess): Promise<OpenFolder> {
   if (holding === "names") return openByName(await realpath(workspace), "");
   return openByHandle(await open(workspace, pathOnlyFlag | O_DIRECTORY), "");
@@ -61,14 +64,14 @@ export async function namesIn(folder: OpenFolder): Promise<string[]> {
   return (await readdir(folder.path)).sort();
 }
 
-/** One of a folder's folders, opened; null for whatever is none. */
+/** Opens a subfolder; null if the name is not a folder. */
 export async function folderIn(folder: OpenFolder, name: string): Promise<OpenFolder | null> {
   const found = await folder.lookUp(name);
   if (found.kind === "file") await found.file[Symbol.asyncDispose]();
   return found.kind === "folder" ? found.folder : null;
 }
 
-/** Makes a folder in one that is open, unless it is there, and says whether it was made. */
+/** Makes a subfolder and returns true; false if the name exists. */
 export async function makeFolder(folder: OpenFolder, name: string): Promise<boolean> {
   await folder.recheck();
   try {
@@ -80,7 +83,7 @@ export async function makeFolder(folder: OpenFolder, name: string): Promise<bool
   }
 }
 
-/** Makes the names in a folder durable. */
+/** Flushes the names in a folder to disk. */
 export function syncNames(folder: OpenFolder): Promise<void> {
   return syncFolder(folder.path);
 }
@@ -98,7 +101,7 @@ function openByHandle(handle: FileHandle, real: string): OpenFolder {
   };
 }
 
-/** The name is opened as the thing that it is, a link included; through that handle nothing else can be reached. */
+/** Opens the entry itself, also a link. Only this entry can be reached through the handle. */
 async function lookUpByHandle(path: string, real: string): Promise<FoundEntry> {
   let handle: FileHandle;
   try {
@@ -110,7 +113,7 @@ async function lookUpByHandle(path: string, real: string): Promise<FoundEntry> {
   const stats = await handle.stat();
   if (stats.isDirectory()) return { kind: "folder", folder: openByHandle(handle, real) };
   if (stats.isFile()) {
-    // Opened anew through the handle: the same file, and no device that somebody has put at its name.
+    // Opened again through the handle: the same file, and not a device that replaced its name.
     const openFile = (): Promise<FileHandle> => open(handlePath(handle), O_RDONLY | O_NONBLOCK);
     return { kind: "file", file: { stats, open: openFile, [Symbol.asyncDispose]: () => handle.close() } };
   }
@@ -161,12 +164,12 @@ async function lookUpByName(path: string, real: string, recheck: () => Promise<v
   return { kind: "file", file: { stats, open: openFile, [Symbol.asyncDispose]: async () => {} } };
 }
 
-/** What the link says may be out of date by now. That does no harm: every step of where it leads is looked at as well. */
+/** The target may be out of date by now. That is harmless: each step of the target is looked up as well. */
 async function linkAt(path: string): Promise<FoundEntry> {
   try {
     return { kind: "link", target: await readlink(path) };
   } catch (error) {
-    // Swapped between two looks: it is as if it had just been made anew.
+    // Swapped between two lookups: treated like a missing entry.
     if (errorCodeOf(error) === "EINVAL" || errorCodeOf(error) === "ENOENT") return { kind: "missing" };
     throw error;
   }

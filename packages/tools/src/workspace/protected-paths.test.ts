@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { protectedPart } from "./protected-paths.ts";
 
-describe("what no agent writes", () => {
+describe("protected paths", () => {
   it.each([
     [".troupe", ".troupe"],
     [".troupe/agents/main.md", ".troupe"],

@@ -4,12 +4,15 @@ import type { ResolvedPath } from "./resolve-path.ts";
 import { failure } from "./workspace-path.ts";
 
 /**
- * What decides what agents and other programs of this machine do: no agent writes it, also where it does not exist yet.
- * Names that hold wherever they occur in a workspace, as a folder or as a file.
+ * Names that control what agents and other programs of this machine do. No agent writes them, also if they do not exist
+ * yet. They count anywhere in a workspace, as a folder or as a file.
  */
 const protectedNames: readonly string[] = [".troupe", ".claude", ".mcp.json", ".vscode", ".idea", ".husky", ".envrc"];
 
-/** What shells and programs read when somebody works in a home: it matters where a workspace is one, or is copied to one. */
+/**
+ * Files that shells and programs read at startup in a home. They matter if the workspace is a home or is copied into
+ * one.
+ */
 const startUpNames: readonly string[] = [
   ...[
     ".bashrc",
@@ -26,8 +29,8 @@ const startUpNames: readonly string[] = [
 ];
 
 /**
- * What of a `.git` is protected, in any of the workspace's repositories; the rest of it changes with each commit. A
- * `commondir` would name another repository, with a configuration and hooks of its own.
+ * The protected parts of a `.git`, in each repository of the workspace. Every commit changes the rest. A `commondir`
+ * would name another repository, with its own settings and hooks.
  */
 const protectedOfGit: readonly string[] = [
   "hooks",
@@ -38,7 +41,7 @@ const protectedOfGit: readonly string[] = [
   "info/attributes",
 ];
 
-/** The protected part of a workspace that a path is in, or is; null for one that may be written. */
+/** The protected path that contains or equals a path; null for a path that agents may write. */
 export function protectedPart(path: string): string | null {
   const segments = path.split("/").map(folded);
   for (const [i, segment] of segments.entries()) {
@@ -47,15 +50,15 @@ export function protectedPart(path: string): string | null {
     if (segment !== ".git") continue;
     const below = segments.slice(i + 1).join("/");
     const found = protectedOfGit.find((name) => below === name || below.startsWith(`${name}/`));
-    // A `.git` that is a file says where the repository is: written anew, it would name another with hooks of its own.
+    // A `.git` file names the repository: a new one would name another repository with its own hooks.
     if (found !== undefined || below === "") return [...here, ...(found ? [found] : [])].join("/");
   }
   return null;
 }
 
 /**
- * Some file systems take names that look alike for one: other cases, other forms of a letter, characters that are not
- * seen. Whatever any of them would find by a name is that name here.
+ * Some file systems treat similar names as equal: other case, other Unicode form, invisible characters. All of these
+ * fold to one name.
  */
 function folded(segment: string): string {
   return segment
@@ -64,12 +67,12 @@ function folded(segment: string): string {
     .toLowerCase();
 }
 
-/** The protected paths of a workspace's top folder, which a sandbox has to keep from being made or changed. */
+/** The protected paths of a workspace's top folder, which a sandbox protects also while they do not exist. */
 export const protectedAtTop: readonly string[] = [...protectedNames, ...protectedOfGit.map((name) => `.git/${name}`)];
 
 /**
- * Throws unless an agent may write, make or delete the file at a place. What is protected is so by the name that was
- * given and by the way that it really goes, so that no link and no missing folder leads around it.
+ * Throws unless an agent may write, make or delete a file. Both the given path and the real path count, so a link or a
+ * missing folder does not lead around the protection.
  */
 export function checkMayChange(place: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
   const { shown, real } = place;
@@ -77,8 +80,8 @@ export function checkMayChange(place: Pick<ResolvedPath, "shown" | "real">, writ
   if (protectedBy !== null) {
     throw failure(
       "permission",
-      `${shown} was not changed: ${protectedBy} decides what agents and programs of this machine do, so that no agent writes ` +
-        "it; ask a person to change it",
+      `${shown} was not changed: ${protectedBy} controls agents and programs of this machine, so no agent may write it; ` +
+        "ask the user to change it",
     );
   }
   if (mayWrite(writes, real)) return;

@@ -11,7 +11,7 @@ import { openFolder, readWorkspaceFile, resolvePath } from "./resolve-path.ts";
 const { read, ls, edit, write, write_local_file, apply_patch } = fileTools();
 const holdings: FolderAccess[] = ["handles", "names"];
 
-/** A workspace beside what it must not reach: `inside/` is the workspace, all the rest is out of bounds. */
+/** A workspace, `inside/`, beside folders that it must not reach. */
 const test = workspaceTest.extend<{ inside: string }>({
   inside: async ({ folder }, use) => {
     const inside = join(folder, "inside");
@@ -49,7 +49,7 @@ const escapes: { path: string; as: string }[] = [
   { path: "link-to-file", as: "a link to a file outside" },
   { path: "link-to-folder/secret.txt", as: "a file behind a link to a folder outside" },
   { path: "link-to-folder/new/file.txt", as: "a new file behind such a link" },
-  { path: "link-to-nothing", as: "a link to what is not there yet" },
+  { path: "link-to-nothing", as: "a link to a missing file" },
   { path: "link-to-nothing/file.txt", as: "a file behind such a link" },
   { path: "link-to-proc/environ", as: "the process's own environment" },
   { path: "link-to-root/etc/passwd", as: "the root of everything, by a link of the kernel's" },
@@ -90,7 +90,7 @@ describe("no path leads out of the workspace:", () => {
   });
 });
 
-describe("what only looks like a way out is a name in the workspace, or nothing:", () => {
+describe("a path that only looks like a way out is a name in the workspace, or missing:", () => {
   test.for([
     "\uff0e\uff0e/secret.txt",
     "\u2025/secret.txt",
@@ -143,11 +143,11 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
   test("a program can be started in a folder of it, and in no other", async ({ inside, expect }) => {
     await using folder = await openFolder(inside, "link-inside", holding);
     expect(execFileSync("pwd", { cwd: folder.path }).toString().trim()).toBe(join(inside, "docs"));
-    await expect(openFolder(inside, "plain.txt", holding)).rejects.toThrow("no folder");
+    await expect(openFolder(inside, "plain.txt", holding)).rejects.toThrow("is not a folder");
     await expect(openFolder(inside, "link-to-folder", holding)).rejects.toThrow("leads out");
   });
 
-  test("a file is read through what was checked, whatever is put in its place", async ({ inside, expect }) => {
+  test("a file is read through the checked handle, also if its name is replaced", async ({ inside, expect }) => {
     await using place = await resolvePath(inside, "docs/a.md", holding);
     await rename(join(inside, "docs"), join(inside, "docs-before"));
     await symlink("..", join(inside, "docs"));
@@ -158,11 +158,11 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
     else expect((await read)?.bytes.toString()).toBe("a");
   });
 
-  test("no folder, pipe or socket is a file, and nobody waits for a pipe", async ({ inside, expect }) => {
+  test("a folder, pipe or socket is not a file, and no read waits for a pipe", async ({ inside, expect }) => {
     execFileSync("mkfifo", [join(inside, "pipe")]);
     await using pipe = await resolvePath(inside, "pipe", holding);
     expect(pipe.found).toEqual({ kind: "special", what: "a pipe" });
-    await expect(readWorkspaceFile(inside, "docs", { holding })).rejects.toThrow("no file");
+    await expect(readWorkspaceFile(inside, "docs", { holding })).rejects.toThrow("is not a file");
   });
 });
 
@@ -182,7 +182,7 @@ describe("a file that has another name elsewhere", () => {
   });
 });
 
-describe("what is protected is not written, made or deleted", () => {
+describe("protected paths are not written, made or deleted", () => {
   const ways = [".claude/settings.json", ".CLAUDE/settings.json", "way-in/settings.json", ".mcp.json", ".git/hooks/x"];
   test.for(ways)("by %s", async (path, { inside, folder, call, expect }) => {
     await mkdir(join(inside, ".claude"));
@@ -193,7 +193,10 @@ describe("what is protected is not written, made or deleted", () => {
       [apply_patch, { patch: patchOf(path, "x") }],
     ] as const) {
       const outcome = await call(tool, args, { workspace: inside });
-      expect(outcome.error).toMatchObject({ type: "permission", message: expect.stringContaining("no agent writes") });
+      expect(outcome.error).toMatchObject({
+        type: "permission",
+        message: expect.stringContaining("no agent may write it"),
+      });
     }
     expect(await namesOf(folder)).toEqual(before);
   });
@@ -228,7 +231,7 @@ function patchOf(path: string, line: string): string {
   return `*** Begin Patch\n*** Add File: ${path}\n+${line}\n*** End Patch`;
 }
 
-/** Without the types of entries, links would be followed. */
+/** Without entry types, `readdir` would follow links. */
 async function namesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.map(({ parentPath, name }) => join(parentPath, name)).sort();

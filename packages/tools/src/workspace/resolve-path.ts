@@ -4,23 +4,25 @@ import { isHidden } from "./hidden-folders.ts";
 import { type FolderAccess, type FoundEntry, type OpenFolder, openRoot } from "./open-folder.ts";
 import { belowRoot, failure, fileFailure, outside, rootsOf, segmentsOf, splitPath } from "./workspace-path.ts";
 
-/** The place in a workspace that a path means, with all that was found there held until it is disposed of. */
+/**
+ * The result of resolving a path in a workspace. It holds the folder and file that it found until it is disposed of.
+ */
 export interface ResolvedPath extends AsyncDisposable {
-  /** As the model names it, tidied; `.` for the workspace itself. */
+  /** The path as the model wrote it, normalised; `.` for the workspace itself. */
   shown: string;
-  /** Relative to the workspace, free of links, with `/`; empty for the workspace itself. */
+  /** Path relative to the workspace, free of links, with `/`; empty for the workspace itself. */
   real: string;
-  /** The folder itself where the place is one; else that which it is in, or, where that is missing, the last that is there. */
+  /** The folder itself if the path is a folder, otherwise the nearest existing parent. */
   folder: OpenFolder;
-  /** What is there. A link is never found: where it leads is. */
+  /** The entry. Never a link: links are followed. */
   found: Exclude<FoundEntry, { kind: "link" }>;
-  /** The names below `folder` that are not there, the last of them that of the place. Empty where it is there. */
+  /** The missing names below `folder`, ending with the last name of the path. Empty for an existing entry. */
   missing: string[];
-  /** Whether the path's last segment is a symbolic link (to somewhere in the workspace). */
+  /** Whether the last segment of the path is a symbolic link (to another path of the workspace). */
   isLink: boolean;
-  /** Its last name; empty for the workspace itself. */
+  /** Last name of the real path; empty for the workspace itself. */
   name: string;
-  /** The same for the same place, by whatever way it was reached: the workspace's own real path, and `real`. */
+  /** Equal for the same file, whichever path leads to it: the workspace's real path and `real`. */
   key: string;
 }
 
@@ -28,20 +30,20 @@ const linksMax = 40;
 
 const readBytesMax = 32 * 1024 * 1024;
 
-/** A step that is still to be made. `ofLink`: a link said so, and not the path. */
+/** A segment that is not resolved yet. `ofLink`: it comes from a link's target. */
 interface PathStep {
   name: string;
   ofLink: boolean;
 }
 
 /**
- * Finds the place that a model's path means, which is in the workspace or nowhere: `..`, absolute paths elsewhere and
- * links that lead out are refused with a `RunFailure`. The way there is made step by step through folders that are held
- * open, so that nobody can put a link in its place behind our back.
+ * Resolves a model's path inside a workspace. It refuses `..`, absolute paths elsewhere and links that lead out, with a
+ * `RunFailure`. It goes step by step through folders that stay open, so that no process can swap in a link meanwhile.
  *
  * @example
- * await using place = await resolvePath(workspace, "docs/a.md");
- * if (place.found.kind === "file") await using file = await place.found.file.open();
+ * await using resolved = await resolvePath(workspace, "docs/a.md");
+ * if (resolved.found.kind === "file") await using file = await resolved.found.file.open();
+
  */
 export async function resolvePath(workspace: string, path: string, holding?: FolderAccess): Promise<ResolvedPath> {
   const roots = await rootsOf(workspace);
@@ -66,24 +68,24 @@ export async function resolvePath(workspace: string, path: string, holding?: Fol
 }
 
 /**
- * Opens a folder of a workspace: to list it, or for a program to start in. Its `path` is for this process and as the
- * working folder of one that it starts; `real` is where it is for whoever sees the workspace elsewhere.
+ * Opens a folder of a workspace, to list it or to start a program in it. `path` is for this process and the programs
+ * that it starts. `real` is the path in the workspace, for a process that sees the workspace elsewhere.
  *
  * @example
  * await using folder = await openFolder(workspace, "packages/a");
  * spawn("make", { cwd: folder.path });
+
  */
 export async function openFolder(workspace: string, path: string, holding?: FolderAccess): Promise<OpenFolder> {
   const place = await resolvePath(workspace, path, holding);
   const { found, shown } = place;
   if (found.kind === "folder") return found.folder;
   await place[Symbol.asyncDispose]();
-  throw failure("params", `${shown} is no folder of the workspace`);
+  throw failure("params", `${shown} is not a folder of the workspace`);
 }
 
 /**
- * Where a path leads, in words: for a program that has to be given names, and is itself kept from leaving the workspace.
- * What is there may be another by the time when it looks.
+ * Resolves a path to names, for a sandboxed program that needs a name. The entry may change before the program uses it.
  */
 export async function locatePath(
   workspace: string,
@@ -95,7 +97,7 @@ export async function locatePath(
 }
 
 /**
- * The whole content of a file of a workspace. Rejects with a `RunFailure` for what is no file there, or is larger than
+ * The whole content of a file of a workspace. Rejects with a `RunFailure` if it is not a file or is larger than
  * `bytesMax`.
  */
 export async function readWorkspaceFile(
@@ -105,7 +107,7 @@ export async function readWorkspaceFile(
 ): Promise<FileBytes & { real: string }> {
   await using place = await resolvePath(workspace, path, holding);
   const { found, shown, real } = place;
-  if (found.kind !== "file") throw failure("params", `${shown} is no file of the workspace`);
+  if (found.kind !== "file") throw failure("params", `${shown} is not a file of the workspace`);
   const content = await readHeldFile(found.file, bytesMax).catch((error: unknown) => {
     throw fileFailure(error, shown);
   });
@@ -116,7 +118,7 @@ export async function readWorkspaceFile(
 interface PathWalk {
   roots: readonly [string, string];
   shown: string;
-  /** The folders on the way, from the workspace on. */
+  /** The open folders on the way, from the workspace on. */
   open: OpenFolder[];
   links: number;
   isLink: boolean;
@@ -124,7 +126,7 @@ interface PathWalk {
 
 interface WalkEnd {
   found: ResolvedPath["found"];
-  /** What is left of the way: the missing names, or that of the file. */
+  /** The unresolved rest of the path: the missing names, or the name of the file. */
   rest: string[];
 }
 
@@ -145,7 +147,7 @@ async function walkOn(walk: PathWalk, first: readonly PathStep[]): Promise<WalkE
   return { found: { kind: "folder", folder: walk.open.at(-1) as OpenFolder }, rest: [] };
 }
 
-/** What a link says comes before the rest of the way. One that begins with a root begins the walk anew. */
+/** The target's segments come before the rest of the path. An absolute target restarts at the workspace. */
 async function follow(target: string, rest: readonly PathStep[], walk: PathWalk): Promise<PathStep[]> {
   walk.links += 1;
   if (walk.links > linksMax) throw outside(walk.shown, "it goes through a symbolic link that leads nowhere");

@@ -1,6 +1,6 @@
 /**
- * Reads and writes through the tools while another process swaps a folder and a file for links that lead out. By hand,
- * with a million swaps: `node packages/tools/src/workspace/swap-race.test-helper.ts 1000000`.
+ * Reads and writes through the tools while another process swaps a folder and a file for links that lead out. To run it
+ * by hand with a million swaps: `node packages/tools/src/workspace/swap-race.test-helper.ts 1000000`.
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
@@ -14,13 +14,13 @@ import { fileTools } from "../files/file-tools.test-helper.ts";
 export interface SwapRace {
   swaps: number;
   tries: number;
-  /** Tries that came through: the race is none where all of them were refused. */
+  /** Successful tries: the race would prove nothing if all were refused. */
   done: number;
-  /** What was read from outside, or written there. */
+  /** Descriptions of reads and writes outside the workspace. */
   escapes: string[];
 }
 
-/** One try, which gives what it has read. */
+/** One try, which resolves to the content that it read. */
 export type Try = (workspace: string, i: number) => Promise<string>;
 
 /** Tries go on until all swaps are made, or `isEnough`. */
@@ -28,7 +28,7 @@ export async function runSwapRace(swaps: number, tries: readonly Try[], isEnough
   const folder = await mkdtemp(join(await realpath(tmpdir()), "troupe-race-"));
   const race: SwapRace = { swaps: 0, tries: 0, done: 0, escapes: [] };
   try {
-    const { workspace, outside } = await makeGround(folder);
+    const { workspace, outside } = await makeWorkspace(folder);
     const helper = fileURLToPath(new URL("swapper.test-helper.ts", import.meta.url));
     let isOver = false;
     const swapping = promisify(execFile)(process.execPath, [helper, workspace, String(swaps)]).finally(() => {
@@ -41,21 +41,21 @@ export async function runSwapRace(swaps: number, tries: readonly Try[], isEnough
         race.tries += 1;
         if (read !== null) race.done += 1;
         if (read?.includes("SECRET")) race.escapes.push(`read: ${read.slice(0, 80)}`);
-        if (i % 16 === 0) race.escapes.push(...(await strangeIn(outside)));
+        if (i % 16 === 0) race.escapes.push(...(await changesIn(outside)));
         if (isEnough(race)) isOver = true;
       }
       await writeFile(join(folder, "stop"), "");
     };
     await Promise.all(tries.map(loop));
     race.swaps = Number((await swapping).stdout);
-    race.escapes.push(...(await strangeIn(outside)));
+    race.escapes.push(...(await changesIn(outside)));
     return race;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function makeGround(folder: string): Promise<{ workspace: string; outside: string }> {
+async function makeWorkspace(folder: string): Promise<{ workspace: string; outside: string }> {
   const [workspace, outside] = [join(folder, "workspace"), join(folder, "outside")];
   await mkdir(join(workspace, "sub"), { recursive: true });
   await mkdir(outside);
@@ -66,7 +66,7 @@ async function makeGround(folder: string): Promise<{ workspace: string; outside:
   return { workspace, outside };
 }
 
-async function strangeIn(outside: string): Promise<string[]> {
+async function changesIn(outside: string): Promise<string[]> {
   const names = (await readdir(outside)).filter((name) => name !== "a.txt" && name !== "file.txt");
   const changed = await Promise.all(
     ["a.txt", "file.txt"].map(async (name) => (await readFile(join(outside, name), "utf8")) !== "SECRET"),
@@ -97,7 +97,7 @@ function trying(tool: typeof read, argsOf: (i: number) => object): Try {
   };
 }
 
-/** All that the tools do to files. */
+/** The operations of the file tools. */
 export const toolTries: readonly Try[] = [
   trying(read, () => ({ path: "sub/a.txt" })),
   trying(read, () => ({ path: "file.txt" })),

@@ -1,5 +1,5 @@
-// Somebody who can write in a workspace, such as a command of an agent, swaps folders for links while a tool is at work.
-// Whoever checks a name first and opens it later can be led out so; what holds what it has checked cannot.
+// A process that can write in a workspace, such as a command of an agent, swaps folders for links while a tool works. A
+// tool that checks a name and opens it later can be led out; a tool that holds the checked folder cannot.
 import { lstat, readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ test("tools never leave the workspace, however fast its folders are swapped for 
   expect(race.done).toBeGreaterThan(10);
 }, 120_000);
 
-test("the race is a real one: whoever checks names and then opens them gets out", async () => {
+test("the race is real: a tool that checks names and then opens them gets out", async () => {
   const race = await runSwapRace(10_000_000, [checkThenUse, checkThenUse], ({ escapes }) => escapes.length > 0);
 
   expect(race.escapes[0]).toBe("read: SECRET");

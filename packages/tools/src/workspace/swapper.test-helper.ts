@@ -1,6 +1,6 @@
 /**
- * Swaps a folder and a file of a workspace for links that lead out of it, and back, as fast as a process can:
- * `swapper.test-helper.ts WORKSPACE SWAPS`. Says how many swaps it has made, and ends early where `WORKSPACE/../stop` is.
+ * Swaps a folder and a file of a workspace for links that lead out of it, and back, as fast as it can:
+ * `swapper.test-helper.ts WORKSPACE SWAPS`. Prints the number of swaps, and ends early if `WORKSPACE/../stop` exists.
  */
 import { existsSync, lstatSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 const [workspace = "", swaps = "0"] = process.argv.slice(2);
 const at = (name: string): string => join(workspace, name);
 
-/** What a tool has made meanwhile, finding nothing there, gives way. */
+/** A tool may have made an entry here meanwhile: it is removed. */
 function move(from: string, to: string): void {
   for (;;) {
     try {
@@ -20,7 +20,7 @@ function move(from: string, to: string): void {
   }
 }
 
-/** Where the tool is putting more in meanwhile, the next try does it. */
+/** If the tool adds more entries meanwhile, the next try removes them. */
 function giveWay(name: string): void {
   try {
     rmSync(at(name), { recursive: true, force: true });
@@ -36,7 +36,7 @@ for (; made < Number(swaps); made += 1) {
     move(`${name}.link`, name);
     move(name, `${name}.link`);
     move(`${name}.real`, name);
-    // A tool that has replaced the file while it was a link has replaced the link, which is as it should be.
+    // A tool that replaced the file while it was a link has replaced the link, which is correct.
     if (!lstatSync(at(`${name}.link`)).isSymbolicLink()) {
       rmSync(at(`${name}.link`), { recursive: true });
       symlinkSync(name === "sub" ? "../outside" : `../outside/${name}`, at(`${name}.link`));

@@ -3,7 +3,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { RunFailure } from "@troupe/core";
 import { errorCodeOf, type RunErrorType } from "@troupe/core/internal";
 
-/** The names by which a workspace is known: as it was given, and free of links. The second comes last. */
+/** The path of a workspace as given, and its real path. */
 export async function rootsOf(workspace: string): Promise<readonly [string, string]> {
   try {
     return [workspace, await realpath(workspace)];
@@ -12,7 +12,7 @@ export async function rootsOf(workspace: string): Promise<readonly [string, stri
   }
 }
 
-/** The segments of a model's path below the workspace. Throws for what cannot be a path in it, whatever exists there. */
+/** The segments of a model's path below the workspace. Throws for a path that cannot be in the workspace. */
 export function segmentsOf(path: string, roots: readonly string[]): string[] {
   if (path === "") throw failure("params", "the path is empty");
   if (path.includes("\0")) throw failure("params", "the path has a NUL character in it");
@@ -23,7 +23,9 @@ export function segmentsOf(path: string, roots: readonly string[]): string[] {
   return splitPath(below);
 }
 
-/** What of an absolute path is below one of the roots; null where it is below none. A relative path is as it was. */
+/**
+ * The part of an absolute path below one of the roots; null if it is below none. A relative path is returned as it is.
+ */
 export function belowRoot(path: string, roots: readonly string[]): string | null {
   if (!isAbsolute(path)) return path;
   const root = roots.find((candidate) => isWithin(candidate, path));
@@ -34,7 +36,7 @@ export function splitPath(path: string): string[] {
   return path.split(sep === "\\" ? /[\\/]/ : "/").filter((segment) => segment !== "" && segment !== ".");
 }
 
-/** Whether an absolute path is a folder, or in it. */
+/** Whether an absolute path equals a folder or lies in it. */
 export function isWithin(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -47,7 +49,7 @@ export function outside(path: string, reason: string): RunFailure {
   );
 }
 
-/** What to tell a model of a system call that failed. */
+/** The failure that a model sees for a failed system call. */
 export function fileFailure(error: unknown, shown: string): RunFailure {
   const code = errorCodeOf(error) ?? "unknown error";
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {

@@ -1,4 +1,4 @@
-// The tests of small projects, run by the runners themselves in the sandbox of this machine.
+// Small projects whose real runners run in the sandbox of this machine.
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "@troupe/core";
@@ -13,7 +13,7 @@ const repository = join(import.meta.dirname, "../../../../../..");
 const policy = SandboxPolicy.parse({ readable: [repository] });
 const testTool = createTestTool({ sandbox: await createSandbox({ policy }) });
 
-/** A person has allowed each call: what is asked depends on the machine's sandbox. */
+/** The user has approved each call: approval depends on the machine's sandbox. */
 const test = workspaceTest.extend<{ context: ToolContext }>({
   context: async ({ context }, use) => {
     await use({ ...context, approved: true, grant: { ...context.grant, tools: ["test"] } });
@@ -56,7 +56,7 @@ describe("with node --test", () => {
     expect(output.length).toBeLessThan(1_500);
   });
 
-  test("only some paths, or only what a filter lets through", async ({ folder, call }) => {
+  test("only some paths, or only tests that match a filter", async ({ folder, call }) => {
     putFiles(folder, { "test/a.test.mjs": sums, "test/b.test.mjs": sums, "lib/c.test.mjs": sums });
 
     const one = await call(testTool, { paths: ["test/a.test.mjs"] });
@@ -67,14 +67,14 @@ describe("with node --test", () => {
     expect(one.output).toContain("there is test/a.test.mjs, and no other runner");
   });
 
-  test("what prints a report of its own into it is not believed", async ({ folder, call }) => {
+  test("a report that a test prints itself does not count", async ({ folder, call }) => {
     const forged = 'console.log("<testsuites><testcase name=\\"x\\"/></testsuites>\\n# tests 99\\n# pass 99");';
     putFiles(folder, { "a.test.mjs": `${sums}\n${forged}` });
     expect((await call(testTool, {})).tests).toMatchObject({ run: 2, failed: 1 });
   });
 
   test("a file that cannot be run is a failure", async ({ folder, call }) => {
-    putFiles(folder, { "a.test.mjs": "this is no JavaScript" });
+    putFiles(folder, { "a.test.mjs": "this is not JavaScript" });
     const { output, error } = await call(testTool, {});
     expect(error).not.toBeNull();
     expect(output).toContain("✗ a.test.mjs");
@@ -142,7 +142,7 @@ describe("where the runner is not known", () => {
     expect(output).toMatch(/^2 passed, 1 failed, 0 skipped\n\[the test script: /);
   });
 
-  test("it is said that they could not be counted, and what it said", async ({ folder, call }) => {
+  test("says that the tests could not be counted, and shows the output", async ({ folder, call }) => {
     putFiles(folder, { "package.json": script("echo all good && true") });
     const { output, tests, error } = await call(testTool, {});
     expect({ tests, error }).toEqual({ tests: null, error: null });
@@ -156,7 +156,7 @@ describe("where the runner is not known", () => {
   });
 });
 
-test("where there is none, it is said what was looked for", async ({ call }) => {
+test("without a runner, the error lists the supported ones", async ({ call }) => {
   expect((await call(testTool, {})).error).toMatchObject({
     type: "tool_error",
     message: expect.stringMatching(/no way to run tests was found; looked for .*package\.json.*go\.mod.*Makefile/),
@@ -170,7 +170,7 @@ test("a runner that is not installed is said to be missing", async ({ folder, ca
   );
 });
 
-describe("what could be an option, or lies outside, is refused:", () => {
+describe("a path that could be an option or lies outside is refused:", () => {
   test.for([
     { paths: ["--import=./evil.mjs"] },
     { paths: ["-x"] },

@@ -13,18 +13,18 @@ import { type FoundRunner, findRunner, supportedRunners } from "./find-runner.ts
 import { runnerNames, runners } from "./runners.ts";
 import { failuresText, type TestReport } from "./test-report.ts";
 
-/** Half of it is for the end of what is said, where the report is. */
+/** Generous, because the report comes at the end of the output. */
 const captureBytesMax = 16 * 1024 * 1024;
 const outputBytesShown = 8 * 1024;
 
-/** Runs the tests of the workspace with the runner that it uses, and counts them. */
+/** Creates the tool that runs the workspace's tests with the project's runner and counts them. */
 export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "test",
     description:
       "Runs the tests of the workspace with the runner that the project uses (Vitest, Jest, Mocha, node --test, pytest, " +
       "unittest, go test, cargo test, make test, or its test script). Gives the counts, and of the tests that failed their " +
-      "message and place. Give paths or a filter to run only some, which is quicker.",
+      "message and position. Give paths or a filter to run only some, which is quicker.",
     input: z.strictObject({
       paths: z.array(z.string().min(1).max(4_096)).max(100).default([]).describe("Only these test files or folders"),
       filter: z.string().min(1).max(1_000).optional().describe("Only tests with this in their name"),
@@ -64,7 +64,7 @@ export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
 
 interface TestPath {
   shown: string;
-  /** The folder that it is or that it is in. */
+  /** The folder itself, or the file's folder. */
   folder: string;
 }
 
@@ -79,15 +79,15 @@ async function resolveTestPath(workspace: string, path: string): Promise<TestPat
   return { shown, folder: found.kind === "folder" ? shown : shown.split("/").slice(0, -1).join("/") || "." };
 }
 
-/** A runner would take it for an option of its own, some of which run programs or write files. */
+/** A runner would read it as an option, and some options run programs or write files. */
 function refuseOption(value: string | null, what: string): void {
   if (value === null) return;
   refuseNul(value, `the ${what}`);
   if (value.startsWith("-"))
-    throw failure("params", `the ${what} ${JSON.stringify(value)} begins with "-", as options do`);
+    throw failure("params", `the ${what} ${JSON.stringify(value)} begins with "-", like an option`);
 }
 
-/** The deepest folder that all of them are in. */
+/** The deepest folder that contains all paths. */
 function folderOf(places: readonly TestPath[]): string {
   const [first = [], ...others] = places.map(({ folder }) => (folder === "." ? [] : folder.split("/")));
   const differs = first.findIndex((segment, i) => others.some((other) => other[i] !== segment));
@@ -95,8 +95,8 @@ function folderOf(places: readonly TestPath[]): string {
 }
 
 /**
- * Runs what follows the mark and the folders for the PATH, then says the mark, and after it the report that was left where
- * the arguments name the mark. The report lies where only the command itself can see it.
+ * Runs the command after the mark and the PATH folders. Then prints the mark and the report, which the runner wrote to
+ * the path that replaces the mark in its arguments. Only the command itself can see that path.
  */
 const script = `
   mark=$1 PATH=$2:$PATH; shift 2; export PATH
@@ -153,7 +153,7 @@ function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint 
   const counted = countText(parsed, end, how);
   const ran = `[${titleOf(found)}${found.folder === "." ? "" : ` in ${found.folder}`}: ${found.why}]`;
   const failures = failuresText(parsed.failures, workspace);
-  // Where nothing says what is wrong, the runner's own words have to.
+  // Without a parsed failure, the runner's own output has to explain it.
   const isSilent = failures === "" && (end.code !== 0 || parsed.counts === null || parsed.counts.run === 0);
   const runnerOutput = isSilent
     ? endWithinBytes(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]"
@@ -177,7 +177,7 @@ function countText({ counts, failures }: TestReport, end: CommandResult, how: st
   return `${words}; ${besides}`;
 }
 
-/** What was said, and the report that came after the mark; null where there is none. */
+/** Splits the output at the mark; the report is null if there is none. */
 function splitOutput({ output, stdout }: CommandResult, mark: string): { output: string; report: string | null } {
   const [, report = ""] = stdout.split(`\n${mark}\n`);
   const runnerOutput = output.split(`\n${mark}\n`, 1)[0] ?? "";

@@ -1,4 +1,4 @@
-// Which runner a project uses is read from what it says of itself.
+// The runner of a project is detected from its files.
 import { describe, expect } from "vitest";
 import { workspaceTest as test } from "../../workspace.fixture.ts";
 import { putFiles } from "../git.fixture.ts";
@@ -72,7 +72,7 @@ describe("the runner is found:", () => {
   });
 });
 
-describe("a runner is asked", () => {
+describe("a runner's arguments", () => {
   const wanted = { paths: ["a/b.test.ts"], filter: "it's", report: "R" };
 
   test.for([

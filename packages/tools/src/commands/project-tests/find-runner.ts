@@ -4,27 +4,28 @@ import { z } from "zod";
 import { scriptWords } from "./package-script.ts";
 import type { RunnerName } from "./runners.ts";
 
-/** Which program runs a project's tests. */
+/** The program that runs a project's tests. */
 export interface FoundRunner {
   name: RunnerName;
-  /** Of the project, relative to the workspace; `.` for the workspace itself. */
+  /** The project's folder, relative to the workspace; `.` for the workspace itself. */
   folder: string;
-  /** How it was found out, in words. */
+  /** The reason for the choice, as text. */
   why: string;
-  /** What the project itself gives it. */
+  /** Arguments from the project's own test script. */
   projectArgs: string[];
   env: Record<string, string>;
 }
 
-/** What is looked for, in words for whoever has none of it. */
+/** The supported ways to run tests, as text for an error message. */
 export const supportedRunners =
   "a test script or a runner (vitest, jest, mocha, ava, tap) in package.json, *.test.js files for node --test, go.mod, " +
   "Cargo.toml, pytest.ini or pytest in pyproject.toml, test_*.py files, and a Makefile with a target test";
 
 /**
- * The runner of the project that a folder is in: of the nearest folder up to the workspace that has one.
+ * Finds the runner of the nearest project, from a folder up to the workspace.
  *
- * @param only look for this one
+ * @param only the runner that the caller asks for
+
  */
 export async function findRunner(
   workspace: string,
@@ -46,7 +47,7 @@ export async function findRunner(
 
 interface ProjectFolder {
   path: string;
-  /** The workspace itself. */
+  /** Whether it is the workspace itself. */
   isTop: boolean;
   entries: readonly string[];
   read(name: string): Promise<string>;
@@ -112,7 +113,7 @@ function parsePackage(text: string): z.output<typeof Package> | null {
   }
 }
 
-/** Files alone make a project only where it begins: tests of a folder in it want to be run from there. */
+/** Test files alone count only at a project's root: tests in its subfolders have to run from there. */
 const isProjectRoot = ({ isTop, entries }: ProjectFolder, manifests: readonly string[]): boolean =>
   isTop || manifests.some((name) => entries.includes(name));
 
@@ -153,7 +154,7 @@ async function detectMake({ read, entries }: ProjectFolder): Promise<DetectedRun
   return hasTarget ? { name: "make", why: `${name} has a target test` } : null;
 }
 
-/** The first file of that name in one of these folders. */
+/** The first file in one of these folders whose name matches. */
 async function nameIn(
   { path, entries }: ProjectFolder,
   folders: readonly string[],

@@ -1,4 +1,4 @@
-/** A line of a package's scripts that starts one program. */
+/** A package script that starts one program. */
 export interface ScriptWords {
   env: Record<string, string>;
   program: string;
@@ -7,7 +7,7 @@ export interface ScriptWords {
 
 const launchers: readonly string[] = ["npx", "pnpx", "bunx", "cross-env", "exec"];
 
-/** The words of a script; null for one that is more than one program, or that only a shell can read. */
+/** Parses a script; null if it starts more than one program or needs a shell. */
 export function scriptWords(script: string): ScriptWords | null {
   if (/[&|;<>$`()\\\n]/.test(script)) return null;
   const words = [...script.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replace(/["']/g, ""));
@@ -20,7 +20,7 @@ export function scriptWords(script: string): ScriptWords | null {
   return null;
 }
 
-/** Options without what they are about: which files are tested is said by somebody else. A word after an option is its value. */
+/** The options, without the files to test, which the caller chooses. A word after an option counts as its value. */
 export function optionsOnly(args: readonly string[]): string[] {
   return args.filter((arg, i) => {
     const before = args[i - 1];

@@ -1,4 +1,4 @@
-// What runners say, as they say it: captured from runs of small projects, and shortened.
+// Reports of real runners, captured from small projects and shortened.
 import { describe, expect, it } from "vitest";
 import { parseGoReport, parseJestReport, parseJunitReport, parseMochaReport } from "./structured-reports.ts";
 import { parseAnyText, parseCargo, parseTap, parseUnittest } from "./text-reports.ts";
@@ -93,7 +93,7 @@ tests/test_a.py:5: AssertionError</failure></testcase><testcase classname="tests
     expect(report?.failures[1]).toMatchObject({ name: "tests.test_b", message: "ImportError 'x' <failure>" });
   });
 
-  it("of go test, where a parent is not counted beside what it is made of", () => {
+  it("of go test, without counting a parent beside its subtests", () => {
     const events = [
       { Action: "start", Package: "m/a" },
       { Action: "output", Package: "m/a", Test: "TestAdd/two", Output: "    a_test.go:9: want 2\n" },
@@ -217,7 +217,7 @@ test result: ok. 4 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; fini
     ["unittest", "Ran 2 tests in 0.000s\n\nOK\n", [2, 0, 0]],
     ["tap", "TAP version 14\nok 1 - a\nnot ok 2 - b\n1..2\n", [1, 1, 0]],
     ["several packages of one kind", "Tests:  2 passed, 2 total\nTests:  1 failed, 1 total\n", [2, 1, 0]],
-  ])("of %s are known when nobody said whose they are", (_runner, text, [passed = 0, failed = 0, skipped = 0]) => {
+  ])("of %s are recognised without knowing the runner", (_runner, text, [passed = 0, failed = 0, skipped = 0]) => {
     expect(parseAnyText(text).counts).toEqual({ run: passed + failed, passed, failed, skipped });
   });
 

@@ -19,26 +19,26 @@ export const runnerNames = [
 ] as const;
 export type RunnerName = (typeof runnerNames)[number];
 
-/** What of the tests is wanted. */
+/** The selected tests. */
 export interface TestSelection {
-  /** Relative to the folder of the runner. */
+  /** Relative to the runner's folder. */
   paths: readonly string[];
   filter: string | null;
-  /** What the project itself gives the runner. */
+  /** Arguments from the project's own test script. */
   projectArgs: readonly string[];
-  /** Where the runner is to leave its report; it is known when it is started only. */
+  /** Path for the runner's report. It is chosen when the runner starts. */
   report: string;
 }
 
-/** A program that runs tests: how it is asked, and how its answer is read. */
+/** A test runner: its arguments, and the parser of its output. */
 export interface Runner {
   argv(wanted: TestSelection): string[];
   parse(result: { report: string | null; output: string }): TestReport | null;
-  /** Why it cannot be asked for only some of its tests. */
+  /** Selections that the runner does not support. */
   takesNo?: "paths" | "paths or filter";
 }
 
-/** With paths, the project's own choice of files is left out. */
+/** With selected paths, the project's own paths are left out. */
 const projectArgsFor = ({ projectArgs: own, paths }: TestSelection): string[] =>
   paths.length > 0 ? optionsOnly(own) : [...own];
 const filterArgs = ({ filter }: TestSelection, option: string): string[] =>

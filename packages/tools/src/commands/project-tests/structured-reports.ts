@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { countsOf, type TestFailure, type TestReport } from "./test-report.ts";
 
-/** Of Jest, and of Vitest, which speaks like it. */
+/** The report of Jest, and of Vitest, which uses the same format. */
 const JestReport = z.object({
   numPassedTests: z.int().nonnegative(),
   numFailedTests: z.int().nonnegative(),
@@ -79,7 +79,7 @@ const GoEvent = z.object({
   Output: z.string().default(""),
 });
 
-/** Of `go test -json`: a line for each thing that happened, among lines of others. */
+/** The output of `go test -json`: one JSON line per event, between other lines. */
 export function parseGoReport(text: string): TestReport | null {
   const ends = new Map<string, { action: string; name: string }>();
   const outputs = new Map<string, string>();
@@ -98,7 +98,7 @@ export function parseGoReport(text: string): TestReport | null {
   const keys = [...ends.keys()];
   const leaves = keys.filter((key) => !key.endsWith(" ") && !keys.some((other) => other.startsWith(`${key}/`)));
   const keysWith = (action: string): string[] => leaves.filter((key) => ends.get(key)?.action === action);
-  // A package that failed without a test that did could not be built.
+  // A failed package without a failed test could not be built.
   const broken = keys.filter((key) => key.endsWith(" ") && ends.get(key)?.action === "fail");
   const unbuilt = broken.filter((key) => !keysWith("fail").some((test) => test.startsWith(key)));
   return {
@@ -125,7 +125,7 @@ function parseJson<S extends z.ZodType>(text: string, schema: S): z.output<S> | 
   }
 }
 
-/** A stack begins with its message. */
+/** Splits a stack into its message and its frames. */
 export function splitStack(stack: string): Pick<TestFailure, "message" | "trace"> {
   const lines = stack.split("\n");
   const first = lines.findIndex((line) => /^\s+at |^\s*❯ /.test(line));
@@ -144,7 +144,7 @@ interface Case {
   isSkipped: boolean;
 }
 
-/** JUnit's XML, as `node --test` and pytest write it. */
+/** JUnit XML, as `node --test` and pytest write it. */
 export function parseJunitReport(xml: string): TestReport | null {
   if (!/<testsuites?\b/.test(xml)) return null;
   const cases = [...xml.matchAll(testcase)].map(([, attributes = "", body = ""]) => caseOf(attributes, body));

@@ -1,23 +1,23 @@
 import type { TestCounts } from "@troupe/core/internal";
 
-/** What a test runner said, whichever it is. */
+/** The result of a test runner. */
 export interface TestReport {
-  /** Null where it is not certain. */
+  /** Null if the counts are not certain. */
   counts: TestCounts | null;
   failures: TestFailure[];
 }
 
 export interface TestFailure {
   name: string;
-  /** As the runner names it; null where it does not. */
+  /** The path as the runner prints it; null if it prints none. */
   file: string | null;
   line: number | null;
   message: string;
-  /** The stack, or what else the runner tells of where it happened. */
+  /** The stack, or other text of the runner about the position. */
   trace: string;
 }
 
-/** Counts of tests that ended one way or another; those that were not run are `skipped`. */
+/** Counts of finished tests; tests that did not run are `skipped`. */
 export function countsOf({ passed = 0, failed = 0, skipped = 0 }: Partial<TestCounts>): TestCounts {
   return { run: passed + failed, passed, failed, skipped };
 }
@@ -27,7 +27,7 @@ const messageLinesMax = 12;
 const lineCharactersMax = 300;
 const traceLinesMax = 4;
 
-/** The failures in words: name, place, what was wrong, and the way there as far as it leads through the workspace. */
+/** Renders failures as text: name, position, message, and the stack frames in the workspace. */
 export function failuresText(failures: readonly TestFailure[], workspace: string): string {
   const shown = failures.slice(0, failuresShown).map((failure) => failureText(failure, workspace));
   if (failures.length > failuresShown) shown.push(`and ${failures.length - failuresShown} more`);
@@ -45,7 +45,7 @@ function failureText(failure: TestFailure, workspace: string): string {
   return [`✗ ${failure.name}${place === null ? "" : ` (${within(place)})`}`, ...body].join("\n");
 }
 
-/** Lines of a stack that name a file of the workspace which is the project's own. */
+/** Stack lines in the project's own files. */
 function framesIn(trace: string, workspace: string): string[] {
   const lines = trace.split("\n").map((line) => line.trim());
   return lines.filter((line) => /:\d+/.test(line) && line.includes(workspace) && !line.includes("/node_modules/"));

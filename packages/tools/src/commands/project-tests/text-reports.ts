@@ -1,7 +1,7 @@
 import type { TestCounts } from "@troupe/core/internal";
 import { countsOf, type TestFailure, type TestReport } from "./test-report.ts";
 
-/** What people are told at the end of a run, by the runners that tell it in words. Each is null for what is not its own. */
+/** Parsers of the summaries that runners print for people. Each returns no counts for the output of another runner. */
 const readers: readonly ((text: string) => TestCounts[])[] = [
   vitestCounts,
   jestCounts,
@@ -13,7 +13,7 @@ const readers: readonly ((text: string) => TestCounts[])[] = [
   tapCounts,
 ];
 
-/** The counts of a runner that is not known: only where a single kind of them has spoken. */
+/** Counts the tests of an unknown runner, if exactly one parser recognises its output. */
 export function parseAnyText(text: string): TestReport {
   const found = readers.map((read) => read(text)).filter((counts) => counts.length > 0);
   const [only] = found;
@@ -51,7 +51,7 @@ export function parseCargo(text: string): TestReport | null {
 
 const point = /^(\s*)(not )?ok\b(?: \d+)?(?: -)?[ \t]*(.*?)(?:[ \t]+# (skip|todo)\b.*)?$/i;
 
-/** Of the Test Anything Protocol: the points that have none below them. */
+/** Parses the Test Anything Protocol. Only points without nested points count. */
 export function parseTap(text: string): TestReport | null {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const failures: TestFailure[] = [];
@@ -73,7 +73,7 @@ export function parseTap(text: string): TestReport | null {
   return { counts: countsOf(counts), failures };
 }
 
-/** The block between `---` and `...` that may follow a point. */
+/** The YAML block between `---` and `...` that may follow a point. */
 function diagnosisAfter(lines: readonly string[]): Pick<TestFailure, "message" | "trace"> {
   if (lines[0]?.trim() !== "---") return { message: "", trace: "" };
   const end = lines.findIndex((line) => line.trim() === "...");
@@ -86,7 +86,7 @@ function sum(all: readonly TestCounts[]): TestCounts {
   return countsOf({ passed: add("passed"), failed: add("failed"), skipped: add("skipped") });
 }
 
-/** Numbers before words: `2 failed | 1 passed`. */
+/** Reads a number before a word, as in `2 failed | 1 passed`. */
 function numberBefore(text: string, word: string): number {
   return Number(new RegExp(`(\\d+) ${word}`).exec(text)?.[1] ?? 0);
 }
@@ -123,7 +123,7 @@ function mochaCounts(text: string): TestCounts[] {
   );
 }
 
-/** What `node --test` says at its end, by its reporters for people and for TAP. */
+/** The summary of `node --test`, by its spec and TAP reporters. */
 function nodeCounts(text: string): TestCounts[] {
   const summary =
     /^[ℹ#] tests \d+\n(?:[ℹ#] suites \d+\n)?[ℹ#] pass (\d+)\n[ℹ#] fail (\d+)\n[ℹ#] cancelled (\d+)\n[ℹ#] skipped (\d+)\n[ℹ#] todo (\d+)/gm;
@@ -166,7 +166,7 @@ function cargoCounts(text: string): TestCounts[] {
   );
 }
 
-/** Not of `node --test`, which ends what it says in TAP with counts of its own. */
+/** Skips the output of `node --test`, which ends its TAP with its own summary. */
 function tapCounts(text: string): TestCounts[] {
   const report = /^TAP version/m.test(text) && nodeCounts(text).length === 0 ? parseTap(text) : null;
   return report?.counts ? [report.counts] : [];
