@@ -70,7 +70,7 @@ test("a share is had wherever every sibling can have a token, a cent and a run",
   );
 });
 
-test("where there are runs enough, whoever comes later gets no less, even if all before use up their own", () => {
+test("with enough runs, a later child gets no less, even if all earlier ones use up their share", () => {
   fc.assert(
     fc.property(someBudget, fc.integer({ min: 2, max: 12 }), (left, waiting) => {
       const first = shareOf(left, waiting, unlimited);
@@ -91,7 +91,7 @@ test("tightening is monotone: it widens nothing, and in whatever order it gives 
       expect(tightenBudget(b, a)).toEqual(tight);
       expect(tightenBudget(tight, b)).toEqual(tight);
       expect(tightenBudget(tight, c)).toEqual(tightenBudget(a, tightenBudget(b, c)));
-      // Whoever begins with less ends with no more.
+      // A sibling with a smaller share never gets more.
       expect(isWithin(tightenBudget(tight, c), tightenBudget(a, c))).toBe(true);
       expect(tightenBudget(a, unlimited)).toEqual(a);
     }),

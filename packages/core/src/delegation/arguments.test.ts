@@ -50,7 +50,7 @@ describe("one task", () => {
     ["blanks around", { agent: "coder", task: "  x\n" }],
     ["nulls", { agent: "coder", role: null, task: "x", after: null, limits: { max_tokens: null }, retry: null }],
     ["no handles to stop, no list of tasks", { agent: "coder", task: "x", cancel: [], tasks: [] }],
-    ["keys that nobody knows", { agent: "coder", task: "x", thoroughness: "high" }],
+    ["unknown keys", { agent: "coder", task: "x", thoroughness: "high" }],
   ])("other words for the same: %s", (_, args) => {
     expect(taskOf(args)).toMatchObject({ agent: "coder", task: "x" });
   });
@@ -185,7 +185,7 @@ describe("what does not fit is said in one line", () => {
     ["an unknown mode", { tasks: [one], mode: "fast" }, "mode: "],
     ["an unknown policy", { tasks: [one], policy: "most" }, "policy: use all, any, continue or quorum"],
     [
-      "a quorum of nobody knows how many",
+      "a quorum without a number",
       { tasks: [one], policy: "quorum" },
       "quorum: say how many of the tasks have to succeed",
     ],

@@ -1,8 +1,6 @@
-import type { z } from "zod";
+import type { Json } from "../protocol/json.ts";
 import { type RunResponse, toDelegationResult } from "../protocol/response.ts";
 import type { BatchPolicy } from "./arguments.ts";
-
-type Json = z.infer<ReturnType<typeof z.json>>;
 
 /** A task of a batch and its response. */
 export interface NamedResult {

@@ -1,7 +1,7 @@
 import type { DelegationTarget } from "../protocol/entry.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 
-type JsonSchema = ToolSpec["inputSchema"];
+type InputSchema = ToolSpec["inputSchema"];
 
 /** The delegation tool as a model sees it. Its `agent` accepts only agents that this run can reach. */
 export function delegateSpec(targets: readonly Pick<DelegationTarget, "id" | "description">[]): ToolSpec {
@@ -30,15 +30,20 @@ export function delegateSpec(targets: readonly Pick<DelegationTarget, "id" | "de
         mode: {
           type: "string",
           enum: ["parallel", "parallel_streaming", "sequential"],
-          description: "Of tasks. parallel_streaming: you get the first result at once and each later one as it comes.",
+          description:
+            "For tasks. parallel_streaming: you get the first result at once and each later one as it arrives.",
         },
         policy: {
           type: "string",
           enum: ["continue", "all", "any", "quorum"],
           description:
-            "Of tasks. all: a failure stops what has not started. any, quorum: enough successes stop the rest.",
+            "For tasks. all: a failure stops tasks that have not started. any, quorum: enough successes stop the rest.",
         },
-        quorum: { type: "integer", minimum: 1, description: "How many have to succeed, with policy quorum." },
+        quorum: {
+          type: "integer",
+          minimum: 1,
+          description: "Number of tasks that have to succeed, with policy quorum.",
+        },
         cancel: {
           type: "array",
           items: { type: "string" },
@@ -50,26 +55,30 @@ export function delegateSpec(targets: readonly Pick<DelegationTarget, "id" | "de
   };
 }
 
-function taskProperties(ids: readonly string[]): JsonSchema {
-  const text = (description: string): JsonSchema => ({ type: "string", description });
+function taskProperties(ids: readonly string[]): InputSchema {
+  const text = (description: string): InputSchema => ({ type: "string", description });
   const number = { type: "integer", minimum: 1 };
   return {
     agent: { type: "string", enum: [...ids] },
-    task: text("Everything the agent has to know and do."),
-    name: text("What after and results call this task."),
+    task: text("Everything that the agent has to know and do."),
+    name: text("Name of this task, for `after` and the results."),
     success_criteria: text("How to tell that it is done."),
     context: {
       type: "string",
       enum: ["task_only", "summary", "full", "selective"],
-      description: "What it gets of this conversation besides the task; selective: only context_files.",
+      description: "The part of this conversation that it gets besides the task. selective: only context_files.",
     },
-    context_files: { type: "array", items: { type: "string" }, description: "Files whose content comes along." },
+    context_files: {
+      type: "array",
+      items: { type: "string" },
+      description: "Files to send along, with their content.",
+    },
     after: {
       type: "array",
       items: { type: "string" },
-      description: "Names of tasks that it waits for; it gets their results.",
+      description: "Names of tasks to wait for. It gets their results.",
     },
-    output_schema: { type: "object", description: "JSON Schema that its answer has to fit." },
+    output_schema: { type: "object", description: "JSON Schema of its answer." },
     limits: {
       type: "object",
       description: "Tighter limits than its own.",
@@ -88,7 +97,11 @@ function taskProperties(ids: readonly string[]): JsonSchema {
         max_attempts: number,
         backoff_ms: { type: "integer", minimum: 0 },
         on: { type: "array", items: { type: "string" }, description: "Error types." },
-        alternative: { type: "string", enum: [...ids], description: "Who is asked when all attempts failed." },
+        alternative: {
+          type: "string",
+          enum: [...ids],
+          description: "Agent for one more attempt after all others have failed.",
+        },
       },
       additionalProperties: false,
     },

@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "with room for the worst case nobody is ever short of budget",
+  "with a budget for the worst case no run is ever short of budget",
   () => {
     const scenarios = schedules(fc.constant(ampleBudget), ["failures", "people"], { mayStream: false });
     fc.assert(
@@ -102,7 +102,7 @@ function shortage({ name, response, pin, entries }: SimulatedRun): string[] {
     (response?.bailoutReason === "max_tokens" && pin.limits.maxTokens === null) ||
     response?.bailoutReason === "max_cost" ||
     (response?.bailoutReason === "max_tool_calls" && response.metrics.toolCalls < pin.limits.maxToolCalls);
-  const refusals = [noBudgetLeft, "the budget of the whole tree", "the whole tree may make"];
+  const messages = [noBudgetLeft, "the budget of the whole tree", "the whole tree may make"];
   const unused = entries.flatMap((fact) =>
     fact.type === "timer.fired" && !wasRetried(fact.timer, entries) ? fact.timer : [],
   );
@@ -110,6 +110,6 @@ function shortage({ name, response, pin, entries }: SimulatedRun): string[] {
   return [
     ...(isShort ? [`${name}: ${response.bailoutReason}`] : []),
     ...unused.map((timer) => `${name}: nothing came of ${timer}`),
-    ...refusals.filter((words) => journal.includes(words)).map((words) => `${name}: ${words}`),
+    ...messages.filter((message) => journal.includes(message)).map((message) => `${name}: ${message}`),
   ];
 }

@@ -108,12 +108,12 @@ export function aToolCall(name: string, args: ToolCall["args"] = {}): ToolCall {
   return { id: `id-${name}`, name, args, problem: null };
 }
 
-/** Calls that differ: a third one that is the same would be refused. */
+/** Different calls, because a third identical one would be refused. */
 export function reads(count: number): ToolCall[] {
   return Array.from({ length: count }, (_, i) => ({ ...aToolCall("read", { path: `${i}.txt` }), id: `id-read-${i}` }));
 }
 
-/** Delegations that differ. */
+/** Different delegations. */
 export function delegations(count: number, agent = "helper"): ToolCall[] {
   return Array.from({ length: count }, (_, i) => delegateTo(agent, `be ${agent} ${i}`));
 }
@@ -122,7 +122,7 @@ export function delegateTo(agent: string, task = `be ${agent}`): ToolCall {
   return aToolCall("delegate", { agent, task });
 }
 
-/** Several tasks in one call, each for `helper` unless it says otherwise. */
+/** Several tasks in one call, for `helper` by default. */
 export function aBatch(
   tasks: { [key: string]: ToolCall["args"] }[],
   changes: { [key: string]: ToolCall["args"] } = {},
@@ -138,7 +138,7 @@ export interface ReplyChanges {
   stopReason?: "end" | "max_tokens" | "refusal";
 }
 
-/** The model's answer to a step: text, and the calls that it asks for. */
+/** The model's reply to a step: text and calls. */
 export function reply(
   step: number,
   text: string,
@@ -236,7 +236,7 @@ export function cancelled(reason = "enough"): Body<"inbox.received"> {
 
 type AnswerChanges = Partial<Extract<InboxItem, { kind: "approval.answered" }>>;
 
-/** A person's answer to one question. */
+/** A person's answer to an approval. */
 export function answered(approval: string, approved: boolean, changes: AnswerChanges = {}): Body<"inbox.received"> {
   const item = {
     v: 1 as const,
@@ -254,14 +254,14 @@ export function answered(approval: string, approved: boolean, changes: AnswerCha
   return { kind: "inbox.received", seq: 3, item };
 }
 
-/** A question about a call, or with step 0 about the whole run. */
+/** An approval request for a call, or for the whole run with step 0. */
 export function approvalRequested(step: number, call: number, tool: string | null = "shell") {
   const id = approvalId({ run, step, call, argsHash: "" });
   const approval = { id, tool, args: {}, risk: "high" as const, reason: "high risk", path: ["main"] };
   return { kind: "approval.requested" as const, step, call, approval };
 }
 
-/** Another wish about this run. */
+/** Another command for this run. */
 export function commanded(
   command:
     | { kind: "run.cancelled"; reason: string }
@@ -279,7 +279,7 @@ export function commanded(
   return { kind: "inbox.received", seq: 4, item: item as InboxItem };
 }
 
-/** Room is made before a step: what the machine asked for was written down. */
+/** The entry for a `trim` effect. */
 export function trimmed({ step, results, tokensBefore, tokensAfter }: Omit<EffectOf<"trim">, "kind" | "run">) {
   return { kind: "context.trimmed" as const, step, results: [...results], tokensBefore, tokensAfter };
 }

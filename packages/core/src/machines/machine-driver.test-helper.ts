@@ -8,7 +8,7 @@ import type { RunFact } from "./facts.ts";
 import { aRequest, aSpec, type SpecChanges } from "./fixtures.test-helper.ts";
 import { provideAgent } from "./provide-agent.ts";
 
-/** When the runs of the tests are opened. */
+/** Opening time of the tests' runs. */
 export const openedAt = 1_000_000;
 
 /** The body of any entry that can follow a run's opening. */
@@ -16,7 +16,7 @@ export type FactBody = Exclude<EntryBody, { kind: "run.opened" }>;
 
 type Begin = (effect: Effect) => () => void;
 
-/** Keeps book of what a machine wants from the world, as an actor host would. */
+/** Tracks the effects of a machine, as a host would. */
 function trackEffects() {
   const running = new Map<string, Effect>();
   const answered = new Set<string>();
@@ -25,7 +25,7 @@ function trackEffects() {
   const begin: Begin = (effect) => {
     const key = effectKey(effect);
     running.set(key, effect);
-    // Wanted anew: a model that asked to wait, a tool that a person has allowed.
+    // Started again: a repeated model call, or an approved tool call.
     answered.delete(key);
     started.push(key);
     return () => {
@@ -40,7 +40,7 @@ function trackEffects() {
       const key = answeredEffect(body);
       if (key !== null && running.has(key)) answered.add(key);
     },
-    /** What was started and stopped since the last look. An effect that ends with its answer was not stopped. */
+    /** Effects started and stopped since the last look. An effect that ends with its outcome does not count as stopped. */
     look(): { started: string[]; stopped: string[] } {
       const seen = { started, stopped };
       started = [];
@@ -54,22 +54,22 @@ function trackEffects() {
 export interface MachineDriver {
   /** Feeds one fact. Each comes 10 ms after the one before unless `at` says otherwise. */
   feed(body: FactBody, at?: number): void;
-  /** Feeds one fact and tells what came of it: the state, and the keys of effects started and stopped. */
+  /** Feeds one fact and returns the new state and the keys of started and stopped effects. */
   on(body: FactBody, at?: number): { state: string; started: string[]; stopped: string[] };
-  /** Writes down the responses of children that will never be asked, as a host does; tells their keys. */
+  /** Settles all dropped children, as a host does, and returns their keys. */
   settleDropped(): string[];
-  /** Sends what is no fact, such as a hint. */
+  /** Sends a hint, which is not a fact. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** The innermost state, as `execute.act`. */
   state(): string;
   context(): ReturnType<typeof snapshotOf>["context"];
   /** Keys of effects started and stopped since the last look. */
   look(): { started: string[]; stopped: string[] };
-  /** Effects that are wanted and have no outcome. */
+  /** Wanted effects without an outcome. */
   pending(): Effect[];
   pendingKeys(): string[];
   effect<K extends EffectKind>(kind: K): EffectOf<K>;
-  /** Ids of child actors that live. */
+  /** Ids of active child actors. */
   children(): string[];
   response(): NonNullable<ReturnType<typeof snapshotOf>["context"]["response"]>;
   output(): unknown;
@@ -83,7 +83,7 @@ function snapshotOf(actor: ReturnType<typeof createActor<typeof agentMachine>>) 
   return actor.getSnapshot();
 }
 
-/** A run of the agent machine without a world: effects are noted, facts are fed by hand. */
+/** Runs the agent machine without a host: effects are recorded, and the test feeds the facts. */
 export function drive(changes: SpecChanges = {}, request: Partial<RunRequest> = {}): MachineDriver {
   const book = trackEffects();
   const facts: RunFact[] = [];
@@ -106,7 +106,7 @@ export function drive(changes: SpecChanges = {}, request: Partial<RunRequest> = 
     if (status === "error") throw error;
   };
   const pending = book.pending;
-  /** Bookkeeping of the host's that decides nothing is answered at once. */
+  /** Answers `planCalls` at once, because it decides nothing. */
   const answerPlan = (): void => {
     const plan = pending().find((effect) => effect.kind === "planCalls");
     if (plan?.kind !== "planCalls") return;

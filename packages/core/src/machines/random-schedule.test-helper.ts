@@ -28,9 +28,9 @@ import {
 } from "./fixtures.test-helper.ts";
 import type { FactBody, MachineDriver } from "./machine-driver.test-helper.ts";
 
-/** One choice of a schedule: what happens, to which effect, and how it turns out. */
+/** One step of a random schedule: the kind of event, the effect, and its outcome. */
 export interface Choice {
-  kind: "outcome" | "wish" | "noise" | "hint";
+  kind: "outcome" | "command" | "noise" | "hint";
   which: number;
   how: number;
   elapsedMs: number;
@@ -38,7 +38,7 @@ export interface Choice {
 
 const outcomes = Array<Choice["kind"]>(8).fill("outcome");
 const choice: fc.Arbitrary<Choice> = fc.record({
-  kind: fc.constantFrom<Choice["kind"]>(...outcomes, "wish", "wish", "noise", "hint"),
+  kind: fc.constantFrom<Choice["kind"]>(...outcomes, "command", "command", "noise", "hint"),
   which: fc.nat(1_000),
   how: fc.nat(1_000),
   elapsedMs: fc.constantFrom(0, 1, 500, 20_000),
@@ -77,7 +77,7 @@ function pick<T>(how: number, ...options: T[]): T {
   return options[how % options.length] as T;
 }
 
-/** Calls that the model may ask for next; some are asked for again and again. */
+/** Calls that the model may make next. Some repeat. */
 function callsFor(d: MachineDriver, how: number): ToolCall[] {
   const running = Object.values(d.context().batches).flatMap(runningTasks);
   const other = { path: `${how}.txt` };
@@ -95,7 +95,7 @@ function callsFor(d: MachineDriver, how: number): ToolCall[] {
     [aToolCall("read")],
     [aToolCall("read"), aToolCall("shell"), aToolCall("read", other), aToolCall("write", other)],
     [delegateTo("helper", `${how}`), delegateTo("writer"), aToolCall("shell", other)],
-    [delegateTo("nobody"), aToolCall("read", other), delegateTo("helper"), aToolCall("delegate", { agent: "helper" })],
+    [delegateTo("missing"), aToolCall("read", other), delegateTo("helper"), aToolCall("delegate", { agent: "helper" })],
     [aBatch(tasks, { mode, policy })],
     [aBatch(tasks, { mode, policy }), aToolCall("shell", other)],
     [aBatch([{ context: "summary", task: `${how}`, retry: { alternative: "writer" } }, { context: "full" }], { mode })],
@@ -111,7 +111,7 @@ function replyTo(d: MachineDriver, { step }: EffectOf<"callModel">, how: number)
   return reply(step, text, callsFor(d, how), { usage });
 }
 
-/** A child's outcome, which uses no more than it was given. */
+/** A child's outcome within its budget. */
 function childOutcome({ step, call, item, request }: EffectOf<"runChild">, how: number): FactBody {
   const error = pick(how, null, null, anError(), anError({ recoverable: false }), anError({ retryAfterMs: 40_000 }));
   const { tokens, costUsd, toolCalls, spawns } = request.budget;
@@ -125,7 +125,7 @@ function childOutcome({ step, call, item, request }: EffectOf<"runChild">, how: 
   return childSettled(step, call, { error, charged }, request.attempt, item);
 }
 
-/** What may come of an effect; null for one that is answered by nothing. */
+/** A random outcome of an effect; null if it has none. */
 export function outcomeOf(d: MachineDriver, effect: Effect, how: number): FactBody | null {
   switch (effect.kind) {
     case "assessIntent":
@@ -179,7 +179,7 @@ export function outcomeOf(d: MachineDriver, effect: Effect, how: number): FactBo
   }
 }
 
-/** Answers to all that a person is asked now. */
+/** Answers to all open approvals. */
 export function answersTo(d: MachineDriver, how: number): FactBody[] {
   const { pendingApproval, calls } = d.context();
   const asked = calls.flatMap(({ phase, approval }) => (phase === "waiting" && approval ? [approval] : []));
@@ -187,7 +187,7 @@ export function answersTo(d: MachineDriver, how: number): FactBody[] {
   return [...(pendingApproval ? [pendingApproval] : []), ...asked].map((id) => answered(id, how % 3 !== 0, { scope }));
 }
 
-/** What people may want of a run, and what its children tell of theirs. */
+/** Commands of people, and reports of waiting children. */
 function command(d: MachineDriver, how: number): FactBody {
   const { step, children } = d.context();
   const child = pick(how, ...Object.values(children));
@@ -207,7 +207,7 @@ function command(d: MachineDriver, how: number): FactBody {
   return pick(how, ...facts);
 }
 
-/** What may reach a run at any time, though it fits nothing. */
+/** Late, early and foreign facts. */
 function noise(d: MachineDriver, how: number): FactBody {
   const { step } = d.context();
   return pick<FactBody>(
@@ -229,13 +229,13 @@ function noise(d: MachineDriver, how: number): FactBody {
   );
 }
 
-/** Whether an effect comes to an outcome of its own accord within a schedule: timers that end a run are rare. */
+/** Whether an effect may get its outcome now. Timers that end a run are rare. */
 function isLikely(effect: Effect, how: number): boolean {
   const key = effectKey(effect);
   return effect.kind !== "cancelChild" && ((key !== "timer/deadline" && key !== "timer/grace") || how % 29 === 0);
 }
 
-/** Does what a choice says. */
+/** Applies a choice. */
 export function act(d: MachineDriver, { kind, which, how, elapsedMs }: Choice): void {
   const at = d.context().lastAt + elapsedMs;
   const wanted = d.pending().filter((effect) => isLikely(effect, how));

@@ -8,13 +8,13 @@ afterEach(() => {
 
 test("nothing is shared with a sender whose bytes are a Buffer's", async () => {
   const bus = createMemoryBus();
-  const heard: Uint8Array[] = [];
-  await bus.subscribe("a", ({ bytes }) => heard.push(bytes));
+  const received: Uint8Array[] = [];
+  await bus.subscribe("a", ({ bytes }) => received.push(bytes));
   const bytes = Buffer.from("before");
   bus.publish("a", bytes);
   bytes.fill(0);
   await bus.flush();
-  expect(new TextDecoder().decode(heard[0])).toBe("before");
+  expect(new TextDecoder().decode(received[0])).toBe("before");
   await bus.close();
 });
 
@@ -42,7 +42,7 @@ test("closing leaves no timer that would keep its process alive", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("what a listener throws is told to whoever asked for it", async () => {
+test("an error of a listener goes to onListenerError", async () => {
   const errors: [unknown, string][] = [];
   const bus = createMemoryBus({ onListenerError: (error, subject) => errors.push([error, subject]) });
   const broken = new Error("broken");

@@ -2,7 +2,7 @@ import { TroupeError } from "../errors.ts";
 import { type Bus, type BusMessage, noResponders, type Subscription, timedOut, tooLarge } from "../ports/bus.ts";
 import { subjectMatches } from "../protocol/subjects.ts";
 
-interface Listener {
+interface BusListener {
   pattern: string;
   deliver: (message: BusMessage) => void;
   active: boolean;
@@ -18,9 +18,9 @@ export interface MemoryBusOptions {
 /** The in-process bus. It follows the rules of NATS and copies bytes, so that sender and receiver share no objects. */
 export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
-  const listeners = new Set<Listener>();
+  const listeners = new Set<BusListener>();
   /** Listeners on patterns without wildcards, by subject: a host waits for thousands of single runs at once. */
-  const exact = new Map<string, Set<Listener>>();
+  const exact = new Map<string, Set<BusListener>>();
   const waiting = new Set<(error: TroupeError) => void>();
   let closed = false;
 
@@ -29,7 +29,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
     if (bytes.byteLength > payloadBytesMax) throw tooLarge(bytes.byteLength, payloadBytesMax);
   };
 
-  const deliver = (listener: Listener, message: BusMessage): void => {
+  const deliver = (listener: BusListener, message: BusMessage): void => {
     try {
       listener.deliver(message);
     } catch (error) {
@@ -105,10 +105,10 @@ function hasWildcard(pattern: string): boolean {
   return pattern.split(".").some((token) => token === "*" || token === ">");
 }
 
-function listenersOf(exact: Map<string, Set<Listener>>, subject: string): Set<Listener> {
+function listenersOf(exact: Map<string, Set<BusListener>>, subject: string): Set<BusListener> {
   const known = exact.get(subject);
   if (known) return known;
-  const created = new Set<Listener>();
+  const created = new Set<BusListener>();
   exact.set(subject, created);
   return created;
 }

@@ -50,9 +50,9 @@ function main({ subagents, ...own }: Own = {}): AgentDefinition {
   return AgentDefinition.parse({ ...aDefinition(), subagents: { allow: ids, ...subagents }, ...own });
 }
 
-function verdictOn(name: string, layers: GrantLayer[], definition = main(), grantable = everything): GrantDecision {
-  const found = explainGrant(layers, definition, grantable).find((verdict) => verdict.name === name);
-  if (!found) throw new Error(`no verdict on ${name}`);
+function decisionOn(name: string, layers: GrantLayer[], definition = main(), grantable = everything): GrantDecision {
+  const found = explainGrant(layers, definition, grantable).find((decision) => decision.name === name);
+  if (!found) throw new Error(`no decision on ${name}`);
   return found;
 }
 
@@ -166,7 +166,7 @@ describe("agents", () => {
     ["the session's choice", [session({ agents: ["helper", "critic"] })], {}, ["helper", "critic"]],
     ["the session's choice of all", [session({ agents: ["*"] })], {}, ["helper", "writer", "critic"]],
     ["the session's choice of none", [session({ agents: [] })], {}, []],
-    ["the session adds nobody", [session({ agents: ["*"] })], { subagents: { allow: ["critic"] } }, ["critic"]],
+    ["the session adds no agent", [session({ agents: ["*"] })], { subagents: { allow: ["critic"] } }, ["critic"]],
     ["the session's deny", [session({ denyAgents: ["helper"] })], {}, ["writer", "critic"]],
     ["the policy's choice", [policy({ agents: ["writer"] }), session({ agents: ["*"] })], {}, ["writer"]],
     ["whom the policy switches off", [policy({ denyAgents: ["writer"] })], {}, ["helper", "critic"]],
@@ -194,12 +194,12 @@ describe("agents", () => {
     expect(grantOf(layers, main(own), everything).agents).toEqual(agents);
   });
 
-  test("nobody can ask an agent that its own definition switches off", () => {
+  test("no agent can delegate to one that its own definition switches off", () => {
     const agents = [aDefinition({ id: "helper", disabled: true }), aDefinition({ id: "writer" })];
     expect(grantOf([], main(), { tools: [], agents }).agents).toEqual(["writer"]);
   });
 
-  test("a child may ask whom its parent may not, but nobody whom anybody above it denies", () => {
+  test("a child may ask agents that its parent may not, but none that any run above it denies", () => {
     const parent = main({ subagents: { allow: ["helper"], deny: ["critic"] } });
     const child = main({ id: "helper" });
     const layers = layersForChild([session({ denyAgents: ["main"] })], parent);
@@ -259,21 +259,24 @@ describe("an explanation", () => {
     ["writer", false, "main", "not among the agents of the agent main"],
     ["main", false, "main", "an agent cannot delegate to itself"],
   ])("of %s", (name, granted, removedBy, reason) => {
-    expect(verdictOn(name, layers, definition)).toMatchObject({ granted, removedBy, reason });
+    expect(decisionOn(name, layers, definition)).toMatchObject({ granted, removedBy, reason });
   });
 
   test.each([
     ["the first that removes it, not the last", [session({ tools: [] }), policy({ denyTools: ["read"] })], "session"],
     ["a later one where the first lets it through", [policy({ tools: ["read"] }), session({ tools: [] })], "session"],
-  ])("names %s", (_, said, removedBy) => {
-    expect(verdictOn("read", said).removedBy).toBe(removedBy);
+  ])("names %s", (_, layers, removedBy) => {
+    expect(decisionOn("read", layers).removedBy).toBe(removedBy);
   });
 
   test("names an ancestor's definition, not the child's", () => {
     const handed = layersForChild([], main({ disallowedTools: ["shell"], subagents: { deny: ["critic"] } }));
     const child = main({ id: "helper", disallowedTools: ["shell"] });
-    expect(verdictOn("shell", handed, child)).toMatchObject({ removedBy: "main", reason: "denied by the agent main" });
-    expect(verdictOn("critic", handed, child)).toMatchObject({ removedBy: "main", reason: "denied by the agent main" });
+    expect(decisionOn("shell", handed, child)).toMatchObject({ removedBy: "main", reason: "denied by the agent main" });
+    expect(decisionOn("critic", handed, child)).toMatchObject({
+      removedBy: "main",
+      reason: "denied by the agent main",
+    });
   });
 
   test.each([
@@ -289,7 +292,7 @@ describe("an explanation", () => {
       main({ domain: "email" }),
       aDefinition({ id: "helper" }),
       "main",
-      "an expert of one domain delegates to nobody",
+      "an expert of one domain does not delegate",
     ],
     [
       "no delegation",
@@ -300,7 +303,7 @@ describe("an explanation", () => {
     ],
   ])("of an agent: %s", (_, definition, agent, removedBy, reason) => {
     const grantable = { tools: [], agents: [agent] };
-    expect(verdictOn("helper", [], definition, grantable)).toMatchObject({ granted: false, removedBy, reason });
+    expect(decisionOn("helper", [], definition, grantable)).toMatchObject({ granted: false, removedBy, reason });
   });
 
   test("a machine's own policy can be asked alone, as it is at every call", () => {
@@ -359,7 +362,7 @@ describe("laws", () => {
   });
 
   /** Asks for everything: what it has is what the layers let through. */
-  const nobody = main({ id: "nobody", subagents: { allow: agents } });
+  const anyAgent = main({ id: "any-agent", subagents: { allow: agents } });
 
   function expectWithin(grant: Grant, of: Grant): void {
     expect(of.tools).toEqual(expect.arrayContaining(grant.tools));
@@ -370,7 +373,7 @@ describe("laws", () => {
     fc.assert(
       fc.property(anyGrantable, anyLayers, anyDefinition, (grantable, layers, definition) => {
         const grant = grantOf(layers, definition, grantable);
-        for (const layer of layers) expectWithin(grant, grantOf([layer], nobody, grantable));
+        for (const layer of layers) expectWithin(grant, grantOf([layer], anyAgent, grantable));
         expectWithin(grant, grantOf([], definition, grantable));
       }),
       runs,
@@ -381,7 +384,7 @@ describe("laws", () => {
     fc.assert(
       fc.property(anyGrantable, anyLayers, fc.array(anyDefinition, { maxLength: 4 }), (grantable, above, chain) => {
         let layers = above;
-        let parent = grantOf(layers, nobody, grantable);
+        let parent = grantOf(layers, anyAgent, grantable);
         const denied = new Set(above.flatMap(({ denyAgents }) => denyAgents));
         for (const definition of chain) {
           const own = grantOf(layers, definition, grantable);
@@ -436,11 +439,11 @@ describe("laws", () => {
         };
         const denying = session({ denyTools: [words[deny.how]], denyAgents: [deny.how === "all" ? "*" : agent] });
         const at = where % (layers.length + 1);
-        const grant = grantOf([...layers.slice(0, at), denying, ...layers.slice(at)], nobody, grantable);
+        const grant = grantOf([...layers.slice(0, at), denying, ...layers.slice(at)], anyAgent, grantable);
         expect(grant.tools).not.toContain(tool.name);
         expect(grant.agents).not.toContain(agent);
         const own = main({
-          id: "nobody",
+          id: "any-agent",
           disallowedTools: [words[deny.how]],
           subagents: { allow: agents, deny: [agent] },
         });
@@ -457,19 +460,19 @@ describe("laws", () => {
     fc.assert(
       fc.property(anyGrantable, anyLayers, anyDefinition, (grantable, layers, definition) => {
         const grant = grantOf(layers, definition, grantable);
-        const verdicts = explainGrant(layers, definition, grantable);
+        const decisions = explainGrant(layers, definition, grantable);
         const off = grantable.agents.flatMap(({ id, disabled }) => (disabled ? id : []));
         const isAlone = definition.domain === null ? (id: string) => id === definition.id : () => true;
         const removerOf = ({ kind, name }: GrantDecision): string => {
           if (kind === "agent" && off.includes(name)) return name;
           if (kind === "agent" && isAlone(name)) return definition.id;
-          const first = layers.find((layer) => !namesOf(kind, grantOf([layer], nobody, grantable)).includes(name));
+          const first = layers.find((layer) => !namesOf(kind, grantOf([layer], anyAgent, grantable)).includes(name));
           return first?.from ?? definition.id;
         };
-        expect(verdicts.map(({ name }) => name)).toEqual([...tools, ...agents]);
-        for (const verdict of verdicts) {
-          expect(verdict.granted).toBe(namesOf(verdict.kind, grant).includes(verdict.name));
-          expect(verdict.removedBy).toBe(verdict.granted ? null : removerOf(verdict));
+        expect(decisions.map(({ name }) => name)).toEqual([...tools, ...agents]);
+        for (const decision of decisions) {
+          expect(decision.granted).toBe(namesOf(decision.kind, grant).includes(decision.name));
+          expect(decision.removedBy).toBe(decision.granted ? null : removerOf(decision));
         }
       }),
       runs,

@@ -101,7 +101,7 @@ function agentRemoval(
 ): Removal | null {
   if (disabled) return { by: id, reason: "switched off by its own definition" };
   if (id === parent.id) return { by: id, reason: "an agent cannot delegate to itself" };
-  if (parent.domain !== null) return { by: parent.id, reason: "an expert of one domain delegates to nobody" };
+  if (parent.domain !== null) return { by: parent.id, reason: "an expert of one domain does not delegate" };
   for (const layer of layers) {
     if (namesAgent(layer.denyAgents, id)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
     if (layer.denyTools.some(namesDelegate)) return { by: layer.from, reason: `${describe(layer)} denies delegating` };

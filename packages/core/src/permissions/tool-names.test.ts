@@ -52,7 +52,7 @@ describe("a name", () => {
     "constructor",
     "",
     " Read",
-  ])("%j is nobody's but its own", (name) => {
+  ])("%j is no alias", (name) => {
     expect(canonicalToolName(name)).toBe(name);
     const call = ToolCall.parse({ id: "1", name, args: { file_path: "x" } });
     expect(canonicalCall(call, () => false)).toBe(call);
@@ -67,7 +67,7 @@ describe("a name", () => {
         agents: [],
       }).tools;
     expect(granted({ tools: ["Read"] })).toEqual(["Read"]);
-    // Whoever brings a tool of that name lifts no denial with it.
+    // A new tool of that name does not lift a denial.
     expect(granted({ denyTools: ["Read"] })).toEqual([]);
     expect(granted({ denyTools: ["read"] })).toEqual(["Read"]);
   });
@@ -210,7 +210,7 @@ describe("an alias never reaches more than its tool", () => {
   const words = fc.array(word, { maxLength: 5 });
   const layer = fc
     .record({ tools: fc.option(words), denyTools: words })
-    .map((said) => GrantLayer.parse({ from: "session", kind: "session", ...said }));
+    .map((lists) => GrantLayer.parse({ from: "session", kind: "session", ...lists }));
   const specs = tools.map((name) => spec(name, name === "read" || name === "write" ? "files" : "other"));
   const grantable = { tools: specs, agents: [] };
   const canonical = (list: readonly string[]) => list.map(canonicalToolName);
@@ -220,13 +220,13 @@ describe("an alias never reaches more than its tool", () => {
       fc.property(fc.array(layer, { maxLength: 4 }), words, words, (layers, own, denied) => {
         const definition = aDefinition({ tools: own, disallowedTools: denied });
         const granted = grantOf(layers, definition, grantable).tools;
-        const said = layers.map((each) => ({
+        const translated = layers.map((each) => ({
           ...each,
           tools: each.tools && canonical(each.tools),
           denyTools: canonical(each.denyTools),
         }));
         const inOurWords = { ...definition, tools: canonical(own), disallowedTools: canonical(denied) };
-        expect(granted).toEqual(grantOf(said, inOurWords, grantable).tools);
+        expect(granted).toEqual(grantOf(translated, inOurWords, grantable).tools);
       }),
     );
   });

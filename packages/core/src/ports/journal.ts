@@ -36,8 +36,8 @@ export interface Journal {
    */
   watch(options: WatchOptions): AsyncIterable<FeedItem[]>;
   /**
-   * Saves that a follower has stored everything up to a position. A journal that deletes old items keeps those that a
-   * follower still needs.
+   * Saves that a follower has stored everything up to a position. A journal never deletes an item before all
+   * of its followers have stored it.
    */
   checkpoint(follower: string, position: number): Promise<void>;
   close(): Promise<void>;

@@ -123,7 +123,7 @@ describe("a row that was kept before there were budgets and approvals", () => {
     lastEventAt: at,
   };
 
-  test("costs nobody knows what, and waits for nobody", () => {
+  test("has an unknown cost, and waits for no person", () => {
     expect(SessionRow.parse(oldSession)).toEqual({
       ...oldSession,
       costUsd: null,

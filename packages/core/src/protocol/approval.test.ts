@@ -57,8 +57,8 @@ describe("a question", () => {
     ["about a call", question],
     ["about the whole run, which is no tool", { ...question, tool: null, args: null }],
     ["about any arguments that JSON can say", { ...question, args: [1, "a", null, { b: [true] }] }],
-  ])("%s is read as it was asked", (_, said) => {
-    expect(Approval.parse(said)).toEqual(said);
+  ])("%s is read as it was asked", (_, input) => {
+    expect(Approval.parse(input)).toEqual(input);
   });
 
   test.each([

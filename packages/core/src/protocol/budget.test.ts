@@ -10,8 +10,8 @@ describe("a budget", () => {
     ["one limit is no limit of another kind", { tokens: 10 }, { ...unlimited, tokens: 10 }],
     ["nothing left is a limit", { tokens: 0, spawns: 0 }, { ...unlimited, tokens: 0, spawns: 0 }],
     ["parts of a dollar count", { costUsd: 0.0001 }, { ...unlimited, costUsd: 0.0001 }],
-  ])("%s", (_, said, budget) => {
-    expect(Budget.parse(said)).toEqual(budget);
+  ])("%s", (_, input, budget) => {
+    expect(Budget.parse(input)).toEqual(budget);
   });
 
   test.each([
@@ -21,16 +21,16 @@ describe("a budget", () => {
     ["no number", { costUsd: Number.NaN }],
     ["no end", { costUsd: Number.POSITIVE_INFINITY }],
     ["text", { toolCalls: "3" }],
-  ])("%s is none", (_, said) => {
-    expect(Budget.safeParse(said).success).toBe(false);
+  ])("%s is none", (_, input) => {
+    expect(Budget.safeParse(input).success).toBe(false);
   });
 });
 
 describe("what a person or a definition says of it", () => {
   test.each([[{}], [{ tokens: 1 }], [{ costUsd: 0.5, toolCalls: 0 }], [{ spawns: 0 }]])(
     "%j stays as it is: what is left out stays left out",
-    (said) => {
-      expect(PartialBudget.parse(said)).toEqual(said);
+    (input) => {
+      expect(PartialBudget.parse(input)).toEqual(input);
     },
   );
 
@@ -40,8 +40,8 @@ describe("what a person or a definition says of it", () => {
     ["a limit that is none", { tokens: null }],
     ["a limit that is left open", { tokens: undefined }],
     ["less than nothing", { toolCalls: -1 }],
-  ])("%s is refused", (_, said) => {
-    expect(PartialBudget.safeParse(said).success).toBe(false);
+  ])("%s is refused", (_, input) => {
+    expect(PartialBudget.safeParse(input).success).toBe(false);
   });
 });
 

@@ -65,7 +65,7 @@ test("bytes of any kind never do anything but decode or throw INVALID_MESSAGE", 
   );
 });
 
-test("what is nested so deep that nobody can look at it is refused like anything else that does not fit", () => {
+test("a message that is nested too deeply is refused like any other that does not fit", () => {
   const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
   expect(() => decodeText(z.object({ data: z.json() }), `{"data":${deep}}`, "message")).toThrow(
     expect.objectContaining({ code: "INVALID_MESSAGE", message: "message is nested too deeply" }),

@@ -20,7 +20,7 @@ export function encode(value: unknown): Uint8Array {
 /**
  * Parses a message at the border of the process. The result is valid.
  *
- * @param what names the message in errors
+ * @param what name of the message in errors
  */
 export function decode<S extends z.ZodType>(schema: S, bytes: Uint8Array, what: string): z.output<S> {
   let text: string;

@@ -281,7 +281,7 @@ describe("an entry is refused", () => {
     ],
     ["a plan before the first step", { ...planned, step: 0 }],
     ["a refusal without a reason", { ...planned, refused: [{ call: 0, tool: "delegate" }] }],
-    ["a summary that costs nobody knows what", { ...summarised, usage: undefined }],
+    ["a summary without a usage", { ...summarised, usage: undefined }],
     ["a question before the run", { ...approvalRequested(2, 1), step: -1 }],
     ["a question without one", { ...approvalRequested(2, 1), approval: null }],
     ["a child that neither waits nor does not", { ...childWaiting(1, 0, true), waiting: undefined }],

@@ -29,18 +29,18 @@ test.each(items.map((item) => [item.kind, item] as const))("%s is read as it was
 });
 
 test("an answer that does not say how far it reaches is for this call alone", () => {
-  const { scope: _scope, reason: _reason, ...said } = answered as InboxItem & { kind: "approval.answered" };
-  expect(InboxItem.parse(said)).toEqual({ ...said, scope: "once", reason: null });
+  const { scope: _scope, reason: _reason, ...input } = answered as InboxItem & { kind: "approval.answered" };
+  expect(InboxItem.parse(input)).toEqual({ ...input, scope: "once", reason: null });
 });
 
 describe("a wish is refused", () => {
   test.each([
     ["an answer to nothing", { ...answered, approval: undefined }],
     ["an answer that does not say yes or no", { ...answered, approved: undefined }],
-    ["an answer of nobody", { ...answered, by: undefined }],
+    ["an answer without an author", { ...answered, by: undefined }],
     ["an answer that reaches further than there are words for", { ...answered, scope: "always" }],
     ["a message without words", { ...steered, text: "" }],
-    ["a message of nobody", { ...steered, by: undefined }],
+    ["a message without an author", { ...steered, by: undefined }],
     ["a pause of nothing", { ...paused, run: undefined }],
     ["a cancel of a run that has no id", { ...runCancelled, run: "all" }],
     ["a cancel that does not say why", { ...sessionCancelled, reason: undefined }],
@@ -48,7 +48,7 @@ describe("a wish is refused", () => {
     ["a kind that there is not", { ...paused, kind: "run.stopped" }],
     ["another version", { ...paused, v: 2 }],
     ["another session's, with no id", { ...paused, session: "s" }],
-  ])("%s", (_, said) => {
-    expect(InboxItem.safeParse(said).success).toBe(false);
+  ])("%s", (_, input) => {
+    expect(InboxItem.safeParse(input).success).toBe(false);
   });
 });

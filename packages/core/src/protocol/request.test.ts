@@ -103,7 +103,7 @@ describe("the layers of a grant", () => {
   });
 
   test.each([
-    ["a layer of nobody", { kind: "session" }],
+    ["a layer without a source", { kind: "session" }],
     ["a layer of an unknown kind", { from: "x", kind: "host" }],
     ["one name for a list", { from: "x", kind: "agent", tools: "read" }],
     ["a denial that is no list", { from: "x", kind: "agent", denyTools: null }],

@@ -54,7 +54,7 @@ describe("a response of a run that knew of no budgets", () => {
   const { charged: _charged, waitedMs: _waitedMs, ...metrics } = aResponse().metrics;
   const read = RunResponse.parse({ ...aResponse(), metrics });
 
-  test("charges nothing, and has waited for nobody", () => {
+  test("charges nothing, and has not waited", () => {
     expect(read.metrics.charged).toEqual({ tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 });
     expect(read.metrics.waitedMs).toBe(0);
   });
@@ -72,6 +72,6 @@ test.each([
   expect(RunResponse.safeParse(aResponse({ charged })).success).toBe(false);
 });
 
-test("what nobody knows the price of is charged as unknown, not as nothing", () => {
+test("an unknown price is charged as unknown, not as nothing", () => {
   expect(RunResponse.parse(aResponse({ charged: { costUsd: null } })).metrics.charged.costUsd).toBeNull();
 });

@@ -5,7 +5,7 @@ import { Json } from "./json.ts";
 import type { RunRequest } from "./request.ts";
 import { RunError } from "./run-error.ts";
 
-/** How a run ended. The machine decides it, never a model's text. */
+/** Status of an ended run. The machine decides it, never a model's text. */
 export const RunStatus = z.enum(["completed", "failed", "cancelled", "timeout", "rejected", "bailed_out"]);
 export type RunStatus = z.infer<typeof RunStatus>;
 

@@ -1,4 +1,4 @@
-/** Subjects are made and read in one place; no id or name can break one apart or widen what is heard. */
+/** Subjects are built and parsed in one module; no id or name can break one apart or widen a subscription. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./subjects.ts";
@@ -43,7 +43,7 @@ test.each(examples)("%s", (subject, parsed) => {
 });
 
 test("wildcards hear what they name and nothing else", () => {
-  const heard = (pattern: string): string[] =>
+  const matched = (pattern: string): string[] =>
     examples.filter(([subject]) => subjectMatches(pattern, subject)).map(([, { kind }]) => kind);
   expect(Object.keys(subjects.all).sort()).toEqual([
     "control",
@@ -57,20 +57,20 @@ test("wildcards hear what they name and nothing else", () => {
     "task",
     "tasksOf",
   ]);
-  expect(heard(subjects.all.settled)).toEqual(["settled"]);
-  expect(heard(subjects.all.live)).toEqual(["live"]);
-  expect(heard(subjects.all.liveOf("s1"))).toEqual(["live"]);
-  expect(heard(subjects.all.liveOf("s2"))).toEqual([]);
-  expect(heard(subjects.all.control)).toEqual(["control"]);
-  expect(heard(subjects.all.task)).toEqual(["task"]);
-  expect(heard(subjects.all.tasksOf("any", "helper"))).toEqual(["task"]);
-  expect(heard(subjects.all.tasksOf("any", "other"))).toEqual([]);
-  expect(heard(subjects.all.tasksOf("other", "helper"))).toEqual([]);
-  expect(heard(subjects.all.journal)).toEqual(["journal"]);
-  expect(heard(subjects.all.journalOf("s1"))).toEqual(["journal"]);
-  expect(heard(subjects.all.journalOf("s2"))).toEqual([]);
-  expect(heard(subjects.all.inbox)).toEqual(["inbox"]);
-  expect(heard(subjects.all.host)).toEqual(["host"]);
+  expect(matched(subjects.all.settled)).toEqual(["settled"]);
+  expect(matched(subjects.all.live)).toEqual(["live"]);
+  expect(matched(subjects.all.liveOf("s1"))).toEqual(["live"]);
+  expect(matched(subjects.all.liveOf("s2"))).toEqual([]);
+  expect(matched(subjects.all.control)).toEqual(["control"]);
+  expect(matched(subjects.all.task)).toEqual(["task"]);
+  expect(matched(subjects.all.tasksOf("any", "helper"))).toEqual(["task"]);
+  expect(matched(subjects.all.tasksOf("any", "other"))).toEqual([]);
+  expect(matched(subjects.all.tasksOf("other", "helper"))).toEqual([]);
+  expect(matched(subjects.all.journal)).toEqual(["journal"]);
+  expect(matched(subjects.all.journalOf("s1"))).toEqual(["journal"]);
+  expect(matched(subjects.all.journalOf("s2"))).toEqual([]);
+  expect(matched(subjects.all.inbox)).toEqual(["inbox"]);
+  expect(matched(subjects.all.host)).toEqual(["host"]);
 });
 
 test("namespaces do not hear each other", () => {

@@ -4,8 +4,8 @@ import { Json, JsonObject } from "./json.ts";
 import { RunError } from "./run-error.ts";
 
 /**
- * How a host treats a call that was started and has no outcome. `read` and `idempotent` calls run again. A `verifiable`
- * call is checked first. An `unsafe` call never runs again and is reported as in doubt.
+ * Decides about a call that was started and has no outcome. `read` and `idempotent` calls run again. A `verifiable` call is
+ * checked first. An `unsafe` call never runs again and is reported as in doubt.
  */
 export const EffectClass = z.enum(["read", "idempotent", "verifiable", "unsafe"]);
 export type EffectClass = z.infer<typeof EffectClass>;

@@ -25,7 +25,7 @@ export interface Match {
 }
 
 export interface NeedleFinder {
-  /** The leftmost needle from an index on; the longest of those that begin there. */
+  /** The leftmost needle from an index on. If several begin there, the longest one. */
   find(text: string, from: number): Match | null;
   /** The first index from which the rest of the text may be an incomplete needle. */
   openFrom(text: string): number;

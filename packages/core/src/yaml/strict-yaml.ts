@@ -51,7 +51,7 @@ export function parseStrictYaml<S extends z.ZodType>(
   return { value: parsed.data, lineOf: (path) => lineOf(document, path, lines) };
 }
 
-interface Problem {
+interface YamlProblem {
   line: number;
   message: string;
   fix: string | null;
@@ -69,7 +69,7 @@ function valueIn(document: Document, file: string, form: Form): unknown {
   }
 }
 
-function problemsIn(error: z.ZodError, document: Document, lines: LineCounter, form: Form): Problem[] {
+function problemsIn(error: z.ZodError, document: Document, lines: LineCounter, form: Form): YamlProblem[] {
   const problems = error.issues.flatMap((issue) => {
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => {
@@ -98,7 +98,7 @@ function nameOf(path: readonly PropertyKey[], { showKey = String }: Form): strin
   return path.map((key) => showKey(String(key))).join(".");
 }
 
-function unknownKey(path: readonly PropertyKey[], line: number, form: Form): Problem {
+function unknownKey(path: readonly PropertyKey[], line: number, form: Form): YamlProblem {
   const known = keysAt(form.schema, path.slice(0, -1));
   const fix = form.fixForKey?.(path) ?? didYouMean(String(path.at(-1)), known) ?? `use one of: ${known.join(", ")}`;
   return { line, message: `${nameOf(path, form)}: there is no such key`, fix };
@@ -122,7 +122,7 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   return inner instanceof z.ZodType ? unwrapped(inner) : schema;
 }
 
-function invalid(file: string, { code, what }: Form, problems: readonly Problem[]): TroupeError {
+function invalid(file: string, { code, what }: Form, problems: readonly YamlProblem[]): TroupeError {
   const [first] = problems;
   const shown = problems.slice(0, problemsShown).map(({ line, message }) => `line ${line}: ${message}`);
   const more = problems.length > problemsShown ? ` (and ${problems.length - problemsShown} more)` : "";

@@ -131,7 +131,7 @@ describe("the response", () => {
     expect(d.effect("verify").response.data).toBeNull();
   });
 
-  test("has none where nobody asks for it", () => {
+  test("has none without a schema", () => {
     const d = drive();
     d.feed(reply(1, '{"bugs": 2}'));
     expect(d.response().data).toBeNull();

@@ -20,7 +20,7 @@ const question = (call: number) => approvalRequested(1, call);
 const idOf = (call: number): string => question(call).approval.id;
 const parked = { kind: "run.parked", reason: "approval" } as const;
 
-/** Two shell calls that a person has to allow, and a read that nobody minds. */
+/** Two shell calls that a person has to allow, and a read that needs no approval. */
 function waiting(changes: SpecChanges = {}): MachineDriver {
   const d = drive(changes);
   d.feed(reply(1, "", [shell("a"), shell("b"), ...reads(1)]), openedAt + 1_000);

@@ -12,7 +12,7 @@ import { batchKey, type TaskPosition, taskKey } from "./task-ids.ts";
 import { leftForChildren } from "./turn.ts";
 import { addSpawn } from "./usage.ts";
 
-/** What a task gets when an attempt starts. */
+/** The resources for one attempt of a task. */
 export interface Share {
   offer: ChildOffer;
   /** Reserved for further attempts: a sibling that starts later must not take them. */

@@ -121,7 +121,7 @@ test("a claim while the clock stands still does not start it", () => {
   expect(d.context().clock.runningSince).toBeNull();
 });
 
-test("the deadline is armed again by whoever takes the run up, for what is left", () => {
+test("the host that resumes the run starts the deadline again, for the time left", () => {
   const d = drive({ limits: { maxDurationMs: 100_000 } });
   d.feed({ kind: "run.parked", reason: "drain" }, openedAt + 30_000);
   d.look();

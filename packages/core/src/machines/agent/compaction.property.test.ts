@@ -34,7 +34,7 @@ interface Happening {
   summary: number;
   fails: boolean;
   crashes: boolean;
-  turnedAway: boolean;
+  rateLimited: boolean;
   steered: number;
 }
 
@@ -45,7 +45,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   summary: fc.nat(3_000),
   fails: fc.boolean(),
   crashes: fc.boolean(),
-  turnedAway: fc.boolean(),
+  rateLimited: fc.boolean(),
   steered: fc.oneof(fc.constant(0), fc.constant(0), fc.nat(3_000)),
 });
 const historyOf = (turns: readonly number[]): Message[] =>
@@ -69,7 +69,7 @@ function problemOf(messages: readonly Message[], task: string): string | null {
   let open: string[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      if (open.shift() !== message.callId) return `a result of ${message.callId} that nobody asked for here`;
+      if (open.shift() !== message.callId) return `a result of ${message.callId} that was not requested here`;
       continue;
     }
     if (open.length > 0) return `no result of ${open.join(", ")}`;
@@ -107,7 +107,7 @@ function go(d: MachineDriver, next: Happening): void {
     case "execute.think": {
       checkTurn(d);
       const { step } = d.effect("callModel");
-      if (next.turnedAway) {
+      if (next.rateLimited) {
         d.feed(modelFailed(step, { type: "rate_limit" }));
         break;
       }

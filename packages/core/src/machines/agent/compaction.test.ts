@@ -67,7 +67,7 @@ function tokensIn(d: MachineDriver): number {
 
 describe("the limit of a conversation", () => {
   test.each<[string, SpecChanges, number]>([
-    ["none, where nobody knows any", {}, Number.POSITIVE_INFINITY],
+    ["none, if none is known", {}, Number.POSITIVE_INFINITY],
     ["the agent's own cap", { limits: { maxContextTokens: 20_000 } }, 20_000],
     ["the model's window, less room for an answer", { contextTokens: 200_000 }, 200_000 - 8_192],
     ["of a small window no more than a quarter is left for it", { contextTokens: 4_096 }, 3_072],
@@ -277,8 +277,8 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     });
     while (d.state() === "execute.think") {
       const { step } = d.effect("callModel");
-      const said = reply(step, words(300), [aToolCall("read", { step })]);
-      d.feed({ ...said, reply: { ...said.reply, thinking: [thought(step)] } });
+      const answer = reply(step, words(300), [aToolCall("read", { step })]);
+      d.feed({ ...answer, reply: { ...answer.reply, thinking: [thought(step)] } });
       d.feed(toolFinished(step, 0, words(100)));
     }
     const last = d.context().step;
@@ -452,7 +452,7 @@ describe("what was said in the session before", () => {
     expect(d.response().details).not.toContain("answer 0");
   });
 
-  test("gives its oldest results up first, which nobody can ask for by this run's steps", () => {
+  test("gives its oldest results up first, which cannot be recalled by this run's steps", () => {
     const d = drive({ ...capped, history: long });
     expect(d.effect("trim")).toMatchObject({ step: 1, results: ["0/2", "0/6", "0/10", "0/14"] });
     d.feed(trimmed(d.effect("trim")));

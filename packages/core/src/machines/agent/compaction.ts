@@ -20,7 +20,7 @@ import { contextLimit, lastTurnReason, nextStep, openTurn } from "./turn.ts";
  *
  * I1 Each happens at most once before a turn: a conversation that cannot shrink goes on to its last turn.
  * I2 The request and the newest turn stay, and a call is never separated from its result.
- * I3 The entry lists what was replaced. Replay reads it there, so a later version of these rules replays old journals.
+ * I3 The entry lists the replaced results. Replay reads the entry, so a later version of these rules replays old journals.
  */
 
 /** Shares of the limit from which on a conversation is trimmed, and compacted. */
@@ -158,7 +158,7 @@ function recentStart({ messages, requestIndex }: Conversation, limit: number): n
   return from;
 }
 
-/** The messages before an index: those that a summary replaces, and the request, which stays. */
+/** Splits the messages before an index into the ones to replace and the request, which stays. */
 function splitAt({ messages, requestIndex }: Conversation, from: number): { replaced: Message[]; request: Message[] } {
   const older = messages.slice(0, from);
   return {

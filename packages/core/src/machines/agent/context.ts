@@ -21,7 +21,7 @@ export interface AgentInput {
   openedAt: number;
 }
 
-/** How a run will end, once the machine has decided it. */
+/** Status, error and bailout reason of a run's end, once the machine has decided them. */
 export interface RunOutcome {
   status: RunStatus;
   error: RunError | null;

@@ -229,13 +229,17 @@ describe("a recoverable failure is tried again", () => {
 });
 
 describe("a call that cannot be made is answered at once", () => {
-  const refusals: [string, unknown, string, Parameters<typeof drive>[1]?][] = [
+  const refused: [string, unknown, string, Parameters<typeof drive>[1]?][] = [
     ["no arguments", {}, "delegate: agent: name the agent"],
     ["arguments of another shape", ["helper"], "delegate: arguments: "],
     ["no task", { agent: "helper", task: "  " }, "delegate: task: say what the agent should do"],
     ["no agent", { task: "find it" }, "delegate: agent: name the agent"],
     ["a name that is none", { agent: "a.b", task: "find it" }, "delegate: agent: "],
-    ["an unknown agent", { agent: "nobody", task: "x" }, 'you cannot delegate to "nobody"; you can to: helper, writer'],
+    [
+      "an unknown agent",
+      { agent: "missing", task: "x" },
+      'you cannot delegate to "missing"; you can to: helper, writer',
+    ],
     [
       "an agent of the chain",
       { agent: "helper", task: "x" },
@@ -245,7 +249,7 @@ describe("a call that cannot be made is answered at once", () => {
     ["too deep", { agent: "helper", task: "x" }, "depth 4 is over the limit of 3", { depth: 3 }],
     ["no time left", { agent: "helper", task: "x" }, "no time is left", { remainingMs: 900 }],
   ];
-  test.each(refusals)("%s", (_, args, message, request) => {
+  test.each(refused)("%s", (_, args, message, request) => {
     const d = drive({}, request ?? {});
     d.look();
     const call = aToolCall("delegate", args as ReturnType<typeof aToolCall>["args"]);
@@ -267,7 +271,7 @@ describe("a call that cannot be made is answered at once", () => {
   test("the others of its turn go on", () => {
     const d = drive();
     d.look();
-    expect(d.on(reply(1, "", [delegateTo("nobody"), delegateTo("helper")])).started).toEqual([
+    expect(d.on(reply(1, "", [delegateTo("missing"), delegateTo("helper")])).started).toEqual([
       "plan/1",
       "child/1/1/0/1",
     ]);
@@ -275,7 +279,7 @@ describe("a call that cannot be made is answered at once", () => {
     expect(results(d).map(({ isError }) => isError)).toEqual([true, false]);
   });
 
-  test("a leaf is told that it delegates to nobody", () => {
+  test("a leaf is told that it cannot delegate", () => {
     const d = drive({ targets: [] });
     d.feed(reply(1, "", [delegateTo("helper")]));
     expect(JSON.parse(results(d)[0]?.text ?? "")).toEqual({

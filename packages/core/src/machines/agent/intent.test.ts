@@ -196,7 +196,7 @@ describe("while the intent is assessed", () => {
   });
 });
 
-describe("an assessment that nobody heard the end of", () => {
+describe("an assessment whose outcome is lost", () => {
   test("is made again by the next host, and charged", () => {
     const d = drive({ definition: { intent: "model" }, limits: { maxOutputTokens: 100 } });
     const { callReserve } = d.context();

@@ -33,12 +33,12 @@ describe("identical calls", () => {
   test("twice is fine, the third and fourth are refused, the fifth ends the run", () => {
     const d = drive({ tools });
     expect([1, 2, 3, 4].map(() => turn(d, read))).toEqual([["read"], ["read"], [], []]);
-    const refusals = d
+    const messages = d
       .effect("callModel")
       .messages.flatMap((message) =>
         message.role === "tool" && message.isError ? [JSON.parse(message.text).error.message] : [],
       );
-    expect(refusals).toEqual([
+    expect(messages).toEqual([
       expect.stringContaining("read was asked for 3 times with the same arguments, and nothing has changed since"),
       expect.stringContaining("read was asked for 4 times"),
     ]);

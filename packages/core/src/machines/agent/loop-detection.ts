@@ -40,7 +40,7 @@ export function countsOf(counts: CallCounts, calls: readonly ToolCall[]): number
   });
 }
 
-/** Resets the counts after a new call that may have changed something: asking the same question again is no loop then. */
+/** Resets the counts after a new call that may have changed something: repeating a question is not a loop then. */
 export function resetAfterProgress(counts: CallCounts, call: CountedCall, { tools }: RunSpec): CallCounts {
   const spec = tools.find(({ name }) => name === call.name);
   const key = callKey(call);

@@ -40,15 +40,15 @@ describe("refused, and nothing of it is started", () => {
   test.each<[string, Args, string, string, SpecChanges?]>([
     [
       "an unknown agent, with those there are",
-      { agent: "nobody" },
+      { agent: "missing" },
       "permission",
-      'you cannot delegate to "nobody"; you can to: helper, writer',
+      'you cannot delegate to "missing"; you can to: helper, writer',
     ],
     [
       "an alternative that is unknown",
-      { retry: { alternative: "nobody" } },
+      { retry: { alternative: "missing" } },
       "permission",
-      'you cannot delegate to "nobody"; you can to: helper, writer',
+      'you cannot delegate to "missing"; you can to: helper, writer',
     ],
     [
       "an alternative that would be a cycle",
@@ -67,11 +67,11 @@ describe("refused, and nothing of it is started", () => {
       {
         tasks: [
           { agent: "helper", task: "x" },
-          { agent: "nobody", task: "x" },
+          { agent: "missing", task: "x" },
         ],
       },
       "permission",
-      'you cannot delegate to "nobody"',
+      'you cannot delegate to "missing"',
     ],
     [
       "a cycle of tasks",
@@ -114,7 +114,7 @@ describe("refused, and nothing of it is started", () => {
   test("what an earlier call of the turn has taken is not there for a later one", () => {
     const d = drive({ limits: { maxChildren: 1 } });
     d.feed(
-      reply(1, "", [aToolCall("delegate", { agent: "nobody", task: "x" }), aBatch([{}]), aBatch([{ task: "more" }])]),
+      reply(1, "", [aToolCall("delegate", { agent: "missing", task: "x" }), aBatch([{}]), aBatch([{ task: "more" }])]),
     );
     expect(d.context().calls.map(({ phase }) => phase)).toEqual(["settled", "running", "settled"]);
   });
@@ -276,7 +276,7 @@ describe("an expert of one domain", () => {
     }
   });
 
-  test("stands in for nobody who was given more", () => {
+  test("never replaces an agent that was given more", () => {
     const d = asking({ context: "full", retry: { alternative: "email" } }, { targets });
     expect(errorOf(d)).toEqual({
       type: "params",

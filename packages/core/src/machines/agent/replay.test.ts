@@ -66,8 +66,8 @@ function watch(d: MachineDriver) {
         mayStart.set(key, false);
         over.delete(key);
       }
-      const kept = d.pendingKeys().filter((key) => over.has(key));
-      return [...again, ...kept].filter((key) => key !== "timer/deadline");
+      const remaining = d.pendingKeys().filter((key) => over.has(key));
+      return [...again, ...remaining].filter((key) => key !== "timer/deadline");
     },
   };
 }

@@ -158,9 +158,9 @@ describe("settling is the last word", () => {
     ["while it is verified", () => verifying()],
   ])("settled by another, %s: the journal is right, and all stops", (_, place) => {
     const d = place();
-    const verdict = aResponse({ status: "failed", error: anError({ type: "crashed" }) });
-    d.feed(settledWith(verdict));
-    expect([d.state(), d.isDone(), d.output()]).toEqual(["settled", true, verdict]);
+    const response = aResponse({ status: "failed", error: anError({ type: "crashed" }) });
+    d.feed(settledWith(response));
+    expect([d.state(), d.isDone(), d.output()]).toEqual(["settled", true, response]);
     expect([d.pending(), d.children()]).toEqual([[], []]);
   });
 

@@ -14,7 +14,7 @@ import {
 import { drive } from "../machine-driver.test-helper.ts";
 
 const steer = (text: string) => commanded({ kind: "run.steered", text });
-const said = (text: string) => ({ role: "user", text: `A message from ada: ${text}` });
+const fromAda = (text: string) => ({ role: "user", text: `A message from ada: ${text}` });
 
 describe("words that come", () => {
   test("while the model thinks are told at the next step", () => {
@@ -23,7 +23,7 @@ describe("words that come", () => {
     expect(d.on(steer("in French"))).toEqual({ state: "execute.think", started: [], stopped: [] });
     d.feed(reply(1, "", [aToolCall("read")]));
     d.feed(toolFinished(1, 0, "x"));
-    expect(d.effect("callModel").messages.at(-1)).toEqual(said("in French"));
+    expect(d.effect("callModel").messages.at(-1)).toEqual(fromAda("in French"));
   });
 
   test("while tools run are told after their results", () => {
@@ -31,7 +31,7 @@ describe("words that come", () => {
     d.feed(reply(1, "", [aToolCall("read")]));
     d.feed(steer("in French"));
     d.feed(toolFinished(1, 0, "x"));
-    expect(d.effect("callModel").messages.slice(-2)).toMatchObject([{ role: "tool" }, said("in French")]);
+    expect(d.effect("callModel").messages.slice(-2)).toMatchObject([{ role: "tool" }, fromAda("in French")]);
   });
 
   test("before the answer keep it from being the last word", () => {
@@ -41,7 +41,7 @@ describe("words that come", () => {
     expect(d.on(reply(1, "Hello"))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
     expect(d.effect("callModel").messages.slice(-2)).toEqual([
       { role: "assistant", text: "Hello", calls: [] },
-      said("in French"),
+      fromAda("in French"),
     ]);
     d.feed(reply(2, "Bonjour"));
     expect(d.response()).toMatchObject({ status: "completed", details: "Bonjour" });
@@ -52,12 +52,12 @@ describe("words that come", () => {
     d.feed(steer("one"));
     d.feed(steer("two"));
     d.feed(reply(1, "Hello"));
-    expect(d.effect("callModel").messages.slice(-2)).toEqual([said("one"), said("two")]);
+    expect(d.effect("callModel").messages.slice(-2)).toEqual([fromAda("one"), fromAda("two")]);
     d.feed(steer("three"));
     d.feed(reply(2, "Hello"));
     expect(d.effect("callModel").messages.slice(-2)).toEqual([
       { role: "assistant", text: "Hello", calls: [] },
-      said("three"),
+      fromAda("three"),
     ]);
     expect(d.on(reply(3, "done")).state).toBe("respond.settling");
   });
@@ -68,7 +68,7 @@ describe("words that come", () => {
     d.look();
     expect(d.on(steer("hurry")).started).toEqual([]);
     d.feed(childSettled(1, 0, { error: anError({ recoverable: false }) }));
-    expect(d.effect("callModel").messages.at(-1)).toEqual(said("hurry"));
+    expect(d.effect("callModel").messages.at(-1)).toEqual(fromAda("hurry"));
   });
 
   test("while the provider asks to wait are told when it is asked again", () => {
@@ -77,7 +77,7 @@ describe("words that come", () => {
     d.feed(steer("hurry"));
     d.feed(timerFired("rate/1/1"));
     expect(d.effect("callModel")).toMatchObject({ step: 1 });
-    expect(d.effect("callModel").messages.at(-1)).toEqual(said("hurry"));
+    expect(d.effect("callModel").messages.at(-1)).toEqual(fromAda("hurry"));
   });
 
   test("in the last turn come too late for it: its answer stands", () => {

@@ -192,12 +192,12 @@ describe("cancel", () => {
     ["one that has ended", "1.0.1", "running are: 1.0.0, 1.0.2"],
     ["one of no task", "1.0.7", "running are: 1.0.0, 1.0.2"],
     ["nonsense", "x", "running are: 1.0.0, 1.0.2"],
-  ])("of %s is refused, with those that it could be", (_, handle, said) => {
+  ])("of %s is refused, with those that it could be", (_, handle, known) => {
     const d = withFirst();
     d.feed(reply(2, "", [cancelling("1.0.0", handle)]));
     expect(JSON.parse(results(d).at(-1) ?? "").error).toMatchObject({
       type: "params",
-      message: expect.stringContaining(`${handle} is no handle of a running task; ${said}`),
+      message: expect.stringContaining(`${handle} is no handle of a running task; ${known}`),
     });
     expect(d.pending().map(({ kind }) => kind)).not.toContain("cancelChild");
   });

@@ -15,14 +15,14 @@ test("the notice names the call that goes on where it was cut", () => {
   expect(why).toBe("\n[cut: characters 700 to 900 of 1000 are left out; they are not kept]\n");
 });
 
-test("somebody else reads how much is left out, and not how to recall it", () => {
+test("another run reads how much is left out, and not how to recall it", () => {
   expect(withoutRecallHints(`a${own}b${own}c`)).toBe(`a${left}b${left}c`);
   const why = truncationNotice({ ...cut, rest: { why: "they are not kept" } });
   expect(withoutRecallHints(`a${why}b`)).toBe(`a${why}b`);
 });
 
 test("in a later turn the results of an earlier one cannot be recalled any more", () => {
-  const said = { role: "user", text: `quoted:${own}` } as const;
+  const quote = { role: "user", text: `quoted:${own}` } as const;
   const result = { role: "tool", callId: "1", name: "read", text: `a${own}b`, isError: false } as const;
-  expect(asHistory([said, result], { tools: [] })).toEqual([said, { ...result, text: `a${left}b` }]);
+  expect(asHistory([quote, result], { tools: [] })).toEqual([quote, { ...result, text: `a${left}b` }]);
 });

@@ -8,7 +8,7 @@ export interface Truncation {
   to: number;
   /** Characters of the whole output. */
   length: number;
-  /** How the model can read the missing part. */
+  /** The reference for recalling the missing part, or why it cannot be recalled. */
   rest: { reference: string } | { why: string };
 }
 

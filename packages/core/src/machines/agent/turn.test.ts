@@ -129,7 +129,7 @@ describe("what is left", () => {
     expect(sideCallOutput(about(1_000, changes), 1_024)).toBe(output);
   });
 
-  test("an unknown price costs nothing where nobody set a cap", () => {
+  test("an unknown price costs nothing without a cap", () => {
     expect(callCost(about(1_000), 50)).toEqual({ tokens: 1_050, costUsd: 0 });
   });
 });
@@ -163,7 +163,7 @@ describe("the length of a conversation", () => {
     expect(length).toBeGreaterThan(before);
   });
 
-  test("is without thoughts that nobody keeps", () => {
+  test("is without thinking that is not stored", () => {
     expect(after({ usage: { inputTokens: 5_000, outputTokens: 700, reasoningTokens: 600 } }).length).toBe(5_100);
   });
 });

@@ -37,7 +37,7 @@ export function toolCallsLeft(context: AgentContext): number {
   return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
 }
 
-/** The run at the start of a turn: pending messages join the conversation, and so does the notice of a last turn. */
+/** The run at the start of a turn, with pending messages and the notice of a last turn in its conversation. */
 export function openTurn(context: AgentContext, last: Turn["last"]): AgentContext {
   const isNoticeNew = !(context.repeatTurn && context.turn?.last !== null);
   const texts = [...context.pendingMessages, ...(last && isNoticeNew ? [lastTurnNotice] : [])];
@@ -136,7 +136,7 @@ interface Left {
   costUsd: number;
 }
 
-/** What this run's own model calls may still use: within its own caps and the tree's budget. */
+/** The remaining budget of this run's own model calls: within its own caps and the tree's budget. */
 function modelCallsLeft(context: AgentContext): Left {
   const { usage, pin } = context;
   const tree = remainder(context);

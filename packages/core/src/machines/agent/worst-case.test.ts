@@ -75,7 +75,7 @@ describe("while a task waits to be asked again", () => {
     expect(Math.abs((retry?.budget.tokens ?? 0) - sibling)).toBeLessThan(2_000);
   });
 
-  test("nobody takes what was kept for it of a kind that its own agent caps", () => {
+  test("no sibling takes its reserve of a kind that its own agent caps", () => {
     const capped = { id: "helper", budget: { tokens: null, costUsd: null, toolCalls: 5, spawns: 0 } };
     const d = drive({ ...two, targets: [capped, "writer"] });
     d.feed(reply(1, "", [aBatch([{}, { agent: "writer", ...once }])]));

@@ -73,7 +73,7 @@ describe("the order", () => {
     ["at once, whatever else it waits for", [[], [], [0, 1]], "fab", [], [2]],
     ["one after another along the chain", [[], [0], [1]], "fbb", [], [1]],
     ["as the one before it has settled", [[], [0], [1]], "ffb", [], [2]],
-    ["and nobody else", [[], [0], []], "fbb", [2], [1]],
+    ["and no other task", [[], [0], []], "fbb", [2], [1]],
   ])("a task that waits for a failed one %s", (_, after, letters, ready, drop) => {
     expect(decisionOf(aPlan(after), letters)).toEqual([ready, drop, []]);
   });
@@ -90,7 +90,7 @@ describe("the order", () => {
 describe("the policy", () => {
   const quorum: BatchPolicy = { kind: "quorum", count: 2 };
   test.each<[string, BatchPolicy, string, number[], number[], number[]]>([
-    ["continue: a failure stops nobody", { kind: "continue" }, "frab", [3], [], []],
+    ["continue: a failure stops no task", { kind: "continue" }, "frab", [3], [], []],
     ["continue: nor does a success", { kind: "continue" }, "srab", [3], [], []],
     ["all: a failure stops what has not started, not what runs", { kind: "all" }, "frab", [], [1, 3], []],
     ["all: successes stop nothing", { kind: "all" }, "srab", [3], [], []],

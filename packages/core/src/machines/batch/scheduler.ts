@@ -21,7 +21,7 @@ export interface SchedulingDecision {
 /** The reason given to tasks whose siblings already fulfil the policy. */
 export const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
 
-/** Decides by the graph and the policy what follows from the tasks' states. Pure. */
+/** Decides the next steps of a batch from its graph, its policy and the states of its tasks. Pure. */
 export function scheduleTasks(plan: BatchPlan, items: readonly BatchItem[]): SchedulingDecision {
   const decision = decideByPolicy(plan, items);
   if (decision) {

@@ -47,7 +47,7 @@ const granted: DelegationEvent = {
   offer: { remainingMs: 10_000, budget: unlimited, context: "so far" },
 };
 const told: DelegationEvent = { type: "cancel", reason: "enough", announce: true };
-const heard: DelegationEvent = { type: "cancel", reason: "enough", announce: false };
+const unannounced: DelegationEvent = { type: "cancel", reason: "enough", announce: false };
 const dropped: DelegationEvent = {
   type: "drop",
   status: "rejected",
@@ -69,7 +69,7 @@ describe("a child in the queue", () => {
   test.each<[string, DelegationEvent, object]>([
     ["dropped", dropped, { status: "rejected", summary: "nothing left", error: { type: "budget" } }],
     ["cancelled", told, { status: "cancelled", summary: "enough", error: { type: "cancelled", recoverable: false } }],
-    ["cancelled by the wish that its parent heard of", heard, { status: "cancelled", summary: "enough" }],
+    ["cancelled by the same inbox item as its parent", unannounced, { status: "cancelled", summary: "enough" }],
   ])("%s: that is written down as its response, and then it has settled", (_, event, response) => {
     const d = delegation();
     expect(d.on(event)).toEqual(["dropping", "+child/2/1/3/1"]);
@@ -97,13 +97,13 @@ describe("a child that was asked", () => {
   test("that hears of it by itself is not told", () => {
     const d = delegation();
     d.on(granted);
-    expect(d.on(heard)).toEqual([{ waiting: "ending" }]);
+    expect(d.on(unannounced)).toEqual([{ waiting: "ending" }]);
     expect(d.on(settled({}))[0]).toBe("settled");
   });
 
   test.each([
     ["told", told],
-    ["heard", heard],
+    ["heard", unannounced],
   ])("and %s is not tried again, though it failed in a way that may pass", (_, event) => {
     const d = delegation();
     d.on(granted);
@@ -153,7 +153,7 @@ describe("the alternative", () => {
     expect(d.request()).toMatchObject({ agent: "writer", attempt: 2 });
   });
 
-  test("is not asked about an error that nobody listed", () => {
+  test("is not asked about an error that is not listed", () => {
     const d = delegation({ ...alternative, on: ["network"] });
     d.on(granted);
     expect(d.on(settled(failure({ type: "permission", recoverable: false })))[0]).toBe("settled");

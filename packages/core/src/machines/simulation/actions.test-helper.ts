@@ -8,7 +8,7 @@ export interface Action {
   act: () => void;
 }
 
-/** Everything that could happen next, and how likely it is. */
+/** All possible next actions and their weights. */
 export function actionsOf(session: Session): Action[] {
   const actions: Action[] = session.queue.map((request, place) => ({
     weight: 8,
@@ -20,7 +20,7 @@ export function actionsOf(session: Session): Action[] {
   for (const run of session.runs) actions.push(...actionsOfRun(session, run));
   if (session.questions.length > 0) actions.push({ weight: 4, act: () => session.answer() });
   if (!session.faults.none) actions.push(...faultActions(session));
-  // Only where nothing else is left does a run give its children up.
+  // The grace period ends only if no other action is possible.
   if (actions.length === 0) for (const run of session.runs) actions.push(...graceActions(session, run));
   return actions;
 }
@@ -51,7 +51,7 @@ function actionsOfEffect(session: Session, run: SimulatedRun, effect: Effect): A
       return [{ weight, act: () => session.finish(run, effect) }];
     }
     case "compact":
-      // It takes its time: there is something to lose.
+      // Slow, so that a crash can interrupt it.
       return [{ weight: 1, act: () => session.finish(run, effect) }];
     default:
       return [{ weight: effect.kind === "callModel" ? 8 : 10, act: () => session.finish(run, effect) }];

@@ -25,7 +25,7 @@ const prices: Readonly<Record<string, ModelPrice | null>> = {
   "sim/unknown": null,
 };
 
-/** Three or four agents: `main` may ask most of them, some of them each other, the last nobody. */
+/** Three or four agents. `main` may delegate to most of them, some to each other, and the last one to none. */
 export function randomAgents(random: Random): SimulatedAgents {
   const ids = random.chance(50) ? ["main", "a", "b"] : ["main", "a", "b", "c"];
   return ids.map((id, place) => {
@@ -61,7 +61,7 @@ export function randomAgents(random: Random): SimulatedAgents {
   });
 }
 
-/** `main` and two that work for it and ask nobody: what each of them can need at most is easily said. */
+/** `main` and two agents that delegate to none, so that their maximum usage is easy to compute. */
 export const flatAgents: SimulatedAgents = ["main", "a", "b"].map((id) =>
   AgentDefinition.parse({
     id,
@@ -75,7 +75,7 @@ export const flatAgents: SimulatedAgents = ["main", "a", "b"].map((id) =>
   }),
 );
 
-/** The same, with little room in their heads: what they hear soon has to give way to what they hear next. */
+/** The same agents with small context limits, so that their conversations are soon trimmed and compacted. */
 export const smallContextAgents: SimulatedAgents = flatAgents.map((agent) => ({
   ...agent,
   limits: {
@@ -95,7 +95,7 @@ function randomLimits(random: Random): PartialLimits {
     maxParallelTools: 1 + random.below(3),
     ...(random.chance(10) ? { maxTokens: 2_000 + random.below(9_000) } : {}),
     ...(random.chance(10) ? { maxCostUsd: 0.01 + random.below(90) / 1_000 } : {}),
-    // Enough turns to fill it: room is made before there is none left.
+    // Enough turns to fill the context, so that it is trimmed and compacted.
     ...(random.chance(40) ? { maxContextTokens: 2_000 + random.below(3_000), maxIterations: 9, maxToolCalls: 20 } : {}),
   };
 }
@@ -109,7 +109,7 @@ function randomCap(random: Random): PartialBudget {
   };
 }
 
-/** What a host pins when it opens a run: the counterpart of the runtime's, with the world left out. */
+/** The run configuration that a host resolves when it opens a run, without I/O. */
 export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): RunSpec {
   const definition = registry.find(({ id }) => id === request.agent);
   if (!definition) throw new Error(`no agent ${request.agent}`); // the machine has checked it
@@ -144,7 +144,7 @@ function targetOf(definition: AgentDefinition): DelegationTarget {
   return { id, description, retry, contextMode, promptFrom, domain, budget: maxUsageOf(definition) };
 }
 
-/** Of one that may delegate, only a budget of its own says anything: it uses what its children use too. */
+/** For an agent that may delegate, only its own budget is a maximum: it also uses the usage of its children. */
 function maxUsageOf({ budget, limits, subagents }: AgentDefinition): Budget {
   if (subagents.allow.length > 0) return tightenBudget(unlimited, budget);
   const { maxTokens, maxCostUsd, maxToolCalls } = Limits.parse(limits);

@@ -13,17 +13,17 @@ import type { SimulatedRun } from "./run.test-helper.ts";
 import type { Faults } from "./scenario.test-helper.ts";
 import { type ModelEffect, usageOf } from "./spending.test-helper.ts";
 
-/** What comes of an effect, and what the world takes for it. */
+/** The outcome of an effect and its real usage. */
 export interface Outcome {
   body: FactBody;
-  /** Null where nothing was taken. */
+  /** Null if nothing was used. */
   usage: ModelReply["usage"] | null;
-  /** Whether the run cannot know what was taken. */
+  /** Whether the run cannot know the real usage. */
   isUnsure: boolean;
   words: string;
 }
 
-interface Moment {
+interface OutcomeOptions {
   run: SimulatedRun;
   random: Random;
   faults: Faults;
@@ -35,21 +35,21 @@ function outcome(body: FactBody, words = "", usage: Outcome["usage"] = null, isU
   return { body, usage, isUnsure, words };
 }
 
-/** Null for what has no outcome of its own (a child that runs, a wish to be told). */
-export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
+/** A random outcome; null for effects without their own outcome (a running child, a cancel). */
+export function outcomeOf(effect: Effect, options: OutcomeOptions): Outcome | null {
   switch (effect.kind) {
     case "assessIntent":
-      return assessed(effect, moment);
+      return assessed(effect, options);
     case "callModel":
-      return replied(effect, moment);
+      return replied(effect, options);
     case "summarise":
-      return summarised(effect, moment);
+      return summarised(effect, options);
     case "trim":
       return outcome(trimmed(effect), effect.results.join(" "));
     case "compact":
-      return compactionEnded(effect, moment);
+      return compactionEnded(effect, options);
     case "callTool":
-      return toolEnded(effect, moment);
+      return toolEnded(effect, options);
     case "askApproval":
       return outcome(approvalRequested(effect.run, 0, 0, null));
     case "planCalls": {
@@ -63,7 +63,7 @@ export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
     case "startTimer":
       return outcome({ kind: "timer.fired", timer: effect.timer });
     case "verify": {
-      const failures = moment.random.chance(40) ? ["it is not there"] : [];
+      const failures = options.random.chance(40) ? ["it is not there"] : [];
       return outcome({ kind: "verify.finished", round: effect.round, failures }, `${failures.length} failures`);
     }
     case "settle":
@@ -74,7 +74,7 @@ export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
   }
 }
 
-/** The response of a child that its host could not even offer. */
+/** The response of a child that its host could not offer. */
 export function notAsked({ step, call, item, request }: EffectOf<"runChild">): FactBody {
   const response = notStartedResponse(
     request,
@@ -84,44 +84,44 @@ export function notAsked({ step, call, item, request }: EffectOf<"runChild">): F
   return { kind: "child.settled", step, call, item, attempt: request.attempt, response };
 }
 
-function replied(effect: EffectOf<"callModel">, moment: Moment): Outcome {
-  const { run, random, faults, mayDelegate, mayStream } = moment;
+function replied(effect: EffectOf<"callModel">, options: OutcomeOptions): Outcome {
+  const { run, random, faults, mayDelegate, mayStream } = options;
   const { step } = effect;
   const error = faults.failures && random.chance(10) ? randomError(random) : null;
-  if (error) return failedCall({ kind: "model.failed", step, error, durationMs: 1 }, error, effect, moment);
+  if (error) return failedCall({ kind: "model.failed", step, error, durationMs: 1 }, error, effect, options);
   const isDone = faults.none || (effect.lastTurn && random.chance(80));
-  const said = randomReply(run, { isDone, mayDelegate, mayStream, isNaughty: faults.failures }, random);
+  const content = randomReply(run, { isDone, mayDelegate, mayStream, isNaughty: faults.failures }, random);
   const usage = usageOf(effect, run, random);
-  const body = { kind: "model.replied" as const, step, reply: { ...said, usage, model: "any" }, durationMs: 1 };
-  return outcome(body, describeReply(said), usage);
+  const body = { kind: "model.replied" as const, step, reply: { ...content, usage, model: "any" }, durationMs: 1 };
+  return outcome(body, describeReply(content), usage);
 }
 
-function assessed(effect: EffectOf<"assessIntent">, moment: Moment): Outcome {
-  const { run, random, faults } = moment;
+function assessed(effect: EffectOf<"assessIntent">, options: OutcomeOptions): Outcome {
+  const { run, random, faults } = options;
   const isCalled = effect.maxOutputTokens > 0 && run.pin.definition.intent === "model";
   const risk = faults.people && random.chance(30) ? ("high" as const) : ("low" as const);
   const assessment = { kind: "intent.assessed" as const, intent: { ...run.context.intent, risk }, usage: null };
   if (!isCalled) return outcome(assessment, "without a call");
-  if (faults.failures && random.chance(30)) return failedCall(assessment, randomError(random), effect, moment);
+  if (faults.failures && random.chance(30)) return failedCall(assessment, randomError(random), effect, options);
   const usage = usageOf(effect, run, random);
   return outcome({ ...assessment, usage }, risk, usage);
 }
 
-function summarised(effect: EffectOf<"summarise">, moment: Moment): Outcome {
-  const { run, random, faults } = moment;
+function summarised(effect: EffectOf<"summarise">, options: OutcomeOptions): Outcome {
+  const { run, random, faults } = options;
   const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   const summary = { kind: "context.summarised" as const, step: effect.step, text: "in short", durationMs: 1 };
   if (effect.maxOutputTokens === 0) {
     return outcome({ ...summary, usage: nothing, error: permanentError("budget", "no room") }, "without a call");
   }
   const error = faults.failures && random.chance(30) ? randomError(random) : null;
-  if (error) return failedCall({ ...summary, usage: nothing, error }, error, effect, moment);
+  if (error) return failedCall({ ...summary, usage: nothing, error }, error, effect, options);
   const usage = usageOf(effect, run, random);
   return outcome({ ...summary, usage, error: null }, "", usage);
 }
 
-function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
-  const { run, random, faults } = moment;
+function compactionEnded(effect: EffectOf<"compact">, options: OutcomeOptions): Outcome {
+  const { run, random, faults } = options;
   const text = "so far ".repeat(random.below(effect.textTokensMax / 3));
   const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   if (effect.maxOutputTokens === 0) {
@@ -129,19 +129,22 @@ function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
     return outcome(compacted(effect, { text, usage: nothing, error }), "without a call");
   }
   const error = faults.failures && random.chance(30) ? randomError(random) : null;
-  if (error) return failedCall(compacted(effect, { text, usage: nothing, error }), error, effect, moment);
+  if (error) return failedCall(compacted(effect, { text, usage: nothing, error }), error, effect, options);
   const usage = usageOf(effect, run, random);
   return outcome({ ...compacted(effect, { text }), usage }, "", usage);
 }
 
-/** A call that failed may have been paid for all the same, unless it was turned away before the model began. */
-function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, random }: Moment): Outcome {
+/** A failed call may have been charged, unless it was refused before the model began. */
+function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, random }: OutcomeOptions): Outcome {
   const words = `fails: ${error.type}${error.recoverable ? ", recoverable" : ""}`;
   if (wasNotCharged(error)) return outcome(body, words, null, effect.kind === "assessIntent");
   return outcome(body, words, usageOf(effect, run, random), true);
 }
 
-function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">, { random, faults }: Moment): Outcome {
+function toolEnded(
+  { run, step, call, toolCall, approved }: EffectOf<"callTool">,
+  { random, faults }: OutcomeOptions,
+): Outcome {
   if (!approved && faults.people && random.chance(25)) {
     return outcome(approvalRequested(run, step, call, toolCall.name), "has to be allowed");
   }
@@ -157,7 +160,7 @@ function approvalRequested(run: string, step: number, call: number, tool: string
   return { kind: "approval.requested", step, call, approval };
 }
 
-/** Half of them are calls that were lost on their way, or turned away: those that are made again. */
+/** Half of the errors are temporary ones, which are retried. */
 function randomError(random: Random): RunError {
   const type = random.chance(50)
     ? random.of(["network", "timeout", "rate_limit"] as const)

@@ -9,7 +9,7 @@ export type SimulatedCommand =
   | { kind: "run.steered"; run: string; text: string; by: string }
   | { kind: "approval.answered"; run: string; approval: string; approved: boolean; scope: "once" | "run"; by: string };
 
-/** A session's inbox: every run looks into it when it comes to it, and hears what concerns it, in order. */
+/** A session's inbox. Every run reads the items for it, in order, at its own pace. */
 export class Inbox {
   readonly #items: InboxItem[] = [];
 
@@ -17,11 +17,11 @@ export class Inbox {
     this.#items.push({ v: 1, at, session, reason: null, ...command } as InboxItem);
   }
 
-  hasItemsFor({ inboxRead: heard, request }: SimulatedRun): boolean {
-    return this.#items.slice(heard).some((item) => concerns(item, request));
+  hasItemsFor({ inboxRead, request }: SimulatedRun): boolean {
+    return this.#items.slice(inboxRead).some((item) => concerns(item, request));
   }
 
-  /** The next item that the run has not heard of; null where there is none. */
+  /** The next unread item for the run; null if there is none. */
   next(run: SimulatedRun): { seq: number; item: InboxItem } | null {
     for (const item of this.#items.slice(run.inboxRead)) {
       run.inboxRead += 1;

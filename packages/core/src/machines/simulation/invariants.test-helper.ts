@@ -4,22 +4,26 @@ import type { SimulatedRun } from "./run.test-helper.ts";
 import type { Session } from "./session.test-helper.ts";
 import { excess } from "./spending.test-helper.ts";
 
-/** What holds at every moment, of every run and all below it. */
+/** Checks the invariants of every moment. */
 export function checkInvariants({ runs, spending: bill }: Session): void {
   for (const run of runs) {
     const { subtree, own } = bill.of(run);
     const { pin } = run;
-    broken(run, "the world took more than the budget", excess(subtree, pin.budget));
+    broken(run, "the real usage is more than the budget", excess(subtree, pin.budget));
     const caps = { tokens: pin.limits.maxTokens, costUsd: pin.limits.maxCostUsd, toolCalls: null, spawns: null };
-    broken(run, "the world took more than the run's own cap", excess(own, caps));
+    broken(run, "the real usage is more than the run's own cap", excess(own, caps));
     if (run.state !== "alive") continue;
     const charged = chargedSoFar(run.context);
     broken(run, "more is charged and set aside than the budget", excess(charged, pin.budget));
-    broken(run, "the world took more than what is charged and set aside", excess(subtree, within(pin.budget, charged)));
+    broken(
+      run,
+      "the real usage is more than what is charged and set aside",
+      excess(subtree, within(pin.budget, charged)),
+    );
   }
 }
 
-/** What holds once all is over. */
+/** Checks the invariants of an ended session. */
 export function checkFinalInvariants(session: Session): void {
   for (const run of session.runs) {
     checkResponse(run, session);
@@ -35,7 +39,7 @@ function checkResponse(run: SimulatedRun, { spending: bill }: Session): void {
   broken(run, "its response charges more than the budget", excess(charged, pin.budget));
   broken(run, "its response charges less than was taken", excess(subtree, within(pin.budget, charged)));
   if (isUnsure) return;
-  // With nothing lost on the way, what was set aside and not used has come back to the last token.
+  // If no outcome was lost, every unused reserve was returned.
   if (charged.tokens !== subtree.tokens)
     throw new Error(`${run.name}: ${charged.tokens} tokens charged, ${subtree.tokens} taken`);
   if (charged.spawns !== subtree.spawns)
@@ -45,7 +49,7 @@ function checkResponse(run: SimulatedRun, { spending: bill }: Session): void {
   }
 }
 
-/** Every child that was planned has settled once for each attempt, and the attempts are without a gap. */
+/** Every planned child settled once per attempt, and the attempts have no gaps. */
 function checkChildren({ name, entries }: SimulatedRun): void {
   const settled = new Map<string, number[]>();
   for (const fact of entries.filter((entry): entry is FactOf<"child.settled"> => entry.type === "child.settled")) {
@@ -62,7 +66,7 @@ function checkChildren({ name, entries }: SimulatedRun): void {
   }
 }
 
-/** The kinds of which a budget has a limit, with what is charged as the limit. */
+/** The charged amounts as limits, for the kinds that the budget limits. */
 function within(budget: SimulatedRun["pin"]["budget"], charged: ReturnType<typeof chargedSoFar>) {
   return {
     tokens: budget.tokens === null ? null : charged.tokens,

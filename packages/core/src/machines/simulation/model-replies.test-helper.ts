@@ -5,21 +5,21 @@ import { runningTasks } from "../agent/task-ids.ts";
 import type { Random } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
-/** How a model is in the mood to go on. */
+/** Limits for a random reply. */
 export interface ReplyOptions {
-  /** Answers and asks for nothing more. */
+  /** The reply is a final answer. */
   isDone: boolean;
   /** Whether the tree may still grow. */
   mayDelegate: boolean;
-  /** Whether it may go on while its children work. */
+  /** Whether streaming batches are allowed. */
   mayStream: boolean;
-  /** Whether it does what a model should not: empty replies, refusals, the same call again, unknown agents. */
+  /** Whether bad replies are allowed: empty ones, refusals, identical calls, unknown agents. */
   isNaughty: boolean;
 }
 
 type ReplyContent = Pick<ModelReply, "text" | "calls" | "stopReason">;
 
-/** What a model says at a turn: an answer, or tools and agents that it wants. */
+/** A random reply: an answer, or calls of tools and agents. */
 export function randomReply(
   run: SimulatedRun,
   { isDone, mayDelegate, mayStream, isNaughty }: ReplyOptions,
@@ -44,7 +44,7 @@ export function randomReply(
       .filter(({ streaming }) => streaming)
       .flatMap(runningTasks);
     if (handles.length > 0 && chance.chance(40)) return { cancel: chance.of(handles).handle };
-    if (isNaughty && chance.chance(5)) return { agent: "nobody", task: id };
+    if (isNaughty && chance.chance(5)) return { agent: "missing", task: id };
     if (chance.chance(40)) return taskArgs(asking, `${id} alone`, chance);
     const count = 1 + chance.below(4);
     const tasks = Array.from({ length: count }, (_, place) => ({
@@ -74,7 +74,7 @@ function taskArgs({ pin }: SimulatedRun, task: string, random: Random) {
   };
 }
 
-/** For people who read a schedule. */
+/** For the log of a schedule. */
 export function describeReply({ text, calls }: ReplyContent): string {
   if (calls.length === 0) return `answers ${text.length} characters`;
   const asked = calls.map(({ name, args }) => (isDelegate(name) ? `delegate ${JSON.stringify(args)}` : name));

@@ -1,10 +1,10 @@
-/** Chance that can be repeated: the same seed, the same schedule. */
+/** Repeatable random choices: the same seed gives the same sequence. */
 export interface Random {
   /** 0 to `count` - 1. */
   below(count: number): number;
   chance(percent: number): boolean;
   of<T>(options: readonly T[]): T;
-  /** 0 to `max`, and the very ends more often than not: that is where sums go wrong. */
+  /** 0 to `max`. The ends are likely, because errors show there. */
   upTo(max: number): number;
 }
 

@@ -8,16 +8,16 @@ import type { RunFact } from "../facts.ts";
 import type { FactBody } from "../machine-driver.test-helper.ts";
 import { provideAgent } from "../provide-agent.ts";
 
-/** What a run tells the world that it lives in. */
+/** Receives the effects of a run. */
 export interface RunListener {
-  /** An effect begins for real: not while a journal is replayed. */
+  /** An effect starts. Not called while a journal is replayed. */
   started(run: SimulatedRun, effect: Effect): void;
-  /** An effect ends without its outcome: the machine no longer wants it, or its host has gone. */
+  /** An effect ends without an outcome: the machine stopped it, or its host crashed. */
   stopped(run: SimulatedRun, effect: Effect, why: "unwanted" | "crashed"): void;
 }
 
 interface Opened {
-  /** For people who read a schedule. */
+  /** For the log of a schedule. */
   name: string;
   request: RunRequest;
   pin: RunSpec;
@@ -25,17 +25,17 @@ interface Opened {
 }
 
 const alive = new Map<string, SimulatedRun>();
-/** One machine for all: providing costs more than a run's whole life. */
+/** One machine for all runs: providing costs more than a whole run does. */
 const machine = provideAgent((effect) => alive.get(effect.run)?.begin(effect) ?? (() => {}));
 
-/** A run as a host holds it: its journal, its actor while there is one, and what the machine wants of the world. */
+/** A run as a host holds it: its journal, its actor while it is alive, and its wanted effects. */
 export class SimulatedRun {
   readonly name: string;
   readonly request: RunRequest;
   readonly pin: RunSpec;
   readonly entries: RunFact[] = [];
   readonly wanted = new Map<string, Effect>();
-  /** How much of the session's inbox it has looked at. */
+  /** Number of inbox items that it has read. */
   inboxRead = 0;
   state: "alive" | "crashed" | "parked" | "settled" = "alive";
   readonly #openedAt: number;
@@ -75,7 +75,7 @@ export class SimulatedRun {
     };
   }
 
-  /** Writes a fact down, then lets the actor see it. */
+  /** Journals a fact, then sends it to the actor. */
   feed({ kind, ...rest }: FactBody, at: number): void {
     const fact = { ...rest, type: kind, at } as RunFact;
     this.entries.push(fact);
@@ -85,7 +85,7 @@ export class SimulatedRun {
     this.#leave();
   }
 
-  /** Its host is gone, and with it whatever was under way. */
+  /** The host is gone, and its running effects with it. */
   crash(): void {
     this.state = "crashed";
     for (const effect of this.#leave()) this.#listener.stopped(this, effect, "crashed");
@@ -100,7 +100,7 @@ export class SimulatedRun {
     }
   }
 
-  /** Another host takes it up: everything that was written down happens again, then what has no outcome starts. */
+  /** Another host resumes the run: it replays the journal, then starts the effects without an outcome. */
   claim(at: number): void {
     this.entries.push({ type: "run.claimed", reason: "resumed", at });
     this.state = "alive";
@@ -112,7 +112,7 @@ export class SimulatedRun {
     alive.set(request.run, this);
     this.#isReplaying = true;
     this.#actor = createActor(machine, { input: { request, pin, openedAt: this.#openedAt } });
-    this.#actor.subscribe({ error: () => {} }); // looked at below
+    this.#actor.subscribe({ error: () => {} }); // checked in #send
     this.#actor.start();
     for (const fact of this.entries) this.#send(fact);
     this.#isReplaying = false;

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import type { Budget } from "../../protocol/budget.ts";
 
-/** What may go wrong in a schedule; each can be left out, so that a failing schedule shrinks to what it needs. */
+/** Faults in a schedule. Each can be absent, so that a failing schedule shrinks to the necessary ones. */
 export interface Faults {
-  /** Hosts die, and others take their runs up. */
+  /** Hosts crash, and others resume their runs. */
   crashes: boolean;
   /** Models and summaries fail, models misbehave. */
   failures: boolean;
-  /** Runs and the whole session are told to stop. */
+  /** Runs and the whole session are cancelled. */
   cancels: boolean;
-  /** People pause, resume, and are asked. */
+  /** People pause, resume, and answer approvals. */
   people: boolean;
-  /** Deadlines and graces are over before the work is. */
+  /** Deadlines and grace periods end before the work does. */
   timeouts: boolean;
-  /** Everything has calmed down. */
+  /** There are no faults any more. */
   none: boolean;
 }
 
@@ -28,21 +28,21 @@ export const noFaults: Faults = {
 
 export interface Scenario {
   seed: number;
-  /** After so many actions all that is under way finishes in order, and nothing new begins. */
+  /** After this many actions the faults end, and running work finishes. */
   actions: number;
   budget: Budget;
   faults: Faults;
-  /** Whether models may go on while children of theirs work. */
+  /** Whether streaming batches are allowed. */
   mayStream: boolean;
 }
 
-/** In which no schedule of a flat company of six children, with all their retries and lost calls, can be short of anything. */
+/** Enough for every schedule of flat agents with six children, including all retries and lost calls. */
 export const ampleBudget: Budget = { tokens: 10_000_000, costUsd: 200, toolCalls: 400, spawns: 100 };
 
 const limit = (min: number, max: number): fc.Arbitrary<number | null> =>
   fc.option(fc.noBias(fc.integer({ min, max })), { freq: 4 });
 
-/** From hardly anything to plenty. */
+/** From a tiny to an ample budget. */
 export const someBudget: fc.Arbitrary<Budget> = fc.record({
   tokens: fc.oneof(limit(1_500, 20_000), limit(20_000, 200_000)),
   costUsd: fc.oneof(limit(5, 100), limit(100, 2_000)).map((thousandth) => thousandth && thousandth / 1_000),
@@ -50,7 +50,7 @@ export const someBudget: fc.Arbitrary<Budget> = fc.record({
   spawns: limit(0, 12),
 });
 
-/** Schedules with this budget, and with faults of these kinds. */
+/** Schedules with this budget and these kinds of faults. */
 export function schedules(
   budget: fc.Arbitrary<Budget>,
   kinds: readonly (keyof Faults)[],

@@ -12,10 +12,10 @@ import { type RunListener, SimulatedRun } from "./run.test-helper.ts";
 import { type Faults, noFaults, type Scenario } from "./scenario.test-helper.ts";
 import { type ModelEffect, Spending, usageOf } from "./spending.test-helper.ts";
 
-/** Beyond this many runs no model asks for another, so that trees stay small. */
+/** From this many runs on, no model delegates, so that trees stay small. */
 const runsWanted = 7;
 
-/** A whole session in one place: its runs, a world that takes payment, people, and hosts that die. */
+/** A simulated session: its runs, their real usage, people, and hosts that crash. */
 export class Session implements RunListener {
   readonly runs: SimulatedRun[] = [];
   readonly known = new Map<string, SimulatedRun>();
@@ -23,15 +23,15 @@ export class Session implements RunListener {
   readonly inbox = new Inbox();
   /** Runs that settled while children of theirs had not. */
   readonly abandoned = new Set<SimulatedRun>();
-  /** Children that were asked and that no host has taken yet. */
+  /** Offered children that no host has taken yet. */
   readonly queue: RunRequest[] = [];
   readonly questions: { run: string; approval: string }[] = [];
   readonly paused = new Set<string>();
-  /** Runs that were told to stop by their parents. */
+  /** Runs that their parents told to stop. */
   readonly toldToStop = new Set<string>();
-  /** What parents were told of whether their children wait. */
+  /** Whether each child waits, as last reported to its parent. */
   readonly watched = new Map<Effect, boolean>();
-  /** Outcomes of what was stopped meanwhile. */
+  /** Outcomes of effects that were stopped meanwhile. */
   readonly late: { run: SimulatedRun; outcome: Outcome }[] = [];
   readonly random: Random;
   faults: Faults;
@@ -66,7 +66,7 @@ export class Session implements RunListener {
 
   endFaults(): void {
     this.faults = noFaults;
-    this.note("from here on all goes well");
+    this.note("no more faults from here on");
     for (const run of this.paused) this.resume(run);
   }
 
@@ -77,7 +77,7 @@ export class Session implements RunListener {
     this.queue.push(effect.request);
   }
 
-  /** What is stopped, or lost with its host, may have been paid for; and what it said may be on the way already. */
+  /** A stopped or lost effect may have been charged, and its outcome may still arrive. */
   stopped(run: SimulatedRun, effect: Effect, why: "unwanted" | "crashed"): void {
     const { random } = this;
     if (isModelCall(run, effect)) {
@@ -149,7 +149,7 @@ export class Session implements RunListener {
   feedLate(late: { run: SimulatedRun; outcome: Outcome }): void {
     this.late.splice(this.late.indexOf(late), 1);
     const { run, outcome } = late;
-    // What is wanted again by now would be answered by it, and no host lets that happen.
+    // If the effect is wanted again, this outcome would answer it. No host lets that happen.
     const isWanted = run.wanted.has(answeredEffect(outcome.body) ?? "");
     if (run.state === "alive" && !isWanted) this.feed(run, outcome.body, `too late: ${outcome.body.kind}`);
   }
@@ -162,7 +162,7 @@ export class Session implements RunListener {
     this.spending.pay(run, this.above(run), { tokens, costUsd: usage.costUsd ?? 0 });
   }
 
-  /** The same call made again after a crash is the same call. */
+  /** A call that is repeated after a crash counts once. */
   #countTool(run: SimulatedRun, effect: Effect): void {
     const key = `${run.request.run}/${effectKey(effect)}`;
     if (this.#toolCallsMade.has(key)) return;
@@ -177,13 +177,13 @@ export class Session implements RunListener {
   }
 
   receiveInbox(run: SimulatedRun): void {
-    const heard = this.inbox.next(run);
-    if (heard) this.feed(run, { kind: "inbox.received", ...heard }, `hears ${heard.item.kind}`);
+    const item = this.inbox.next(run);
+    if (item) this.feed(run, { kind: "inbox.received", ...item }, `receives ${item.item.kind}`);
   }
 
   command(command: SimulatedCommand): void {
     this.note(
-      `wish: ${command.kind}${"run" in command ? ` of ${this.known.get(command.run)?.name ?? "a run to come"}` : ""}`,
+      `command: ${command.kind}${"run" in command ? ` of ${this.known.get(command.run)?.name ?? "a run to come"}` : ""}`,
     );
     this.inbox.add(command, this.root.request.session, this.#now);
   }
@@ -236,7 +236,7 @@ export class Session implements RunListener {
     run.claim(this.#now);
   }
 
-  /** A run that its host cannot go on with is answered for. */
+  /** Settles a run that its host cannot continue. */
   giveUp(run: SimulatedRun): void {
     const response = composeResponse(run.context, failedOutcome(anError({ type: "crashed" })));
     this.abandoned.add(run);
@@ -254,7 +254,7 @@ export class Session implements RunListener {
   }
 }
 
-/** Whether a model is really called for it. */
+/** Whether the effect calls a model. */
 function isModelCall({ pin }: SimulatedRun, effect: Effect): effect is ModelEffect {
   if (effect.kind === "callModel") return true;
   if (effect.kind === "summarise" || effect.kind === "compact") return effect.maxOutputTokens > 0;

@@ -4,17 +4,17 @@ import { checkFinalInvariants, checkInvariants } from "./invariants.test-helper.
 import type { Scenario } from "./scenario.test-helper.ts";
 import { Session } from "./session.test-helper.ts";
 
-/** A schedule that takes longer will never end. */
+/** A longer schedule counts as endless. */
 const actionsMax = 4_000;
 
 /**
- * Plays a schedule over a tree of real agent machines to its end, with an eye on the laws: at every moment any of the
- * things that could happen next does. Throws with the whole story where a law is broken.
+ * Runs a random schedule over a tree of real agent machines and checks the invariants after every action. Throws with the
+ * log of the schedule if one is violated.
  *
- * @param law another one that has to hold at the end
+ * @param law a further check at the end
  *
  * @example
- * play({ seed: 1, actions: 50, budget: unlimited, mayStream: true, faults: calm }).root.response?.status; // "completed"
+ * simulate({ seed: 1, actions: 50, budget: unlimited, mayStream: true, faults: noFaults }).root.response?.status; // "completed"
  */
 export function simulate(
   scenario: Scenario,
@@ -23,7 +23,7 @@ export function simulate(
   const session = new Session(scenario, registry);
   try {
     for (let move = 0; !session.isOver; move += 1) {
-      if (move > actionsMax) throw new Error("it does not end");
+      if (move > actionsMax) throw new Error("the schedule does not end");
       if (move === scenario.actions) session.endFaults();
       session.tick();
       pick(session).act();

@@ -5,7 +5,7 @@ import type { EffectOf } from "../effects.ts";
 import type { Random } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
-/** What the world has really taken for something. */
+/** Amounts that were really used. */
 export interface Amounts {
   tokens: number;
   costUsd: number;
@@ -16,14 +16,14 @@ export interface Amounts {
 export type ModelEffect = EffectOf<"callModel" | "assessIntent" | "summarise" | "compact">;
 
 /** Sums of floats differ in their last digits. */
-const hairUsd = 1e-9;
+const toleranceUsd = 1e-9;
 
-/** What was really taken for a run and all below it, beside what its machine believes. */
+/** The real usage of a run and all runs below it, independent of its machine. */
 export interface Account {
   subtree: Amounts;
-  /** Of its own model calls alone. */
+  /** Only its own model calls. */
   own: Amounts;
-  /** Whether something was lost on the way, so that its machine cannot know, and charges the most that it can have been. */
+  /** Whether an outcome was lost, so that the machine charges the maximum instead of the real usage. */
   isUnsure: boolean;
 }
 
@@ -53,26 +53,26 @@ export class Spending {
   }
 }
 
-/** Which kinds of a sum are over their limits; in words. */
+/** The first kind that exceeds its limit, as text; null if none does. */
 export function excess(sum: { [K in keyof Amounts]: number | null }, limit: Budget): string | null {
   for (const kind of ["tokens", "costUsd", "toolCalls", "spawns"] as const) {
     const most = limit[kind];
     if (most === null) continue;
     const value = sum[kind];
     if (value === null) return `${kind}: unknown, of ${most}`;
-    if (value > most + (kind === "costUsd" ? hairUsd : 0)) return `${kind}: ${value} of ${most}`;
+    if (value > most + (kind === "costUsd" ? toleranceUsd : 0)) return `${kind}: ${value} of ${most}`;
   }
   return null;
 }
 
-/** The most that a model can read for it. */
+/** The most input tokens of a call. */
 function inputOf(effect: ModelEffect, { request, pin }: SimulatedRun): number {
   if (effect.kind === "compact") return effect.tokensBefore;
   if (effect.kind === "assessIntent") return openConversation(request, pin).contextTokens;
   return withMessages(emptyConversation(pin), effect.messages).contextTokens;
 }
 
-/** What one model call takes: any part of the most that it can. */
+/** Random usage of a model call, up to its maximum. */
 export function usageOf(effect: ModelEffect, run: SimulatedRun, random: Random) {
   const inputTokens = random.upTo(inputOf(effect, run));
   const outputTokens = random.upTo(effect.maxOutputTokens);
