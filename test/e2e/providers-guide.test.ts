@@ -1,4 +1,4 @@
-/** The README's ways to a model, line by line as they are written there, against a scripted server. */
+/** The lines of docs/providers.md, as they are written there, against a scripted server. */
 
 import { spawn } from "node:child_process";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -10,10 +10,13 @@ import { cliPath } from "../harness/cli-path.ts";
 import { type ModelServer, startModelServer } from "../harness/model-server/start-model-server.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
-const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-const [, section = ""] = /\n## Real models\n(.*?)\n## /s.exec(readme) ?? [];
+const guide = await readFile(new URL("../../docs/providers.md", import.meta.url), "utf8");
+const [, section = ""] = /\n## Set one up\n(.*?)\n## /s.exec(guide) ?? [];
 const blocks = new Map(
-  [...section.matchAll(/### (.*?)\n\n```sh\n(.*?)```/gs)].map(([, title = "", code = ""]) => [title, code]),
+  [...section.matchAll(/### ([^\n]*)\n\n(?:[^\n`]+\n\n)?```sh\n(.*?)```/gs)].map(([, title = "", code = ""]) => [
+    title,
+    code,
+  ]),
 );
 
 const task = "What is in this folder, and what is it for?";
@@ -47,7 +50,7 @@ async function run(
     },
   });
   test.onTestFinished(() => server.close());
-  const home = await tempFolder("readme", test);
+  const home = await tempFolder("guide", test);
   const programs = path.join(home, "bin");
   await mkdir(programs);
   await program(path.join(programs, "troupe"), `exec '${process.execPath}' '${cliPath}' "$@"`);
@@ -67,7 +70,7 @@ async function program(file: string, line: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-describe.concurrent("as the README says it,", { timeout: 90_000 }, () => {
+describe.concurrent("as the guide says,", { timeout: 90_000 }, () => {
   it("there is a way for everybody, of three commands at most", ({ expect }) => {
     expect([...blocks.keys()]).toEqual([...Object.keys(ways), "No key"]);
     for (const [title, code] of blocks) expect(code.trim().split("\n").length, title).toBeLessThanOrEqual(3);
