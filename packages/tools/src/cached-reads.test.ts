@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { cacheReads } from "./cached-reads.ts";
 import { defineTool } from "./define-tool.ts";
-import { parsePolicy } from "./policy/load-policy.ts";
+import { parsePolicy } from "./policy/parse-policy.ts";
 import { createToolHost } from "./tool-host.ts";
 
 const input = z.strictObject({ path: z.string() });

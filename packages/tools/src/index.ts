@@ -11,7 +11,7 @@ export { createFileTools } from "./files/create-file-tools.ts";
 export type { FileToolOptions } from "./files/file-tool-deps.ts";
 export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 export { openApprovalRules } from "./policy/approval-rules.ts";
-export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
+export { loadPolicy, policyWarnings } from "./policy/load-policy.ts";
 export { createRunFolders, type RunFoldersOptions } from "./run-workspaces/run-folders.ts";
 export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
 export type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";

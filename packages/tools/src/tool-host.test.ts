@@ -13,7 +13,7 @@ import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, vi } from "vitest";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
-import { parsePolicy } from "./policy/load-policy.ts";
+import { parsePolicy } from "./policy/parse-policy.ts";
 import { createToolHost } from "./tool-host.ts";
 import { workspaceTest as test } from "./workspace.fixture.ts";
 

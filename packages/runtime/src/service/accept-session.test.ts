@@ -5,7 +5,7 @@ import { type AgentDefinition, RunRequest, SubmitSession, TroupeError } from "@t
 import { decode, type SessionGrant } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { systemIds } from "@troupe/core/system";
-import { parsePolicy } from "@troupe/tools";
+import { parsePolicy } from "@troupe/tools/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AcceptOptions, createAccept } from "./accept-session.ts";
 import { spawnsDefault } from "./begin-session.ts";

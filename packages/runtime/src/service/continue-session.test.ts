@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { RunRequest, type SessionDetail, SubmitSession } from "@troupe/core";
 import { decode } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
-import { parsePolicy } from "@troupe/tools";
+import { parsePolicy } from "@troupe/tools/internal";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createContinue } from "./continue-session.ts";
 import { createControl } from "./control.ts";

@@ -1,7 +1,7 @@
 /** Which layer took a tool or agent away. The explanation never contradicts the pinned grant. */
 import { type GrantLayer, GrantLayer as LayerSchema } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
-import { parsePolicy } from "@troupe/tools";
+import { parsePolicy } from "@troupe/tools/internal";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createControl } from "./control.ts";
 import {

@@ -1,7 +1,7 @@
 /** The service behind every front end works over the ports alone. */
 import { type LiveEvent, type RecordReader, SubmitSession, TroupeError } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
-import { parsePolicy } from "@troupe/tools";
+import { parsePolicy } from "@troupe/tools/internal";
 import { beforeEach, expect, it } from "vitest";
 import {
   createIdleDeps,

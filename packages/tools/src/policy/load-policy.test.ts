@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPolicy, ToolSpec } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { loadPolicy, parsePolicy, policyWarnings } from "./load-policy.ts";
+import { loadPolicy, policyWarnings } from "./load-policy.ts";
+import { parsePolicy } from "./parse-policy.ts";
 
 const file = "/home/policy.yaml";
 

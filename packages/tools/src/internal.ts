@@ -1,0 +1,3 @@
+/** Names for troupe's own packages. They may change in any version; import from `@troupe/tools` instead. */
+
+export { parsePolicy } from "./policy/parse-policy.ts";

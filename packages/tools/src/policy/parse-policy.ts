@@ -1,0 +1,97 @@
+import { defaultPolicy, GrantLayer, type Policy } from "@troupe/core";
+import {
+  DelegationPolicy,
+  didYouMean,
+  noHostDecisions,
+  riskDecisions,
+  SandboxPolicy,
+  sandboxModes,
+  Token,
+  WebPolicy,
+  WriteScope,
+} from "@troupe/core/internal";
+import { keysAt, parseStrictYaml, type YamlForm } from "@troupe/core/yaml";
+import { z } from "zod";
+
+const Decision = z.enum(riskDecisions);
+const ToolNames = z.array(z.string().trim().min(1));
+
+/** Schema of `policy.yaml`. Every key is optional; unknown keys are errors. */
+const PolicyFile = z.strictObject({
+  tools: z.strictObject({ allow: ToolNames.optional(), deny: ToolNames.default([]) }).prefault({}),
+  agents: z
+    .strictObject({ allow: z.array(z.literal("*").or(Token)).optional(), disabled: z.array(Token).default([]) })
+    .prefault({}),
+  risk: z
+    .strictObject({
+      low: Decision.default(defaultPolicy.risk.low),
+      medium: Decision.default(defaultPolicy.risk.medium),
+      high: Decision.default(defaultPolicy.risk.high),
+    })
+    .prefault({}),
+  /** Folders outside of which no agent may write. */
+  writes: WriteScope.optional(),
+  sandbox: SandboxPolicy,
+  web: WebPolicy,
+  delegation: DelegationPolicy,
+  cacheReads: z.boolean().default(defaultPolicy.cacheReads),
+});
+
+const form: YamlForm<typeof PolicyFile> = {
+  schema: PolicyFile,
+  code: "INVALID_POLICY",
+  what: "a policy",
+  fixFor,
+};
+
+/**
+ * Parses the text of a policy. Throws `INVALID_POLICY`, with the line, for any mistake.
+ *
+ * @example
+ * parsePolicy("tools: {deny: [shell]}\nrisk: {medium: ask}", "policy.yaml").risk.medium; // "ask"
+ */
+export function parsePolicy(text: string, file: string): Policy {
+  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads } = parseStrictYaml(text, file, form).value;
+  const layer = GrantLayer.parse({
+    from: "policy",
+    kind: "policy",
+    tools: tools.allow ?? null,
+    denyTools: tools.deny,
+    agents: agents.allow ?? null,
+    denyAgents: agents.disabled,
+    writes: writes ?? null,
+  });
+  return { layer, risk, sandbox, web, delegation, cacheReads };
+}
+
+/** The fix for a value that does not match its key. */
+function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): string {
+  if (section === "cacheReads") return "write cacheReads: true or cacheReads: false";
+  if (section === "writes") return "write a list of folders: writes: [src, test]";
+  if (section === undefined || key === undefined) {
+    return `write keys and values, such as ${String(section ?? "tools")}: {${keysAt(PolicyFile, [section ?? "tools"])[0]}: …}`;
+  }
+  if (section === "risk") {
+    return (typeof value === "string" ? didYouMean(value, riskDecisions) : null) ?? "write allow, ask or deny";
+  }
+  if (section === "sandbox") return fixForSandbox(String(key), value);
+  if (section === "delegation") return fixForDelegation(String(key), value);
+  if (item !== undefined && value === "*") return "to allow no agents, write agents: {allow: []}";
+  return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
+}
+
+function fixForSandbox(key: string, value: unknown): string {
+  const { mode, readable, ...usual } = defaultPolicy.sandbox;
+  if (key === "mode") {
+    return (typeof value === "string" ? didYouMean(value, sandboxModes) : null) ?? `write ${sandboxModes.join(", ")}`;
+  }
+  if (key === "readable") return "write a list of absolute paths: readable: [/opt/data]";
+  if (key === "network") return "write network: true or network: false";
+  const number = Object.entries(usual).find(([name]) => name === key)?.[1];
+  return `write a whole number that is large enough, such as ${key}: ${number}`;
+}
+
+function fixForDelegation(key: string, value: unknown): string {
+  if (key === "workspaceLostMs") return "write milliseconds, at least 1000: workspaceLostMs: 600000";
+  return (typeof value === "string" ? didYouMean(value, noHostDecisions) : null) ?? "write fail or queue";
+}
