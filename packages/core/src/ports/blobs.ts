@@ -1,4 +1,10 @@
-/** Stores bodies that are too large for a message, by the hash of their bytes. A read returns the exact bytes or fails. */
+/**
+ * Stores bodies that are too large for a message, by the hash of their bytes. A read returns the exact bytes or fails.
+ *
+ * @example
+ * const hash = await blobs.put(bytes);
+ * await blobs.get(hash); // the same bytes
+ */
 export interface Blobs {
   /** Stores bytes and returns their hex SHA-256. Storing the same bytes again changes nothing. */
   put(bytes: Uint8Array): Promise<string>;

@@ -3,6 +3,10 @@ import { TroupeError } from "../errors.ts";
 /**
  * Ephemeral messages by subject: delivered at most once, unordered across subjects, lost without a subscriber. Messages are
  * bytes, so that sender and receiver share no objects.
+ *
+ * @example
+ * await bus.subscribe("troupe.settled.*", ({ subject }) => console.log(subject));
+ * bus.publish(subjects.settled(run), encode(message));
  */
 export interface Bus {
   /** Largest payload. A larger one is refused with `TOO_LARGE` before it is sent. */

@@ -6,6 +6,10 @@ import type { InboxItem } from "../protocol/inbox.ts";
  *
  * Guarantees: an append is atomic, and durable when it resolves. A run's entries are contiguous from 0. Of two writers at
  * one index, exactly one wins. The feed has one fixed order.
+ *
+ * @example
+ * const result = await journal.append({ session, run, after: -1, entries: [sealEntry(head, body)], terminal: false });
+ * if (!result.ok) console.log(`another writer has reached index ${result.lastIndex}`);
  */
 export interface Journal {
   /**

@@ -6,6 +6,10 @@ export const leaseMsDefault = 8_000;
  *
  * Guarantees: a run is queued or held at most once. A taken task belongs to its holder until it is parked, finished or
  * lost. A task that is redelivered to its current holder stays held and is not taken a second time.
+ *
+ * @example
+ * const [task] = await queue.take({ agents: ["coder"], localities: [], max: 1 });
+ * await task?.park({ again: true }); // another host may take it
  */
 export interface TaskQueue {
   /** Idempotent by run: `duplicate` if the run is queued or held. Every offer of a run has the same agent and locality. */

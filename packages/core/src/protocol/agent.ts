@@ -8,6 +8,7 @@ import { RunErrorType } from "./run-error.ts";
 export const ContextMode = z.enum(["task_only", "summary", "full", "selective"]);
 export type ContextMode = z.infer<typeof ContextMode>;
 
+/** Risk of a tool call or of a whole run. The policy decides by it. */
 export const Risk = z.enum(["low", "medium", "high"]);
 export type Risk = z.infer<typeof Risk>;
 

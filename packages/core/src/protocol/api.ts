@@ -44,6 +44,7 @@ export const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
+/** A run in the record. */
 export const RunRow = z.object({
   run: Id,
   session: Id,
@@ -149,6 +150,7 @@ export const IntegrityFinding = z.object({
 });
 export type IntegrityFinding = z.infer<typeof IntegrityFinding>;
 
+/** A session with all of its runs and approvals. `position` is the journal position of the rows. */
 export const SessionDetail = z.object({
   position: z.int(),
   session: SessionRow,
@@ -182,6 +184,7 @@ export const AgentSummary = z.object({
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
 
+/** Status of a daemon, or of a `troupe run` that owns its home. */
 export const DaemonStatus = z.object({
   version: z.string(),
   pid: z.int(),
@@ -236,6 +239,12 @@ export const SessionGrant = z.strictObject({
 });
 export type SessionGrant = z.infer<typeof SessionGrant>;
 
+/**
+ * The request for a new session or a further turn.
+ *
+ * @example
+ * SubmitSession.parse({ task: "Compare the two licences" }).origin; // "api"
+ */
 export const SubmitSession = z.object({
   /** Chosen by the caller: repeating the request after a lost connection then creates no second session. */
   session: Id.optional(),

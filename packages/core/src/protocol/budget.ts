@@ -1,6 +1,11 @@
 import { z } from "zod";
 
-/** Limits for a run and all runs below it together. `null` means no limit. */
+/**
+ * Limits for a run and all runs below it together. `null` means no limit.
+ *
+ * @example
+ * Budget.parse({ costUsd: 2 }); // { tokens: null, costUsd: 2, toolCalls: null, spawns: null }
+ */
 export const Budget = z.object({
   tokens: z.int().nonnegative().nullable().default(null),
   costUsd: z.number().nonnegative().nullable().default(null),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+/** Any JSON value. */
 export type Json = z.core.util.JSONType;
 
 /**

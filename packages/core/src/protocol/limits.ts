@@ -22,7 +22,12 @@ const caps = z.object({
   maxDepth: z.int().nonnegative(),
 });
 
-/** The caps of one run. The machine enforces them, and a model may only tighten them. `null` means no cap. */
+/**
+ * The caps of one run. The machine enforces them, and a model may only tighten them. `null` means no cap.
+ *
+ * @example
+ * Limits.parse({ maxIterations: 5 }).maxToolCalls; // 100
+ */
 export const Limits = z.object({
   maxIterations: caps.shape.maxIterations.default(20),
   maxToolCalls: caps.shape.maxToolCalls.default(100),

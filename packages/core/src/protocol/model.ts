@@ -21,7 +21,12 @@ export const Thinking = z.object({
 });
 export type Thinking = z.infer<typeof Thinking>;
 
-/** A message of a conversation, independent of any provider. */
+/**
+ * A message of a conversation, independent of any provider.
+ *
+ * @example
+ * const message: Message = { role: "user", text: "Compare the two licences" };
+ */
 export const Message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("user"), text: z.string() }),
   z.object({
@@ -60,6 +65,7 @@ export const ModelPrice = z.object({
 });
 export type ModelPrice = z.infer<typeof ModelPrice>;
 
+/** A complete reply of a model. */
 export const ModelReply = z.object({
   text: z.string(),
   calls: z.array(ToolCall),

@@ -10,7 +10,13 @@ import { RunError } from "./run-error.ts";
 export const EffectClass = z.enum(["read", "idempotent", "verifiable", "unsafe"]);
 export type EffectClass = z.infer<typeof EffectClass>;
 
-/** A tool's description for models and for the policy. */
+/**
+ * A tool's description for models and for the policy.
+ *
+ * @example
+ * const fields = { name: "lookup", description: "Looks up a word", inputSchema: { type: "object" } };
+ * ToolSpec.parse({ ...fields, risk: "low", effect: "read" }).groups; // []
+ */
 export const ToolSpec = z.object({
   name: z.string(),
   description: z.string(),
