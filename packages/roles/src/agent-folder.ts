@@ -2,27 +2,27 @@ import type { BigIntStats } from "node:fs";
 import { constants, type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import type { AgentProblem } from "@troupe/core/internal";
-import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refused, slugOf } from "./parse-agent.ts";
-import { createReport, type Finding } from "./report.ts";
+import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refusedAgent, slugOf } from "./parse-agent.ts";
+import { createProblemReport, type Finding } from "./problem-report.ts";
 
-/** Where agent files are, and how far to trust the path. */
+/** A folder of agent files. */
 export interface AgentFolder {
   path: string;
   origin: AgentOrigin;
-  /** A folder that it must not lead out of, by symbolic links. */
+  /** The folder must be inside this one after symbolic links are resolved. */
   within?: string;
-  /** Whether it is a fault that the folder does not exist. */
+  /** A missing folder is a problem. */
   required?: boolean;
 }
 
 export interface FolderContents {
   agents: readonly ParsedAgent[];
-  /** Of the folder itself; those of a file are with its agent. */
+  /** Problems of the folder. The problems of a file are with its agent. */
   problems: readonly AgentProblem[];
 }
 
 export interface AgentReader {
-  /** All agent files below a folder. Never throws: what cannot be read is a problem. */
+  /** Reads all agent files below a folder. Never throws: an unreadable file or folder is a problem. */
   readFolder(folder: AgentFolder): Promise<FolderContents>;
   readFile(path: string, origin: AgentOrigin): Promise<ParsedAgent | null>;
 }
@@ -34,8 +34,8 @@ const depthMax = 8;
 const cachedFilesMax = 10_000;
 
 /**
- * Reads agent files, and parses each again only when it has changed: by path, size, times and inode, so that an edit
- * within the same second counts too.
+ * Reads agent files, and parses a file again only if its size, times or inode have changed. The times have nanoseconds, so
+ * an edit within the same second counts too.
  */
 export function createAgentReader(): AgentReader {
   const cache = new Map<string, { stamp: string; agent: ParsedAgent }>();
@@ -58,7 +58,7 @@ export function createAgentReader(): AgentReader {
       return read && remember(key, read.stamp, parseBytes(path, origin, read));
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
-      return refusedFor(path, origin, {
+      return refusedFile(path, origin, {
         code: "unreadable-file",
         message: `${basename(path)} cannot be read: ${codeOf(error) ?? String(error)}`,
         fix: "make the file readable, or remove it",
@@ -75,15 +75,15 @@ export function createAgentReader(): AgentReader {
   return { readFile, readFolder };
 }
 
-interface Found {
+interface FoundFiles {
   paths: string[];
   problems: AgentProblem[];
 }
 
-async function findFiles(folder: AgentFolder): Promise<Found> {
-  const found: Found = { paths: [], problems: [] };
+async function findFiles(folder: AgentFolder): Promise<FoundFiles> {
+  const found: FoundFiles = { paths: [], problems: [] };
   const warn = (path: string, finding: Finding): void => {
-    const report = createReport(path, "");
+    const report = createProblemReport(path, "");
     report.warn(0, finding);
     found.problems.push(...report.problems);
   };
@@ -91,8 +91,8 @@ async function findFiles(folder: AgentFolder): Promise<Found> {
     if (folder.within !== undefined && !(await isInside(folder.path, folder.within))) {
       warn(folder.path, {
         code: "outside-workspace",
-        message: `${folder.path} leads out of the workspace by a symbolic link; it was not read`,
-        fix: "put the folder itself into the workspace",
+        message: `${folder.path} is outside the workspace because of a symbolic link; it was not read`,
+        fix: "move the folder into the workspace",
       });
       return found;
     }
@@ -109,29 +109,29 @@ async function findFiles(folder: AgentFolder): Promise<Found> {
   if (found.paths.length > filesMax) {
     warn(folder.path, {
       code: "too-many-files",
-      message: `${folder.path} holds ${found.paths.length} agent files; only the first ${filesMax} were read`,
-      fix: "move those that are not needed elsewhere",
+      message: `${folder.path} has ${found.paths.length} agent files; only the first ${filesMax} were read`,
+      fix: "move unused agent files to another folder",
     });
     found.paths.length = filesMax;
   }
   return found;
 }
 
-interface Walk {
-  found: Found;
+interface FolderWalk {
+  found: FoundFiles;
   warn: (path: string, finding: Finding) => void;
   entriesLeft: number;
 }
 
-async function walk(path: string, depth: number, state: Walk): Promise<void> {
+async function walk(path: string, depth: number, state: FolderWalk): Promise<void> {
   for await (const entry of await opendir(path)) {
     state.entriesLeft -= 1;
     if (state.entriesLeft < 0) {
       if (state.entriesLeft === -1) {
         state.warn(path, {
           code: "too-many-files",
-          message: `${path} holds more than ${entriesMax} files and folders; the rest was not read`,
-          fix: "keep nothing but agents in this folder",
+          message: `${path} has more than ${entriesMax} files and folders; the rest was not read`,
+          fix: "keep only agent files in this folder",
         });
       }
       return;
@@ -143,7 +143,7 @@ async function walk(path: string, depth: number, state: Walk): Promise<void> {
       state.warn(child, {
         code: "symbolic-link",
         message: `${entry.name} is a symbolic link; it was not read`,
-        fix: "put the file itself into the folder",
+        fix: "replace the link with the file",
       });
     }
   }
@@ -154,8 +154,8 @@ function isAgentFileName(name: string): boolean {
 }
 
 async function isInside(path: string, folder: string): Promise<boolean> {
-  const way = relative(await realpath(folder), await realpath(path));
-  return way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith(sep);
+  const fromFolder = relative(await realpath(folder), await realpath(path));
+  return fromFolder !== ".." && !fromFolder.startsWith(`..${sep}`) && !fromFolder.startsWith(sep);
 }
 
 interface FileBytes {
@@ -164,7 +164,7 @@ interface FileBytes {
   stamp: string;
 }
 
-/** Null for anything but a regular file. Does not follow a link that was put there since, nor hang on a pipe. */
+/** Returns null if the path is not a regular file. Does not follow a new symbolic link, and does not block on a pipe. */
 async function readRegularFile(path: string): Promise<FileBytes | null> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags);
@@ -191,22 +191,22 @@ async function readAtMost(file: FileHandle, bytesMax: number): Promise<Uint8Arra
 
 function parseBytes(path: string, origin: AgentOrigin, { bytes, size }: FileBytes): ParsedAgent {
   if (size > fileBytesMax) {
-    return refusedFor(path, origin, {
+    return refusedFile(path, origin, {
       code: "file-too-large",
-      message: `${basename(path)} holds ${size} bytes; ${fileBytesMax} is the most`,
-      fix: "shorten it: an agent reads its prompt anew with every call",
+      message: `${basename(path)} has ${size} bytes; the maximum is ${fileBytesMax}`,
+      fix: "shorten it: every model call sends the whole prompt",
     });
   }
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const bad = text.indexOf("\uFFFD");
   if (bad === -1 || isUtf8(bytes)) return parseAgent({ path, origin, text });
-  const report = createReport(path, text);
+  const report = createProblemReport(path, text);
   report.error(bad, {
     code: "not-utf8",
     message: `${basename(path)} is not UTF-8`,
     fix: "save it as UTF-8",
   });
-  return refused({ path, origin }, stemOf(path), report.problems);
+  return refusedAgent({ path, origin }, stemOf(path), report.problems);
 }
 
 function isUtf8(bytes: Uint8Array): boolean {
@@ -218,10 +218,10 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-function refusedFor(path: string, origin: AgentFile["origin"], finding: Finding): ParsedAgent {
-  const report = createReport(path, "");
+function refusedFile(path: string, origin: AgentFile["origin"], finding: Finding): ParsedAgent {
+  const report = createProblemReport(path, "");
   report.error(0, finding);
-  return refused({ path, origin }, stemOf(path), report.problems);
+  return refusedAgent({ path, origin }, stemOf(path), report.problems);
 }
 
 function stemOf(path: string): string {

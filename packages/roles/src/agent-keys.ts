@@ -1,9 +1,8 @@
 import { type AgentDefinition, Budget, Limits } from "@troupe/core";
-import { RetryPolicy, Subagents } from "@troupe/core/internal";
-import { nearest } from "./nearest.ts";
+import { didYouMean, nearestNames, RetryPolicy, Subagents } from "@troupe/core/internal";
 
-/** Keys that this loader acts on. */
-const actedOn = [
+/** Keys that have an effect. */
+const supportedKeys = [
   "id",
   "name",
   "description",
@@ -16,8 +15,8 @@ const actedOn = [
   "troupe",
 ];
 
-/** Keys of Claude Code's agent files and of its SDK's agent type that mean nothing here: read over without a word. */
-const readOver = [
+/** Keys of Claude Code's agent files and SDK that have no effect in troupe. They cause no warning. */
+const ignoredKeys = [
   "permissionMode",
   "skills",
   "mcpServers",
@@ -34,9 +33,9 @@ const readOver = [
   "criticalSystemReminder_EXPERIMENTAL",
 ];
 
-export const topKeys: ReadonlySet<string> = new Set([...actedOn, ...readOver]);
+export const topKeys: ReadonlySet<string> = new Set([...supportedKeys, ...ignoredKeys]);
 
-/** What may stand under `troupe:`. */
+/** The keys below `troupe:`. */
 export const troupeKeys = [
   "limits",
   "budget",
@@ -53,8 +52,8 @@ export const troupeKeys = [
   "verifiers",
 ] as const satisfies readonly (keyof AgentDefinition)[];
 
-/** Other tools' words for one of ours, too far from it to be found by spelling. */
-const otherWords: Readonly<Record<string, string>> = {
+/** Names of other tools for a key, too different from it for a spelling suggestion. */
+const keySynonyms: Readonly<Record<string, string>> = {
   "allowed-tools": "tools",
   allowed_tools: "tools",
   allowedTools: "tools",
@@ -62,29 +61,28 @@ const otherWords: Readonly<Record<string, string>> = {
   agents: "subagents",
 };
 
-/** Keys of `troupe` that have keys of their own. */
+/** Keys of `troupe` with nested keys. */
 const troupeGroups = { limits: Limits.shape, budget: Budget.shape, retry: RetryPolicy.shape };
 
-/** The one step that mends an unknown key at the top of the front matter. */
+/** The fix for an unknown key at the top of the front matter. */
 export function fixForTopKey(key: string): string {
-  if (Object.hasOwn(Subagents.shape, key)) return `put it under subagents:, indented by two spaces`;
+  if (Object.hasOwn(Subagents.shape, key)) return "move it below subagents:, indented by two spaces";
   const group = groupOf(key);
-  if (group !== undefined) return `put it under ${group}:, under troupe:`;
-  const meant = otherWords[key] ?? nearest(key, [...topKeys, ...troupeKeys]);
-  if (meant === null) return "remove it; keys of troupe alone go under troupe:";
-  if ((troupeKeys as readonly string[]).includes(meant)) return `put it under troupe: as ${meant}`;
+  if (group !== undefined) return `move it below ${group}:, below troupe:`;
+  const meant = keySynonyms[key] ?? nearestNames(key, [...topKeys, ...troupeKeys], 1)[0] ?? null;
+  if (meant === null) return "remove it, or move it below troupe: if it is a key of troupe";
+  if ((troupeKeys as readonly string[]).includes(meant)) return `move it below troupe: as ${meant}`;
   return `did you mean ${meant}?`;
 }
 
-/** The same for a key below `subagents` or `troupe`. */
+/** The fix for an unknown key below `subagents` or `troupe`. */
 export function fixForNestedKey(key: string, path: readonly PropertyKey[]): string {
-  const place = path.join(".");
-  const group = place === "troupe" ? groupOf(key) : undefined;
-  if (group !== undefined) return `put it under ${group}:, indented by two spaces`;
-  const candidates = nestedKeys[place] ?? [];
-  const meant = nearest(key, candidates);
-  if (meant !== null) return `did you mean ${meant}?`;
-  return candidates.length > 0 ? `use one of: ${candidates.join(", ")}` : "remove it";
+  const parent = path.join(".");
+  const group = parent === "troupe" ? groupOf(key) : undefined;
+  if (group !== undefined) return `move it below ${group}:, indented by two spaces`;
+  const candidates = nestedKeys[parent] ?? [];
+  if (candidates.length === 0) return "remove it";
+  return didYouMean(key, candidates) ?? `use one of: ${candidates.join(", ")}`;
 }
 
 function groupOf(key: string): string | undefined {

@@ -1,42 +1,41 @@
 import type { AgentDefinition, AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import type { FolderContents } from "./agent-folder.ts";
-import { lintAlternatives } from "./alternative-lint.ts";
-import { lintDelegation, lintTargets, type Members } from "./delegation-lint.ts";
+import { type AgentsById, lintAlternatives, lintTargets, removeDelegationCycles } from "./delegation-lint.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 import { renderPrompt } from "./render-prompt.ts";
 
 /**
- * Makes one company of several layers of agent files. A later layer's agent replaces an earlier one of the same id.
- * A broken file replaces it by nothing: whoever wrote it did not want the other one.
+ * Combines several layers of agent files into one registry. An agent of a later layer replaces an earlier agent with the
+ * same id. A file with an error also removes the earlier agent, because its author wanted to replace it.
  *
- * @param elsewhere agents that other hosts serve: they count where no file here is about them
+ * @param remoteAgents agents of other hosts; they count if no local file has their id
  */
 export function assembleRegistry(
   layers: readonly FolderContents[],
-  elsewhere: readonly AgentDefinition[] = [],
+  remoteAgents: readonly AgentDefinition[] = [],
 ): AgentRegistry {
-  const members: Members = new Map();
+  const byId: AgentsById = new Map();
   const refused = new Set<string>();
   const problems: AgentProblem[] = layers.flatMap((layer) => layer.problems);
-  for (const layer of layers) problems.push(...addLayer(layer.agents, members, refused));
+  for (const layer of layers) problems.push(...addLayer(layer.agents, byId, refused));
 
   const rankOf = rankBy(layers);
-  const before = [...members.keys()];
-  problems.push(...lintDelegation(members, rankOf));
-  for (const id of before) if (!members.has(id)) refused.add(id);
-  // A circle that leads over another host is refused when somebody would close it.
-  for (const agent of elsewhere) {
-    if (!members.has(agent.id) && !refused.has(agent.id)) members.set(agent.id, memberOf(agent));
+  const before = [...byId.keys()];
+  problems.push(...removeDelegationCycles(byId, rankOf));
+  for (const id of before) if (!byId.has(id)) refused.add(id);
+  // A cycle through another host is refused at run time.
+  for (const agent of remoteAgents) {
+    if (!byId.has(agent.id) && !refused.has(agent.id)) byId.set(agent.id, toParsedAgent(agent));
   }
-  problems.push(...lintTargets(members, refused), ...lintAlternatives(members, refused));
+  problems.push(...lintTargets(byId, refused), ...lintAlternatives(byId, refused));
 
-  const agents = [...members.values()]
-    .map((member) => member.definition)
+  const agents = [...byId.values()]
+    .map((agent) => agent.definition)
     .filter((definition) => definition !== null)
     .sort((a, b) => (a.id < b.id ? -1 : 1));
-  const byId = new Map(agents.map((definition) => [definition.id, definition]));
-  const find = (id: string) => byId.get(id);
+  const definitions = new Map(agents.map((definition) => [definition.id, definition]));
+  const find = (id: string) => definitions.get(id);
   return {
     agents,
     problems,
@@ -45,18 +44,18 @@ export function assembleRegistry(
   };
 }
 
-/** Definitions that came from no file, as a layer of their own. */
+/** A layer of definitions that do not come from files. */
 export function layerOf(definitions: readonly AgentDefinition[]): FolderContents {
-  return { agents: definitions.map((definition) => memberOf(definition, "user")), problems: [] };
+  return { agents: definitions.map((definition) => toParsedAgent(definition, "user")), problems: [] };
 }
 
-function memberOf(definition: AgentDefinition, origin: "remote" | "user" = "remote"): ParsedAgent {
+function toParsedAgent(definition: AgentDefinition, origin: "remote" | "user" = "remote"): ParsedAgent {
   const { id, source } = definition;
-  const nowhere = { targetPlaces: new Map(), alternativePlace: null, problems: [] };
-  return { ...nowhere, path: source.path, origin, definition, claimedId: id };
+  const withoutLocations = { targetLocations: new Map(), alternativeLocation: null, problems: [] };
+  return { ...withoutLocations, path: source.path, origin, definition, claimedId: id };
 }
 
-function addLayer(layer: readonly ParsedAgent[], members: Members, refused: Set<string>): AgentProblem[] {
+function addLayer(layer: readonly ParsedAgent[], byId: AgentsById, refused: Set<string>): AgentProblem[] {
   const problems: AgentProblem[] = [];
   const own = new Map<string, ParsedAgent>();
   for (const agent of layer) {
@@ -71,13 +70,13 @@ function addLayer(layer: readonly ParsedAgent[], members: Members, refused: Set<
   for (const agent of layer) {
     if (agent.definition) continue;
     const id = agent.claimedId;
-    const replaced = own.has(id) ? undefined : members.get(id);
-    problems.push(...(replaced ? sayUnused(agent.problems, replaced) : agent.problems));
+    const replaced = own.has(id) ? undefined : byId.get(id);
+    problems.push(...(replaced ? withReplacementNote(agent.problems, replaced) : agent.problems));
     if (own.has(id)) continue;
-    members.delete(id);
+    byId.delete(id);
     refused.add(id);
   }
-  for (const [id, agent] of own) members.set(id, agent);
+  for (const [id, agent] of own) byId.set(id, agent);
   return problems;
 }
 
@@ -88,8 +87,8 @@ function duplicateProblem(agent: ParsedAgent, first: ParsedAgent): AgentProblem 
     column: 1,
     severity: "error",
     code: "duplicate-id",
-    message: `the id ${agent.claimedId} is taken by ${first.path} in the same folder; this file is not used`,
-    fix: "give one of the two another name, or remove it",
+    message: `${first.path} in the same folder has the same id, ${agent.claimedId}; this file is not used`,
+    fix: "rename or remove one of the two agents",
   };
 }
 
@@ -101,13 +100,11 @@ const originNames = {
   remote: "other host's",
 };
 
-/** Tells, in a broken file's first error, that nothing has stepped into its place. */
-function sayUnused(problems: readonly AgentProblem[], replaced: ParsedAgent): AgentProblem[] {
+/** Adds to the first error of a file that the replaced agent is not used either. */
+function withReplacementNote(problems: readonly AgentProblem[], replaced: ParsedAgent): AgentProblem[] {
   const first = problems.findIndex((problem) => problem.severity === "error");
-  const words = `the ${originNames[replaced.origin]} agent ${replaced.claimedId} is not used in its place`;
-  return problems.map((problem, i) =>
-    i === first ? { ...problem, message: `${problem.message}; ${words}` } : problem,
-  );
+  const note = `the ${originNames[replaced.origin]} agent ${replaced.claimedId} is not used in its place`;
+  return problems.map((problem, i) => (i === first ? { ...problem, message: `${problem.message}; ${note}` } : problem));
 }
 
 function rankBy(layers: readonly FolderContents[]): (agent: ParsedAgent) => number {

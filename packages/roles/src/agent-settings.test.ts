@@ -2,9 +2,9 @@ import type { AgentProblem } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { parseAgent } from "./parse-agent.ts";
 
-// What an agent may use, how it works and who steps in for it: keys of troupe alone, each told with its place.
+// The keys below troupe: limits, budget, retry and the rest. Each problem has its location.
 
-/** A file whose `troupe:` stands on line 4, and what is below it from line 5 on. */
+/** A file with `troupe:` on line 4, and the given lines below it. */
 function parse(...lines: string[]) {
   const indented = lines.map((line) => `  ${line}`);
   const text = ["---", "name: a", "description: d", "troupe:", ...indented, "---", "Do it.", ""].join("\n");
@@ -43,7 +43,7 @@ describe("keys below troupe that are right", () => {
     expect(definition).toMatchObject(settings);
   });
 
-  test("a budget and limits hold what the file says, and no default besides", () => {
+  test("a budget and limits have the values of the file, and no defaults", () => {
     const { definition } = parse("budget: {tokens: 5}", "limits: {maxChildren: 3}");
     expect([definition?.budget, definition?.limits]).toEqual([{ tokens: 5 }, { maxChildren: 3 }]);
   });
@@ -72,9 +72,9 @@ describe("keys below troupe that are wrong", () => {
     ["retry: {alternatives: b}", "error 5:11 unknown-key: did you mean alternative?"],
     ["limits: {maxOutputTokens: 0}", "error 5:29 invalid-value: write a number above 0"],
     ["limits: {max_children: 3}", "error 5:12 unknown-key: did you mean maxChildren?"],
-    ["maxIterations: 3", "error 5:3 unknown-key: put it under limits:, indented by two spaces"],
-    ["spawns: 3", "error 5:3 unknown-key: put it under budget:, indented by two spaces"],
-    ["alternative: b", "error 5:3 unknown-key: put it under retry:, indented by two spaces"],
+    ["maxIterations: 3", "error 5:3 unknown-key: move it below limits:, indented by two spaces"],
+    ["spawns: 3", "error 5:3 unknown-key: move it below budget:, indented by two spaces"],
+    ["alternative: b", "error 5:3 unknown-key: move it below retry:, indented by two spaces"],
     ["outputSchema: text", "error 5:17 wrong-type: put keys below outputSchema:, indented by two spaces"],
     ["outputSchema: {const: .inf}", "error 5:25 invalid-value: write const: and the value, or remove the line"],
   ];
@@ -87,16 +87,16 @@ describe("keys below troupe that are wrong", () => {
 
   test("the message names a value that JSON does not have as it was written", () => {
     expect(parse("outputSchema: {const: .inf}").problems[0]?.message).toBe(
-      "troupe.outputSchema.const is Infinity; wanted is a value that JSON can hold",
+      "troupe.outputSchema.const is Infinity; expected a value that JSON supports",
     );
   });
 
   test.each([
-    ["temperature: 0.2", "put it under troupe: as temperature"],
-    ["disabled: true", "put it under troupe: as disabled"],
-    ["output_schema: {}", "put it under troupe: as outputSchema"],
-    ["costUsd: 1", "put it under budget:, under troupe:"],
-    ["maxAttempts: 1", "put it under retry:, under troupe:"],
+    ["temperature: 0.2", "move it below troupe: as temperature"],
+    ["disabled: true", "move it below troupe: as disabled"],
+    ["output_schema: {}", "move it below troupe: as outputSchema"],
+    ["costUsd: 1", "move it below budget:, below troupe:"],
+    ["maxAttempts: 1", "move it below retry:, below troupe:"],
   ])("%s at the top → %s", (line, fix) => {
     const text = `---\nname: a\ndescription: d\n${line}\n---\nx`;
     expect(parseAgent({ path: "a.md", origin: "project", text }).problems).toMatchObject([
@@ -119,5 +119,53 @@ describe("settings that cannot hold together", () => {
     expect(problems.map((problem) => shortly(problem).split(": ")[0])).toEqual(expected);
     expect(definition === null).toBe(expected.some((problem) => problem.startsWith("error")));
     for (const { fix } of problems) expect(fix).toBeTruthy();
+  });
+});
+
+const parseEffort = (effort: string) =>
+  parseAgent({
+    path: "a.md",
+    origin: "project",
+    text: `---\nname: a\ndescription: d\neffort: ${effort}\n---\nDo it.\n`,
+  });
+
+test.for<[string, string | null]>([
+  ["", null],
+  ["none", "none"],
+  ["low", "low"],
+  ["medium", "medium"],
+  ["high", "high"],
+  ["max", "max"],
+  ["High", "high"],
+  ["xhigh", "high"],
+  ["minimal", "low"],
+  ["0", "none"],
+  ["20", "low"],
+  ["50", "medium"],
+  ["80", "high"],
+  ["100", "max"],
+  ["2000", "low"],
+  ["10000", "medium"],
+  ["32000", "high"],
+  ["100000", "max"],
+])("effort: %s is %s", ([written, effort]) => {
+  const { definition, problems } = parseEffort(written);
+  expect(problems).toEqual([]);
+  expect(definition?.effort).toBe(effort);
+});
+
+describe("an effort that is none is told with its place", () => {
+  test.for([
+    ["hgh", "did you mean high?"],
+    ["-1", "write effort: medium, or remove the line"],
+    ["2.5", "write effort: medium, or remove the line"],
+    ["[low]", "low"],
+    ["constructor", "write effort: medium, or remove the line"],
+  ])("%s", ([written = "", fix]) => {
+    const { definition, problems } = parseEffort(written);
+    expect(definition).toBeNull();
+    expect(problems).toMatchObject([
+      { severity: "error", line: 4, column: 9, fix: expect.stringContaining(fix ?? "") },
+    ]);
   });
 });

@@ -1,13 +1,22 @@
 import { AgentDefinition, PartialBudget } from "@troupe/core";
-import { ContextMode, PartialLimits, RetryPolicy, Subagents, VerifierSpec } from "@troupe/core/internal";
+import {
+  ContextMode,
+  didYouMean,
+  Effort,
+  PartialLimits,
+  RetryPolicy,
+  Subagents,
+  VerifierSpec,
+} from "@troupe/core/internal";
 import { z } from "zod";
 import { lintOutputSchema } from "./output-schema-lint.ts";
-import type { Report } from "./report.ts";
-import { reportIssue } from "./schema-issue.ts";
-import type { Field } from "./yaml-fields.ts";
+import { formatValue, type ProblemReport } from "./problem-report.ts";
+import { reportSchemaIssue } from "./schema-issue.ts";
+import type { Target } from "./tool-list.ts";
+import type { Field, Fields } from "./yaml-fields.ts";
 
-/** `a, b` is read as a list too, and a key with nothing behind it as not given. */
-const names = (value: unknown): unknown =>
+/** Reads `a, b` as a list, and a key without a value as absent. */
+const toNames = (value: unknown): unknown =>
   typeof value === "string"
     ? value
         .split(",")
@@ -17,8 +26,8 @@ const names = (value: unknown): unknown =>
 
 const shape = Subagents.shape;
 const SubagentsField = z.strictObject({
-  allow: z.preprocess(names, shape.allow),
-  deny: z.preprocess(names, shape.deny),
+  allow: z.preprocess(toNames, shape.allow),
+  deny: z.preprocess(toNames, shape.deny),
   execution: shape.execution,
   max_concurrent: shape.max_concurrent,
 });
@@ -30,7 +39,7 @@ const TroupeField = z.strictObject({
   limits: z.preprocess(orAbsent, z.strictObject(PartialLimits.shape).default({})),
   budget: z.preprocess(orAbsent, z.strictObject(PartialBudget.shape).default({})),
   intent: definition.intent,
-  writes: z.preprocess((value) => (typeof value === "string" ? names(value) : value), definition.writes),
+  writes: z.preprocess((value) => (typeof value === "string" ? toNames(value) : value), definition.writes),
   retry: z.preprocess(orAbsent, z.strictObject(RetryPolicy.shape).prefault({})),
   contextMode: z.preprocess((value) => (value === "full_history" ? "full" : value), ContextMode.default("task_only")),
   promptFrom: definition.promptFrom,
@@ -44,30 +53,102 @@ const TroupeField = z.strictObject({
 
 export type TroupeSettings = z.infer<typeof TroupeField>;
 
-/** Reads `subagents:`. Null when it is wrong: the report says where. */
-export function readSubagents(field: Field | undefined, report: Report): Subagents | null {
+/** Reads `subagents:`. Returns null after an error; the report has it. */
+export function readSubagents(field: Field | undefined, report: ProblemReport): Subagents | null {
   return readNested(SubagentsField, field, report);
 }
 
-/** Reads `troupe:`. Null when it is wrong: the report says where. */
-export function readTroupe(field: Field | undefined, report: Report): TroupeSettings | null {
+/** Reads `troupe:`. Returns null after an error; the report has it. */
+export function readTroupe(field: Field | undefined, report: ProblemReport): TroupeSettings | null {
   const settings = readNested(TroupeField, field, report);
   if (field && settings?.outputSchema) lintOutputSchema(settings.outputSchema, field, report);
   return settings;
 }
 
-function readNested<S extends z.ZodType>(schema: S, field: Field | undefined, report: Report): z.output<S> | null {
+function readNested<S extends z.ZodType>(
+  schema: S,
+  field: Field | undefined,
+  report: ProblemReport,
+): z.output<S> | null {
   if (field && field.value === null) {
-    // Taken as absent, a forgotten indentation would lift what the keys below it forbid.
+    // If this counted as absent, a missing indentation would remove the restrictions of the keys below.
     report.error(field.keyOffset, {
       code: "wrong-type",
-      message: `${field.key}: has nothing behind it`,
+      message: `${field.key}: has no value`,
       fix: "indent the keys below it by two spaces, or remove the line",
     });
     return null;
   }
   const parsed = schema.safeParse(field?.value ?? {});
   if (parsed.success) return parsed.data;
-  if (field) for (const issue of parsed.error.issues) reportIssue(issue, field, report);
+  if (field) for (const issue of parsed.error.issues) reportSchemaIssue(issue, field, report);
   return null;
+}
+
+/** Other names of efforts, mapped to the next lower effort. */
+const effortSynonyms: Readonly<Record<string, Effort>> = { minimal: "low", xhigh: "high" };
+
+/** The largest number of each effort. Up to 100 a number is a percentage, above 100 a number of thinking tokens. */
+const numericEfforts = [
+  { max: 0, effort: "none" },
+  { max: 33, effort: "low" },
+  { max: 66, effort: "medium" },
+  { max: 99, effort: "high" },
+  { max: 100, effort: "max" },
+  { max: 4_096, effort: "low" },
+  { max: 16_384, effort: "medium" },
+  { max: 32_768, effort: "high" },
+  { max: Number.POSITIVE_INFINITY, effort: "max" },
+] as const;
+
+/** Reads `effort:`. Returns null if it is absent, or after an error; the report has it. */
+export function readEffort(field: Field | undefined, report: ProblemReport): Effort | null {
+  if (!field || field.value === null) return null;
+  const { value } = field;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) {
+    return numericEfforts.find(({ max }) => value <= max)?.effort ?? null;
+  }
+  const word = String(value).toLowerCase();
+  const known = Effort.safeParse(word);
+  if (typeof value === "string" && known.success) return known.data;
+  if (Object.hasOwn(effortSynonyms, word)) return effortSynonyms[word] ?? null;
+  report.error(field.valueOffset, {
+    code: "invalid-value",
+    message: `effort is ${formatValue(value)}; expected ${Effort.options.join(", ")}, or a whole number`,
+    fix: didYouMean(word, [...Effort.options, "xhigh"]) ?? "write effort: medium, or remove the line",
+  });
+  return null;
+}
+
+/** Reports settings that are valid one by one but contradict each other. */
+export function reportConflicts(
+  definition: AgentDefinition,
+  targets: readonly Target[],
+  fields: Fields,
+  report: ProblemReport,
+): void {
+  const { id, domain, contextMode, retry } = definition;
+  const offsetOf = (...path: string[]): number => fields.get("troupe")?.offsetOf(path) ?? 0;
+  const [target] = targets;
+  if (domain !== null && target) {
+    report.error(target.offset, {
+      code: "domain-agent-delegates",
+      message: `${id} has a domain (${domain}), so it never delegates, but it names ${target.id} as a subagent`,
+      fix: "remove its subagents, or remove the line domain:",
+    });
+  }
+  if (domain !== null && contextMode !== "task_only") {
+    report.warn(offsetOf("contextMode"), {
+      code: "ignored-context-mode",
+      message: `contextMode: ${contextMode} has no effect: an agent with a domain receives only its message`,
+      fix: "remove the line",
+    });
+  }
+  if (retry.alternative === id) {
+    report.error(offsetOf("retry", "alternative"), {
+      code: "self-alternative",
+      message: `${id} is its own alternative, but an alternative must be another agent`,
+      fix: "name another agent, or remove the line; maxAttempts sets the number of its own attempts",
+    });
+  }
 }

@@ -40,9 +40,9 @@ function load(options: { builtin?: boolean } = { builtin: false }): Promise<Agen
 const ids = (registry: AgentRegistry): string[] => registry.agents.map(({ id }) => id);
 const codes = (problems: readonly AgentProblem[]): string[] => problems.map(({ code }) => code);
 
-describe("who belongs to a company", () => {
+describe("the agents of a registry", () => {
   test("a later source wins over an earlier one, by id", async () => {
-    const sources = [user, claude, project].map((place) => place("any-name.md"));
+    const sources = [user, claude, project].map((pathIn) => pathIn("any-name.md"));
     const seen: (string | undefined)[] = [];
     for (const [i, path] of sources.entries()) {
       await write(path, agent("coder", `from ${i}`));
@@ -64,13 +64,13 @@ describe("who belongs to a company", () => {
     await write(claude("b/deep/er.md"), agent("deeper", "d"));
     await write(claude("a.md"), agent("a", "d"));
     await write(claude("README.md"), "# About\n");
-    await write(claude("notes.txt"), "no agent");
+    await write(claude("notes.txt"), "not an agent");
     const registry = await load();
     expect(ids(registry)).toEqual(["a", "deeper"]);
     expect(registry.problems).toEqual([]);
   });
 
-  test("no folder at all is no problem", async () => {
+  test("missing folders cause no problem", async () => {
     expect(await load()).toMatchObject({ agents: [], problems: [] });
   });
 
@@ -144,7 +144,7 @@ describe("broken files", () => {
   });
 });
 
-describe("who delegates to whom", () => {
+describe("delegation between agents", () => {
   test("an unknown target is a warning with its place and the likely one", async () => {
     await write(project("a.md"), agent("a", "d", "subagents:", "  allow: [helper, helpr]"));
     await write(project("helper.md"), agent("helper", "d"));
@@ -169,7 +169,7 @@ describe("who delegates to whom", () => {
     expect(registry.problems).toMatchObject([{ line: 4, column: 14, severity: "error", code: "self-reference" }]);
   });
 
-  test("all agents of a circle are refused, each with its own line; those around it are not", async () => {
+  test("all agents of a cycle are refused, each with its own line; other agents are not", async () => {
     await write(project("a.md"), agent("a", "d", "subagents: {allow: [b]}"));
     await write(project("b.md"), agent("b", "d", "model: opus", "subagents: {allow: [c, leaf]}"));
     await write(project("c.md"), agent("c", "d", "subagents: {allow: [a]}"));
@@ -186,7 +186,7 @@ describe("who delegates to whom", () => {
     expect(registry.problems.map(({ message }) => message).join()).toContain("(a → b → c → a)");
   });
 
-  test("a project's agent that closes a circle with shipped ones is refused alone", async () => {
+  test("only the project's agent is refused if it closes a cycle with shipped agents", async () => {
     await write(project("coder.md"), agent("coder", "d", "subagents: {allow: [main]}"));
     const registry = await load({ builtin: true });
     expect(registry.find("coder")).toBeUndefined();
@@ -195,13 +195,13 @@ describe("who delegates to whom", () => {
     expect(registry.problems[0]?.message).toContain("(coder → main → coder)");
   });
 
-  test("whoever may ask everybody closes no circle, and names nobody who could be missing", async () => {
+  test("an agent that allows * closes no cycle and has no missing targets", async () => {
     await write(project("a.md"), agent("a", "d", 'subagents: {allow: ["*"]}'));
     await write(project("b.md"), agent("b", "d", 'subagents: {allow: [a, "*"], deny: [c]}'));
     expect(await load()).toMatchObject({ agents: [{ id: "a" }, { id: "b" }], problems: [] });
   });
 
-  test("what is denied is no part of a circle", async () => {
+  test("a denied agent does not close a cycle", async () => {
     await write(project("a.md"), agent("a", "d", "subagents: {allow: [b]}"));
     await write(project("b.md"), agent("b", "d", "subagents: {allow: [a], deny: [a]}"));
     expect(await load()).toMatchObject({ agents: [{ id: "a" }, { id: "b" }], problems: [] });

@@ -4,43 +4,43 @@ import type { AgentDefinition, AgentSource } from "@troupe/core";
 import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
 import { assembleRegistry, layerOf } from "./agent-registry.ts";
 
-/** Where the agents that come with this package are. The same from `src` and from `dist`. */
+/** Folder of the agents that this package ships. The path is the same from `src` and from `dist`. */
 export const shippedAgentsFolder = fileURLToPath(new URL("../agents/", import.meta.url));
 
 export interface AgentSourceOptions {
   /**
-   * Whether the agents that come with this package belong to the company.
+   * Includes the agents that this package ships.
    *
    * @default true
    */
   builtin?: boolean;
-  /** Folders of the user's own agents, for all workspaces. Later ones win. One that does not exist is passed over. */
+  /** Folders of the user's agents, for all workspaces. Later folders win. A missing folder is ignored. */
   userFolders: readonly string[];
-  /** Projects whose agents count for all workspaces. Later ones win, over the user's own too. */
+  /** Projects whose agents count for all workspaces. Later projects win, also over the user's folders. */
   projects?: readonly string[];
-  /** Further folders of agents, which win over all others. One that does not exist is a problem of the registry. */
+  /** More folders of agents. They win over all other folders. A missing folder is a problem of the registry. */
   folders?: readonly string[];
   /** Agents given as objects. They win over files. */
   definitions?: readonly AgentDefinition[];
-  /** Agents that other hosts serve, looked up at every load: they count where no file here is about them. */
-  elsewhere?: () => readonly AgentDefinition[];
+  /** Agents of other hosts, read at every load. They count if no local file has their id. */
+  remoteAgents?: () => readonly AgentDefinition[];
 }
 
 /**
- * Loads who can be asked. Later sources win over earlier ones, by id: shipped agents, the user's folders, the
- * workspace's `.claude/agents`, its `.troupe/agents`. Loading again reads only files that have changed.
+ * Loads the agents of a workspace. Later sources win by id: the shipped agents, the user's folders, the workspace's
+ * `.claude/agents`, its `.troupe/agents`, `folders`, `definitions`. A second load reads only changed files.
  *
  * @example
  * const source = createAgentSource({ userFolders: ["/home/me/.troupe/agents"] });
- * const company = await source.load("/home/me/project");
- * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
+ * const registry = await source.load("/home/me/project");
+ * for (const agent of registry.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */
 export function createAgentSource(options: AgentSourceOptions): AgentSource {
-  const { builtin = true, userFolders, projects = [], definitions = [], elsewhere = () => [] } = options;
+  const { builtin = true, userFolders, projects = [], definitions = [], remoteAgents = () => [] } = options;
   const reader = createAgentReader();
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
   common.push(...projects.flatMap((project) => workspaceFolders(resolve(project))));
-  const given: AgentFolder[] = (options.folders ?? []).map((path) => ({
+  const extra: AgentFolder[] = (options.folders ?? []).map((path) => ({
     path: resolve(path),
     origin: "user",
     required: true,
@@ -50,16 +50,16 @@ export function createAgentSource(options: AgentSourceOptions): AgentSource {
   return {
     async load(workspace) {
       const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
-      // In the user's home folder both name the same place: the workspace's view of it counts.
-      const taken = new Set(own.map(({ path }) => path));
-      const folders = [...common.filter(({ path }) => !taken.has(path)), ...own, ...given];
+      // In the user's home folder a user folder can also be a workspace folder. It is read once, as a workspace folder.
+      const ownPaths = new Set(own.map(({ path }) => path));
+      const folders = [...common.filter(({ path }) => !ownPaths.has(path)), ...own, ...extra];
       const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
-      return assembleRegistry([...layers, layerOf(definitions)], elsewhere());
+      return assembleRegistry([...layers, layerOf(definitions)], remoteAgents());
     },
   };
 }
 
-/** The folders of a workspace that hold agents, the one that wins last. */
+/** The agent folders of a workspace. The last one wins. */
 export function workspaceFolders(workspace: string): AgentFolder[] {
   return [
     { path: join(workspace, ".claude", "agents"), origin: "claude", within: workspace },

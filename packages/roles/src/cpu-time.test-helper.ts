@@ -1,4 +1,4 @@
-/** By the processor's time: what else the machine does meanwhile is no matter of ours. */
+/** CPU time of this process: other load on the machine does not count. */
 export function cpuMsOf(act: () => void): number {
   const before = process.cpuUsage();
   act();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { assembleRegistry } from "./agent-registry.ts";
 import { type AgentOrigin, parseAgent } from "./parse-agent.ts";
 
-// The arrows of a whole company. Circles and unknown targets, over real files, are in company-source.test.ts.
+// Delegation between the agents of a registry. agent-source.test.ts tests cycles and unknown targets with real files.
 
 type File = [id: string, troupe: string, targets?: string];
 
@@ -20,8 +20,8 @@ function problemsOf(files: File[], origin?: AgentOrigin): string[] {
   );
 }
 
-describe("agents that are switched off", () => {
-  test("stay in the list, and say that they are off", () => {
+describe("disabled agents", () => {
+  test("stay in the list, marked as disabled", () => {
     const { agents, problems, find } = registryOf([["a", "disabled: true"]]);
     expect(agents).toMatchObject([{ id: "a", disabled: true }]);
     expect(find("a")).toMatchObject({ disabled: true });
@@ -35,12 +35,12 @@ describe("agents that are switched off", () => {
     ];
     expect(problemsOf(files)).toEqual(["top.md warning 5:21 disabled-target"]);
     expect(registryOf(files).problems[0]).toMatchObject({
-      message: 'top may delegate to "off", which is switched off',
-      fix: "remove off, or disabled: true from its file",
+      message: 'top may delegate to "off", which is disabled',
+      fix: "remove off, or remove disabled: true from its file",
     });
   });
 
-  test("named by a shipped agent are no warning: its list is not the user's to change", () => {
+  test("named by a shipped agent cause no warning: the user cannot change its list", () => {
     expect(
       problemsOf(
         [
@@ -52,7 +52,7 @@ describe("agents that are switched off", () => {
     ).toEqual([]);
   });
 
-  test("close no circle, for nobody can ask them", () => {
+  test("close no cycle, because they never run", () => {
     expect(
       problemsOf([
         ["a", "", "b"],
@@ -114,12 +114,12 @@ describe("alternatives", () => {
       "one that does not exist",
       [
         ["p", "", "a"],
-        ["a", "retry: {alternative: nobody}"],
+        ["a", "retry: {alternative: missing}"],
       ],
       ["a.md warning 4:31 unknown-alternative"],
     ],
     [
-      "one that is switched off",
+      "one that is disabled",
       [
         ["p", "", "a"],
         ["a", "retry: {alternative: b}"],
@@ -149,7 +149,7 @@ describe("alternatives", () => {
       ["b", ""],
     ]);
     expect(unreachable.problems[0]?.message).toBe(
-      'the alternative of a is "b", but none that may delegate to a (p, q) may delegate to it',
+      'the alternative of a is "b", but no parent of a (p, q) may delegate to b',
     );
     const misspelt = registryOf([
       ["a", "retry: {alternative: helpr}"],

@@ -1,38 +1,37 @@
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./problem-report.ts";
 
-/** An agent file, cut at its fences. Offsets count in the whole text. */
+/** The parts of an agent file. Offsets are positions in the whole text. */
 export interface FileParts {
   yaml: string;
   yamlOffset: number;
-  /** Where the body begins, just after the closing fence. */
+  /** Start of the body, after the closing fence. */
   bodyOffset: number;
   body: string;
 }
 
 /**
- * The most that front matter may hold. Real ones stay below 10 KiB; hostile YAML costs time that grows faster than
- * its size.
+ * The largest front matter. Real files stay below 10 KiB. The parse time of hostile YAML grows faster than its size.
  */
 export const frontMatterBytesMax = 32 * 1024;
 
-/** Cuts a file into front matter and body. Reports an error and returns null where it cannot. */
-export function splitFile(text: string, report: Report): FileParts | null {
+/** Splits a file into front matter and body. Reports an error and returns null if it has no valid front matter. */
+export function splitFile(text: string, report: ProblemReport): FileParts | null {
   const opening = /\S/.exec(text)?.index ?? 0;
   const yamlOffset = endOfLine(text, opening);
   const fence = text.slice(opening, yamlOffset).trimEnd();
   if (!fence.startsWith("---") || startsMidLine(text, opening)) {
     report.error(opening, {
       code: "missing-front-matter",
-      message: "the file does not begin with front matter",
-      fix: "begin it with a line ---, then name: and description:, then another line ---",
+      message: "the file does not start with front matter",
+      fix: "start the file with a line ---, then name: and description:, then another line ---",
     });
     return null;
   }
   if (fence !== "---") {
     report.error(opening + 3, {
       code: "unsupported-front-matter",
-      message: `the front matter opens with ${JSON.stringify(fence.slice(0, 40))}; only plain YAML is read`,
-      fix: "let the first line be --- and nothing else",
+      message: `the front matter starts with ${JSON.stringify(fence.slice(0, 40))}; only plain YAML is supported`,
+      fix: "write only --- on the first line",
     });
     return null;
   }
@@ -40,8 +39,8 @@ export function splitFile(text: string, report: Report): FileParts | null {
   if (!closing) {
     report.error(opening, {
       code: "unterminated-front-matter",
-      message: `the front matter that opens on line ${report.placeAt(opening).line} is never closed`,
-      fix: "add a line --- between the last key and the prompt",
+      message: `the front matter that starts on line ${report.locationAt(opening).line} has no closing line`,
+      fix: "add a line --- after the last key, before the prompt",
     });
     return null;
   }
@@ -49,7 +48,7 @@ export function splitFile(text: string, report: Report): FileParts | null {
   if (yaml.length > frontMatterBytesMax) {
     report.error(yamlOffset, {
       code: "front-matter-too-large",
-      message: `the front matter holds ${yaml.length} characters; ${frontMatterBytesMax} is the most`,
+      message: `the front matter has ${yaml.length} characters; the maximum is ${frontMatterBytesMax}`,
       fix: "move long text below the closing ---, into the prompt",
     });
     return null;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cpuMsOf } from "./cpu-time.test-helper.ts";
 import { parseAgent } from "./parse-agent.ts";
 
-// A schema is a promise about an agent's answers: what could not be checked of it has to be told before it is relied on.
+// Parts of an output schema that troupe could not check must be reported.
 
 /** A file whose schema begins at line 5, column 17. */
 function parse(schema: string) {
@@ -31,33 +31,38 @@ describe("schemas that an answer can be held to", () => {
 
 describe("schemas that cannot be used", () => {
   const table: [schema: string, column: number, message: string, fix: string][] = [
-    ["{}", 17, "says nothing of the answer", "begin it with type: object"],
-    ["{description: a list}", 17, "says nothing of the answer", "begin it with type: object"],
-    ["{properties: {a: {type: string}}}", 30, "properties binds nothing", "write type: object beside it"],
-    ["{type: string, properties: {}}", 44, "properties binds nothing", "write type: object beside it"],
+    ["{}", 17, "does not describe the answer", "start with type: object"],
+    ["{description: a list}", 17, "does not describe the answer", "start with type: object"],
+    ["{properties: {a: {type: string}}}", 30, "properties has no effect", "add type: object to the same schema"],
+    ["{type: string, properties: {}}", 44, "properties has no effect", "add type: object to the same schema"],
     ["{type: strng}", 24, 'type is "strng"', "did you mean string?"],
     ["{type: [object, nul]}", 24, 'type is "nul"', "did you mean null?"],
     ["{type: 7}", 24, "type is 7", "write one of these"],
     ["{type: []}", 24, "type is []", "write one of these"],
-    ["{type: object, properties: {a: bool}}", 48, 'properties.a is "bool"', "write {type: string} in its place"],
-    ["{type: object, properties: {a: integr}}", 48, 'properties.a is "integr"', "write {type: integer} in its place"],
+    ["{type: object, properties: {a: bool}}", 48, 'properties.a is "bool"', "write {type: string} instead"],
+    ["{type: object, properties: {a: integr}}", 48, 'properties.a is "integr"', "write {type: integer} instead"],
     ["{type: object, properties: [a]}", 44, 'properties is ["a"]', "write properties: {a: {type: string}}"],
-    ["{type: array, items: [a]}", 38, 'items is ["a"]', "write {type: string} in its place"],
+    ["{type: array, items: [a]}", 38, 'items is ["a"]', "write {type: string} instead"],
     ["{type: object, required: a}", 42, 'required is "a"', "write required: [a, b]"],
     ["{type: object, required: [nme], properties: {name: true}}", 43, 'required names "nme"', "did you mean name?"],
-    ["{type: object, required: [name]}", 43, 'required names "name"', "describe it under properties:"],
+    ["{type: object, required: [name]}", 43, 'required names "name"', "describe it below properties:"],
     ["{type: array, minItems: '3'}", 41, 'minItems is "3"', "write minItems: 1"],
     ["{type: string, pattern: '('}", 41, 'pattern is "("', "write pattern:"],
     ["{anyOf: []}", 25, "anyOf is []", "write anyOf: [{type: string}"],
-    ["{anyOf: [string]}", 26, 'anyOf.0 is "string"', "write {type: string} in its place"],
-    ["{type: string, not: {}}", 37, "not cannot be checked", "remove it"],
-    ["{type: array, items: {if: {}, type: string}}", 43, "items.if cannot be checked", "remove it"],
-    ["{$ref: '#/$defs/a'}", 24, '$ref is "#/$defs/a", which is not there', "describe NAME under $defs:"],
-    ["{$ref: 'http://x/y'}", 24, "which is not there", "describe NAME under $defs:"],
-    ["{$ref: '#/$defs/constructor', $defs: {}}", 24, "which is not there", "describe NAME under $defs:"],
-    ["{$ref: '#'}", 17, "leads through more than 1000 schemas", "never straight back to itself"],
-    ["{$ref: '#/$defs/a', $defs: {a: {anyOf: [{$ref: '#/$defs/a'}]}}}", 17, "more than 1000 schemas", "to itself"],
-    ["{type: object, patternProperties: {'(': true}}", 17, "cannot be used: invalid regular expression", "other words"],
+    ["{anyOf: [string]}", 26, 'anyOf.0 is "string"', "write {type: string} instead"],
+    ["{type: string, not: {}}", 37, "not is not supported", "remove it"],
+    ["{type: array, items: {if: {}, type: string}}", 43, "items.if is not supported", "remove it"],
+    ["{$ref: '#/$defs/a'}", 24, '$ref is "#/$defs/a", which does not exist', "describe NAME below $defs:"],
+    ["{$ref: 'http://x/y'}", 24, "which does not exist", "describe NAME below $defs:"],
+    ["{$ref: '#/$defs/constructor', $defs: {}}", 24, "which does not exist", "describe NAME below $defs:"],
+    ["{$ref: '#'}", 17, "refers to more than 1000 schemas", "leads directly back to itself"],
+    ["{$ref: '#/$defs/a', $defs: {a: {anyOf: [{$ref: '#/$defs/a'}]}}}", 17, "more than 1000 schemas", "back to itself"],
+    [
+      "{type: object, patternProperties: {'(': true}}",
+      17,
+      "cannot be used: invalid regular expression",
+      "rewrite the schema",
+    ],
   ];
 
   test.each(table)("%s", (schema, column, message, fix) => {
@@ -72,7 +77,9 @@ describe("schemas that cannot be used", () => {
   test("one that is nested too deeply", () => {
     const nested = (depth: number): string => `${"{type: array, items: ".repeat(depth)}true${"}".repeat(depth)}`;
     expect(parse(nested(32)).problems).toEqual([]);
-    expect(parse(nested(34)).problems).toMatchObject([{ code: "invalid-schema", fix: "let the answer be flatter" }]);
+    expect(parse(nested(34)).problems).toMatchObject([
+      { code: "invalid-schema", fix: "use fewer levels in the answer" },
+    ]);
   });
 });
 
@@ -91,7 +98,7 @@ const doubling = Array.from(
 test.each([
   ["references that double", `{$ref: '#/$defs/a0', $defs: {${doubling.join(", ")}, a40: {type: string}}}`],
   ["nesting", `${"{type: array, items: ".repeat(1_200)}true${"}".repeat(1_200)}`],
-  ["nesting of what is no schema", `{type: object, x: ${"{a: ".repeat(1_400)}.inf${"}".repeat(1_400)}}`],
+  ["nesting of what is not a schema", `{type: object, x: ${"{a: ".repeat(1_400)}.inf${"}".repeat(1_400)}}`],
   [
     "many schemas",
     `{type: object, properties: {${Array.from({ length: 1_500 }, (_, i) => `p${i}: {type: no}`).join(", ")}}}`,

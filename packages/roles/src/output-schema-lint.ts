@@ -1,127 +1,140 @@
+import { didYouMean, nearestNames } from "@troupe/core/internal";
 import { z } from "zod";
-import { nearest } from "./nearest.ts";
-import { type Report, show } from "./report.ts";
-import { hasShape, schemaKeywords, schemaTypes, shapes, tellingKeywords } from "./schema-keywords.ts";
+import { formatValue, type ProblemReport } from "./problem-report.ts";
+import { constrainingKeywords, hasShape, schemaKeywords, schemaTypes, shapes } from "./schema-keywords.ts";
 import { type Field, isMapping } from "./yaml-fields.ts";
 
 type JsonSchema = Record<string, unknown>;
 type Path = readonly PropertyKey[];
 
-/** A schema, and where it stands below the field. */
-interface Placed {
+/** A schema and its path below the field. */
+interface SchemaAtPath {
   schema: unknown;
   path: Path;
 }
 
-interface Look {
+interface SchemaLint {
   field: Field;
-  report: Report;
+  report: ProblemReport;
   root: JsonSchema;
 }
 
 const nestingMax = 32;
-/** Schemas that one value may have to be held against, by references and choices alone. */
+/** The largest number of schemas that one value is checked against through references and choices. */
 const choicesMax = 1_000;
 
 /**
- * Looks at the JSON Schema of an agent's answers: whether an answer can be held to all of it. What would be passed over
- * in silence, such as `properties` without `type: object`, is an error here.
+ * Lints the JSON Schema of an agent's answers. A part that could not be checked, such as `properties` without
+ * `type: object`, is an error.
  */
-export function lintOutputSchema(schema: JsonSchema, field: Field, report: Report): void {
-  const look: Look = { field, report, root: schema };
+export function lintOutputSchema(schema: JsonSchema, field: Field, report: ProblemReport): void {
+  const lint: SchemaLint = { field, report, root: schema };
   const path: Path = ["outputSchema"];
-  if (!tellingKeywords.some((keyword) => Object.hasOwn(schema, keyword))) {
-    const message = `${nameOf(path)} says nothing of the answer: it has neither type nor properties`;
-    tell(look, path, message, "begin it with type: object, and describe the answer's keys under properties:");
+  if (!constrainingKeywords.some((keyword) => Object.hasOwn(schema, keyword))) {
+    const message = `${nameOf(path)} does not describe the answer: it has no type and no properties`;
+    reportError(lint, path, message, "start with type: object, and describe the keys of the answer below properties:");
   }
-  lintSchema({ schema, path }, 0, look);
+  lintSchema({ schema, path }, 0, lint);
   const failure = report.failed ? null : failureOf(schema);
   if (failure === null) return;
-  const fix = "write it in other words, or take it out: no answer could be held to it";
-  tell(look, path, `${nameOf(path)} cannot be used: ${failure}`, fix);
+  const fix = "rewrite the schema or remove it: troupe cannot check answers against it";
+  reportError(lint, path, `${nameOf(path)} cannot be used: ${failure}`, fix);
 }
 
-function lintSchema({ schema, path }: Placed, nesting: number, look: Look): void {
+function lintSchema({ schema, path }: SchemaAtPath, nesting: number, lint: SchemaLint): void {
   if (typeof schema === "boolean") return;
   if (!isMapping(schema)) {
-    const type = nearest(String(schema), schemaTypes) ?? "string";
-    tell(look, path, `${nameOf(path)} is ${show(schema)}; wanted is a schema`, `write {type: ${type}} in its place`);
+    const [type = "string"] = nearestNames(String(schema), schemaTypes, 1);
+    reportError(
+      lint,
+      path,
+      `${nameOf(path)} is ${formatValue(schema)}; expected a schema`,
+      `write {type: ${type}} instead`,
+    );
     return;
   }
   if (nesting > nestingMax) {
-    tell(look, path, `a schema lies more than ${nestingMax} others deep`, "let the answer be flatter");
+    reportError(
+      lint,
+      path,
+      `${nameOf(path)} is nested more than ${nestingMax} schemas deep`,
+      "use fewer levels in the answer",
+    );
     return;
   }
-  lintReference(schema, path, look);
-  if (choicesOf(schema, look.root) > choicesMax) {
-    const message = `${nameOf(path)} leads through more than ${choicesMax} schemas by its references alone`;
-    tell(look, path, message, "let it refer to fewer, and never straight back to itself");
+  lintReference(schema, path, lint);
+  if (choicesOf(schema, lint.root) > choicesMax) {
+    const message = `${nameOf(path)} refers to more than ${choicesMax} schemas for one value`;
+    reportError(lint, path, message, "use fewer references, and no reference that leads directly back to itself");
     return;
   }
-  for (const keyword of Object.keys(schema)) lintKeyword(keyword, schema, path, look);
-  lintTypes(schema, path, look);
-  lintRequired(schema, path, look);
-  for (const below of schemasBelow(schema, path)) lintSchema(below, nesting + 1, look);
+  for (const keyword of Object.keys(schema)) lintKeyword(keyword, schema, path, lint);
+  lintTypes(schema, path, lint);
+  lintRequired(schema, path, lint);
+  for (const below of schemasBelow(schema, path)) lintSchema(below, nesting + 1, lint);
 }
 
 const usableKeywords = Object.keys(schemaKeywords).filter((keyword) => schemaKeywords[keyword]?.shape !== "unusable");
 
-function lintKeyword(keyword: string, schema: JsonSchema, path: Path, look: Look): void {
+function lintKeyword(keyword: string, schema: JsonSchema, path: Path, lint: SchemaLint): void {
   const known = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword] : undefined;
   const at = [...path, keyword];
   if (known === undefined) {
-    const meant = nearest(keyword, usableKeywords);
-    if (meant === null) return;
-    look.report.warn(look.field.keyOffsetOf(at), {
+    const fix = didYouMean(keyword, usableKeywords);
+    if (fix === null) return;
+    lint.report.warn(lint.field.keyOffsetOf(at), {
       code: "unknown-keyword",
-      message: `${nameOf(at)} is no keyword of JSON Schema; it has no effect`,
-      fix: `did you mean ${meant}?`,
+      message: `${nameOf(at)} is not a keyword of JSON Schema; it has no effect`,
+      fix,
     });
     return;
   }
   const value = schema[keyword];
   if (known.shape === "unusable") {
-    const fix = "remove it, and say in the prompt what it was to say";
-    tell(look, at, `${nameOf(at)} cannot be checked: an answer could break it unseen`, fix);
+    const fix = "remove it, and describe the rule in the prompt";
+    reportError(lint, at, `${nameOf(at)} is not supported: troupe could not check it`, fix);
   } else if (!hasShape(value, known.shape)) {
-    const wanted = shapes[known.shape];
-    tell(look, at, `${nameOf(at)} is ${show(value)}; wanted is ${wanted.name}`, `write ${keyword}: ${wanted.example}`);
-  } else if (known.binds !== undefined && !typesOf(schema).includes(known.binds)) {
-    const message = `${nameOf(at)} binds nothing: the schema that it stands in is not of type ${known.binds}`;
-    tell(look, at, message, `write type: ${known.binds} beside it, or remove ${keyword}`);
+    const expected = shapes[known.shape];
+    reportError(
+      lint,
+      at,
+      `${nameOf(at)} is ${formatValue(value)}; expected ${expected.name}`,
+      `write ${keyword}: ${expected.example}`,
+    );
+  } else if (known.appliesTo !== undefined && !typesOf(schema).includes(known.appliesTo)) {
+    const message = `${nameOf(at)} has no effect: its schema is not of type ${known.appliesTo}`;
+    reportError(lint, at, message, `add type: ${known.appliesTo} to the same schema, or remove ${keyword}`);
   }
 }
 
-function lintTypes(schema: JsonSchema, path: Path, look: Look): void {
+function lintTypes(schema: JsonSchema, path: Path, lint: SchemaLint): void {
   if (!Object.hasOwn(schema, "type")) return;
   const at = [...path, "type"];
   const given = Array.isArray(schema.type) && schema.type.length > 0 ? schema.type : [schema.type];
   for (const type of given.filter((name) => !schemaTypes.includes(name))) {
-    const meant = nearest(String(type), schemaTypes);
-    const message = `${nameOf(at)} is ${show(type)}; wanted is one of ${schemaTypes.join(", ")}`;
-    tell(look, at, message, meant ? `did you mean ${meant}?` : "write one of these, such as type: string");
+    const message = `${nameOf(at)} is ${formatValue(type)}; expected one of ${schemaTypes.join(", ")}`;
+    reportError(lint, at, message, didYouMean(String(type), schemaTypes) ?? "write one of these, such as type: string");
   }
 }
 
-/** Types that a schema names; `integer` counts as a number. */
+/** The types of a schema. `integer` counts as a number. */
 function typesOf({ type }: JsonSchema): unknown[] {
   return (Array.isArray(type) ? type : [type]).map((name) => (name === "integer" ? "number" : name));
 }
 
-/** A required key that is not described would not be asked for. */
-function lintRequired({ required, properties }: JsonSchema, path: Path, look: Look): void {
+/** A required key without a description would not be checked. */
+function lintRequired({ required, properties }: JsonSchema, path: Path, lint: SchemaLint): void {
   if (!Array.isArray(required)) return;
   const described = isMapping(properties) ? Object.keys(properties) : [];
   for (const [i, key] of required.entries()) {
     if (described.includes(key)) continue;
-    const meant = nearest(String(key), described);
-    const message = `${nameOf([...path, "required"])} names ${show(key)}, which properties does not describe`;
-    const fix = meant ? `did you mean ${meant}?` : "describe it under properties:, or remove it";
-    tell(look, [...path, "required", i], message, fix);
+    const message = `${nameOf([...path, "required"])} names ${formatValue(key)}, which is not in properties`;
+    const fix = didYouMean(String(key), described) ?? "describe it below properties:, or remove it";
+    reportError(lint, [...path, "required", i], message, fix);
   }
 }
 
-function schemasBelow(schema: JsonSchema, path: Path): Placed[] {
+function schemasBelow(schema: JsonSchema, path: Path): SchemaAtPath[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     const shape = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword]?.shape : undefined;
     const at = [...path, keyword];
@@ -136,13 +149,18 @@ function schemasBelow(schema: JsonSchema, path: Path): Placed[] {
   });
 }
 
-function lintReference({ $ref }: JsonSchema, path: Path, look: Look): void {
-  if (typeof $ref !== "string" || targetOf($ref, look.root) !== undefined) return;
-  const message = `${nameOf([...path, "$ref"])} is ${show($ref)}, which is not there`;
-  tell(look, [...path, "$ref"], message, "refer to #/$defs/NAME, and describe NAME under $defs: of outputSchema");
+function lintReference({ $ref }: JsonSchema, path: Path, lint: SchemaLint): void {
+  if (typeof $ref !== "string" || targetOf($ref, lint.root) !== undefined) return;
+  const message = `${nameOf([...path, "$ref"])} is ${formatValue($ref)}, which does not exist`;
+  reportError(
+    lint,
+    [...path, "$ref"],
+    message,
+    "refer to #/$defs/NAME, and describe NAME below $defs: of outputSchema",
+  );
 }
 
-/** How many schemas one value may have to be held against; endless where a reference comes straight back to itself. */
+/** Counts the schemas that one value is checked against. A reference that leads directly back to itself has no end. */
 function choicesOf(schema: unknown, root: JsonSchema): number {
   let choices = 0;
   const count = (at: unknown): void => {
@@ -157,15 +175,15 @@ function choicesOf(schema: unknown, root: JsonSchema): number {
 
 function targetOf(reference: string, root: JsonSchema): unknown {
   if (reference === "#") return root;
-  const [, place = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
-  const named = root[place];
+  const [, key = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
+  const named = root[key];
   return isMapping(named) && Object.hasOwn(named, name) ? named[name] : undefined;
 }
 
-/** What zod cannot make use of, beyond all that is looked for here. */
+/** The reason why zod cannot use a schema that passed all other checks. */
 function failureOf(schema: JsonSchema): string | null {
   try {
-    // A registry of its own: ids of schemas are nobody else's business.
+    // A separate registry, because zod's global registry would keep the ids of the schemas.
     z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema, { registry: z.registry() });
     return null;
   } catch (cause) {
@@ -174,7 +192,7 @@ function failureOf(schema: JsonSchema): string | null {
   }
 }
 
-function tell({ field, report }: Look, path: Path, message: string, fix: string): void {
+function reportError({ field, report }: SchemaLint, path: Path, message: string, fix: string): void {
   report.error(field.offsetOf(path), { code: "invalid-schema", message, fix });
 }
 

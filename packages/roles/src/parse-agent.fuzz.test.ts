@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { cpuMsOf } from "./cpu-time.test-helper.ts";
 import { parseAgent } from "./parse-agent.ts";
 
-// Agent files come from anywhere. Whatever they hold, parsing ends soon, throws nothing, and accounts for itself.
+// Agent files can have any contents. Parsing always ends soon, never throws, and reports its problems.
 
 const line = fc.oneof(
   fc.constantFrom(

@@ -37,7 +37,7 @@ describe("a file that is wrong says what, and where", () => {
     ["name is a number", "---\nname: 7\ndescription: d\n---\nx", ["error 2:7 wrong-type"]],
     ["description is a list", "---\nname: a\ndescription: [d]\n---\nx", ["error 3:14 wrong-type"]],
     ["name without a letter", '---\nname: "!!!"\ndescription: d\n---\nx', ["error 2:7 invalid-id"]],
-    ["name that is no id", "---\nname: My Agent\ndescription: d\n---\nx", ["warning 2:7 id-from-name"]],
+    ["name that is not a valid id", "---\nname: My Agent\ndescription: d\n---\nx", ["warning 2:7 id-from-name"]],
     ["id that is none", withLines("id: my agent"), ["error 4:5 invalid-id"]],
     ["id of a number", withLines("id: 12"), ["error 4:5 wrong-type"]],
     ["key given twice", withLines("model: opus", "model: haiku"), ["error 5:1 duplicate-key"]],
@@ -57,8 +57,8 @@ describe("a file that is wrong says what, and where", () => {
     ["tools have nothing behind", withLines("tools:"), ["warning 4:1 empty-tools"]],
     ["two tools run together", withLines("tools: read, write shell"), ["warning 4:14 invalid-tool"]],
     ["a restricted tool", withLines("tools: [read, Bash(git *)]"), ["warning 4:15 restricted-tool"]],
-    ["delegation to nobody", withLines("tools: Read, Task"), ["warning 4:14 delegation-without-targets"]],
-    ["a target that is no id", withLines("tools: Agent(a b)"), ["error 4:8 invalid-id"]],
+    ["delegation without a named agent", withLines("tools: Read, Task"), ["warning 4:14 delegation-without-targets"]],
+    ["a target that is not a valid id", withLines("tools: Agent(a b)"), ["error 4:8 invalid-id"]],
     ["a script for a model", withLines("model: scripted/./evil.yaml"), ["warning 4:8 script-as-model"]],
     ["a recording for a model", withLines('model: " replay/1"'), ["warning 4:8 script-as-model"]],
     ["permissions bypassed", withLines("permissionMode: bypassPermissions"), ["warning 4:17 ignored-permission-mode"]],
@@ -69,7 +69,7 @@ describe("a file that is wrong says what, and where", () => {
     ],
     ["subagents is a list", withLines("subagents: [a]"), ["error 4:12 wrong-type"]],
     ["unknown key in subagents", withLines("subagents:", "  alow: [b]"), ["error 5:3 unknown-key"]],
-    ["a subagent that is no id", withLines("subagents:", "  allow: [b, c d]"), ["error 5:14 invalid-id"]],
+    ["a subagent that is not a valid id", withLines("subagents:", "  allow: [b, c d]"), ["error 5:14 invalid-id"]],
     ["unknown execution", withLines("subagents:", "  execution: both"), ["error 5:14 invalid-value"]],
     ["no child at once", withLines("subagents:", "  max_concurrent: 0"), ["error 5:19 invalid-value"]],
     ["unknown key in troupe", withLines("troupe:", "  limit: {}"), ["error 5:3 unknown-key"]],
@@ -96,7 +96,7 @@ describe("a file that is wrong says what, and where", () => {
 
   test("the message names the value", () => {
     const wrong = parse(withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"));
-    expect(wrong.problems[0]?.message).toBe('troupe.limits.maxDurationMs is "5 min"; wanted is a number');
+    expect(wrong.problems[0]?.message).toBe('troupe.limits.maxDurationMs is "5 min"; expected a number');
   });
 
   test.each([
@@ -104,10 +104,10 @@ describe("a file that is wrong says what, and where", () => {
     ["Description: x", "did you mean description?"],
     ["allowed-tools: Read", "did you mean tools?"],
     ["max_turns: 3", "did you mean maxTurns?"],
-    ["limits: {}", "put it under troupe: as limits"],
-    ["deny: [b]", "put it under subagents:, indented by two spaces"],
-    ["maxDurationMs: 1", "put it under limits:, under troupe:"],
-    ["zzzzzz: 1", "remove it; keys of troupe alone go under troupe:"],
+    ["limits: {}", "move it below troupe: as limits"],
+    ["deny: [b]", "move it below subagents:, indented by two spaces"],
+    ["maxDurationMs: 1", "move it below limits:, below troupe:"],
+    ["zzzzzz: 1", "remove it, or move it below troupe: if it is a key of troupe"],
     ["subagents: {max_concurent: 3}", "did you mean max_concurrent?"],
     ["troupe: {limits: {max_iterations: 3}}", "did you mean maxIterations?"],
   ])("%s → %s", (line, fix) => {
@@ -211,13 +211,13 @@ describe("a sound file", () => {
     expect([definition?.tools, definition?.subagents.allow]).toEqual([tools, targets]);
   });
 
-  test("what is denied is never less than what was written", () => {
+  test("the denials are never fewer than the written ones", () => {
     const { definition } = parse(withLines("disallowedTools: [Write, Bash(rm *), Agent(b)]"));
     expect(definition?.disallowedTools).toEqual(["write", "shell"]);
     expect(definition?.subagents.deny).toEqual(["b"]);
   });
 
-  test("Claude Code's other keys are read over without a word", () => {
+  test("Claude Code's other keys are ignored without a warning", () => {
     const lines = ["color: red", "effort: high", "skills: [x]", "mcpServers: {a: {b: c}}", "hooks: {}", "memory: user"];
     const more = ["background: true", "permissionMode: plan", "isolation: worktree", "initialPrompt: hi"];
     expect(parse(withLines(...lines, ...more)).problems).toEqual([]);
@@ -237,7 +237,7 @@ describe("a file that is broken still claims an id", () => {
   });
 });
 
-test("a script as a model is the user's to name, and nobody's whose folder it is", () => {
+test("a script as a model counts in the user's agents, and never in a project's", () => {
   const text = withLines("model: scripted/mine");
   const modelOf = (origin: "user" | "project" | "claude" | "builtin") =>
     parseAgent({ path: "sample.md", origin, text }).definition?.model;

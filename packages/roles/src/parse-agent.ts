@@ -2,19 +2,17 @@ import { basename } from "node:path";
 import type { AgentDefinition } from "@troupe/core";
 import { type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core/internal";
 import { fixForTopKey, topKeys } from "./agent-keys.ts";
-import { readSubagents, readTroupe } from "./agent-settings.ts";
-import { reportContradictions } from "./contradictions.ts";
-import { readEffort } from "./effort.ts";
+import { readEffort, readSubagents, readTroupe, reportConflicts } from "./agent-settings.ts";
 import { splitFile } from "./front-matter.ts";
+import { createProblemReport, formatValue, type ProblemReport, type SourceLocation } from "./problem-report.ts";
 import { readFields } from "./read-fields.ts";
-import { createReport, type Report, type SourceLocation, show } from "./report.ts";
 import { readToolList, type Target, type ToolList } from "./tool-list.ts";
 import type { Fields } from "./yaml-fields.ts";
 
 export type AgentOrigin = AgentDefinition["source"]["origin"];
 
 export interface AgentFile {
-  /** Shown in problems, and kept as the definition's source. */
+  /** Path for problems and for the definition's source. */
   path: string;
   origin: AgentOrigin;
   text: string;
@@ -23,20 +21,20 @@ export interface AgentFile {
 export interface ParsedAgent {
   path: string;
   origin: AgentOrigin;
-  /** Null when the file has an error. */
+  /** Null if the file has an error. */
   definition: AgentDefinition | null;
-  /** The id that the file gives, or would give if it were sound: by its front matter, else by its name. */
+  /** The id from the front matter, or from the file name. A file with an error has one too. */
   claimedId: string;
-  /** Where each agent that it may delegate to is named. */
-  targetPlaces: ReadonlyMap<string, SourceLocation>;
-  /** Where the agent is named that is asked when this one has failed. */
-  alternativePlace: SourceLocation | null;
+  /** The location of each subagent in the file. */
+  targetLocations: ReadonlyMap<string, SourceLocation>;
+  /** The location of `retry.alternative` in the file. */
+  alternativeLocation: SourceLocation | null;
   problems: readonly AgentProblem[];
 }
 
 /**
- * Reads one agent file: Markdown with YAML front matter, as Claude Code has it, and troupe's own keys. Never throws:
- * what is wrong is in `problems`, with line and column.
+ * Parses one agent file: Markdown with YAML front matter in Claude Code's format, plus troupe's own keys. Never throws:
+ * `problems` has every error and warning with its line and column.
  *
  * @example
  * const { definition, problems } = parseAgent({
@@ -47,13 +45,13 @@ export interface ParsedAgent {
  */
 export function parseAgent(file: AgentFile): ParsedAgent {
   const text = file.text.replace(/^\uFEFF/, "");
-  const report = createReport(file.path, text);
+  const report = createProblemReport(file.path, text);
   const parts = splitFile(text, report);
   const fields = parts && readFields(parts, report);
   const stem = slugOf(basename(file.path).replace(/\.[^.]*$/, ""));
-  if (!parts || !fields) return refused(file, stem, report.problems);
+  if (!parts || !fields) return refusedAgent(file, stem, report.problems);
 
-  warnOfKeys(fields, report);
+  lintKeys(fields, report);
   const identity = readIdentity(fields, report);
   const description = readText("description", fields, report);
   if (description === null && !fields.has("description")) reportMissing("description", parts.yamlOffset, report);
@@ -63,43 +61,43 @@ export function parseAgent(file: AgentFile): ParsedAgent {
   if (prompt === "") {
     report.error(parts.bodyOffset, {
       code: "empty-prompt",
-      message: "nothing stands below the front matter, so the agent has no prompt",
-      fix: "write below the closing --- what the agent is to do",
+      message: "the file has no text below the front matter, so the agent has no prompt",
+      fix: "write the prompt below the closing ---",
     });
   }
   if (identity === null && !fields.has("name") && !fields.has("id")) reportMissing("name", parts.yamlOffset, report);
   const claimedId = identity?.id ?? slugOf(String(fields.get("id")?.value ?? fields.get("name")?.value ?? "")) ?? stem;
   if (report.failed || !identity || description === null || !settings) {
-    return refused(file, claimedId || stem, report.problems);
+    return refusedAgent(file, claimedId || stem, report.problems);
   }
   const { targets, ...rest } = settings;
   const source = { origin: file.origin, path: file.path };
   const definition = { ...identity, description, prompt, model, ...rest, source };
-  reportContradictions(definition, targets, fields, report);
-  if (report.failed) return refused(file, identity.id, report.problems);
+  reportConflicts(definition, targets, fields, report);
+  if (report.failed) return refusedAgent(file, identity.id, report.problems);
   const alternativeOffset = fields.get("troupe")?.offsetOf(["retry", "alternative"]) ?? 0;
   return {
     path: file.path,
     origin: file.origin,
     definition,
     claimedId: identity.id,
-    targetPlaces: new Map(targets.map(({ id, offset }) => [id, report.placeAt(offset)])),
-    alternativePlace: definition.retry.alternative === null ? null : report.placeAt(alternativeOffset),
+    targetLocations: new Map(targets.map(({ id, offset }) => [id, report.locationAt(offset)])),
+    alternativeLocation: definition.retry.alternative === null ? null : report.locationAt(alternativeOffset),
     problems: report.problems,
   };
 }
 
-/** A file of which nothing can be used. */
-export function refused(
+/** The result for a file that cannot be used. */
+export function refusedAgent(
   file: Pick<AgentFile, "path" | "origin">,
   claimedId: string,
   problems: readonly AgentProblem[],
 ): ParsedAgent {
   const { path, origin } = file;
-  return { path, origin, definition: null, claimedId, targetPlaces: new Map(), alternativePlace: null, problems };
+  return { path, origin, definition: null, claimedId, targetLocations: new Map(), alternativeLocation: null, problems };
 }
 
-/** An id made of words: `Research Coordinator` gives `research-coordinator`. Empty when no letter is left. */
+/** Makes an id of a name: `Research Coordinator` gives `research-coordinator`. Empty if no letter or digit is left. */
 export function slugOf(words: string): string {
   return words
     .normalize("NFKD")
@@ -110,33 +108,33 @@ export function slugOf(words: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-function warnOfKeys(fields: Fields, report: Report): void {
+function lintKeys(fields: Fields, report: ProblemReport): void {
   for (const field of fields.values()) {
     if (!topKeys.has(field.key)) {
       report.warn(field.keyOffset, {
         code: "unknown-key",
-        message: `${show(field.key)} is not a key of agent files; it has no effect`,
+        message: `${formatValue(field.key)} is not a key of agent files; it has no effect`,
         fix: fixForTopKey(field.key),
       });
     }
     if (field.key === "permissionMode" && field.value === "bypassPermissions") {
       report.warn(field.valueOffset, {
         code: "ignored-permission-mode",
-        message: "permissionMode: bypassPermissions has no effect here; approvals are asked for all the same",
+        message: "permissionMode: bypassPermissions has no effect; troupe still asks for approvals",
         fix: "remove the line",
       });
     }
     if (field.comment !== null && (field.key === "description" || field.key === "name")) {
       report.warn(field.valueOffset, {
         code: "cut-by-comment",
-        message: `${field.key} ends at " #"; what follows (${show(field.comment.trim())}) is a comment in YAML`,
+        message: `${field.key} ends at " #": the rest of the line (${formatValue(field.comment.trim())}) is a YAML comment`,
         fix: "put the value in double quotes",
       });
     }
   }
 }
 
-function readIdentity(fields: Fields, report: Report): { id: string; name: string } | null {
+function readIdentity(fields: Fields, report: ProblemReport): { id: string; name: string } | null {
   const name = readText("name", fields, report);
   const id = readText("id", fields, report);
   if (id !== null) {
@@ -144,7 +142,7 @@ function readIdentity(fields: Fields, report: Report): { id: string; name: strin
     const slug = slugOf(id);
     report.error(fields.get("id")?.valueOffset ?? 0, {
       code: "invalid-id",
-      message: `id is ${show(id)}; letters, digits, - and _ are allowed, at most 128 of them`,
+      message: `id is ${formatValue(id)}; expected at most 128 letters, digits, - and _`,
       fix: slug ? `write id: ${slug}` : "write an id such as id: my-agent",
     });
     return null;
@@ -156,21 +154,21 @@ function readIdentity(fields: Fields, report: Report): { id: string; name: strin
   if (slug === "") {
     report.error(offset, {
       code: "invalid-id",
-      message: `name is ${show(name)}, of which no id can be made`,
+      message: `name is ${formatValue(name)}, which has no letter or digit for an id`,
       fix: "add a line such as id: my-agent",
     });
     return null;
   }
   report.warn(offset, {
     code: "id-from-name",
-    message: `name ${show(name)} cannot be an id, so the agent's id is ${slug}`,
+    message: `name ${formatValue(name)} is not a valid id, so the agent's id is ${slug}`,
     fix: `add a line id: ${slug}`,
   });
   return { id: slug, name };
 }
 
-/** Text, or null where it is not given or wrong. Given but empty is wrong, except for keys that have a default. */
-function readText(key: "id" | "name" | "description" | "model", fields: Fields, report: Report): string | null {
+/** Reads a text. Returns null if it is absent or invalid. An empty name or description is an error. */
+function readText(key: "id" | "name" | "description" | "model", fields: Fields, report: ProblemReport): string | null {
   const field = fields.get(key);
   if (!field) return null;
   const { value } = field;
@@ -181,30 +179,31 @@ function readText(key: "id" | "name" | "description" | "model", fields: Fields, 
   }
   report.error(field.valueOffset, {
     code: "wrong-type",
-    message: `${key} is ${show(value)}; text is wanted`,
+    message: `${key} is ${formatValue(value)}; expected text`,
     fix: typeof value === "object" ? `write ${key}: and the text on one line` : `write ${key}: "${String(value)}"`,
   });
   return null;
 }
 
-/** A script that plays tool calls is a program: a folder's file must not have it run. */
-function readModel(fields: Fields, origin: AgentOrigin, report: Report): string {
+/** A script can make any tool call. An agent file of a project must not start one. */
+function readModel(fields: Fields, origin: AgentOrigin, report: ProblemReport): string {
   const model = readText("model", fields, report) ?? "inherit";
-  const isOfFolder = origin === "project" || origin === "claude";
-  if (!isOfFolder || !/^(scripted|replay)\//.test(model)) return model;
+  const isProjectFile = origin === "project" || origin === "claude";
+  if (!isProjectFile || !/^(scripted|replay)\//.test(model)) return model;
   report.warn(fields.get("model")?.valueOffset ?? 0, {
     code: "script-as-model",
-    message: `model is ${show(model)}: a folder's agent cannot have a script answer, so that it inherits its model`,
+    message: `model is ${formatValue(model)}: an agent of a project cannot use a script as its model, so it inherits one`,
     fix: "write model: inherit",
   });
   return "inherit";
 }
 
-function reportMissing(key: "name" | "description", offset: number, report: Report): void {
-  const why = key === "name" ? "others could not delegate to it" : "others would not know when to delegate to it";
+function reportMissing(key: "name" | "description", offset: number, report: ProblemReport): void {
+  const effect =
+    key === "name" ? "other agents cannot delegate to it" : "other agents do not know when to delegate to it";
   report.error(offset, {
     code: `missing-${key}`,
-    message: `the agent has no ${key}: ${why}`,
+    message: `the agent has no ${key}, so ${effect}`,
     fix: key === "name" ? "add a line such as name: my-agent" : "add a line such as description: Use it to …",
   });
 }
@@ -213,7 +212,7 @@ type Settings = Omit<AgentDefinition, "id" | "name" | "description" | "prompt" |
   targets: Target[];
 };
 
-function readSettings(fields: Fields, text: string, report: Report): Settings | null {
+function readSettings(fields: Fields, text: string, report: ProblemReport): Settings | null {
   const granted = readTools("tools", fields, text, report);
   const denied = readTools("disallowedTools", fields, text, report);
   const subagents = readSubagents(fields.get("subagents"), report);
@@ -223,12 +222,12 @@ function readSettings(fields: Fields, text: string, report: Report): Settings | 
   if (!subagents || !troupe || report.failed) return null;
 
   const listed = subagents.allow.map((id, i) => ({ id, offset: fields.get("subagents")?.offsetOf(["allow", i]) ?? 0 }));
-  const targets = denied?.delegation == null ? [...listed, ...(granted?.targets ?? [])] : [];
-  if (granted && granted.delegation !== null && targets.length === 0) {
-    report.warn(granted.delegation, {
+  const targets = denied?.delegationOffset == null ? [...listed, ...(granted?.targets ?? [])] : [];
+  if (granted && granted.delegationOffset !== null && targets.length === 0) {
+    report.warn(granted.delegationOffset, {
       code: "delegation-without-targets",
-      message: "tools grants delegation but does not say to whom, so the agent delegates to nobody",
-      fix: "name the agents: subagents: {allow: [reviewer]}, or Agent(reviewer) among the tools",
+      message: "tools grants delegation but names no agent, so the agent cannot delegate",
+      fix: "name the agents: write subagents: {allow: [reviewer]}, or add Agent(reviewer) to the tools",
     });
   }
   return {
@@ -246,33 +245,38 @@ function readSettings(fields: Fields, text: string, report: Report): Settings | 
   };
 }
 
-function readTools(key: "tools" | "disallowedTools", fields: Fields, text: string, report: Report): ToolList | null {
+function readTools(
+  key: "tools" | "disallowedTools",
+  fields: Fields,
+  text: string,
+  report: ProblemReport,
+): ToolList | null {
   const field = fields.get(key);
   if (!field) return null;
   if (key === "tools" && field.value === null) {
     report.warn(field.keyOffset, {
       code: "empty-tools",
-      message: "tools: has nothing behind it, so the agent gets no tool at all",
-      fix: "write tools: [] if that is meant; remove the line to let it have what its parent grants",
+      message: "tools: has no value, so the agent gets no tools",
+      fix: "write tools: [] for no tools, or remove the line for the tools that its parent grants",
     });
   }
-  return readToolList(field, key === "tools" ? "grants" : "denies", text, report);
+  return readToolList(field, key === "tools" ? "grant" : "deny", text, report);
 }
 
-function readMaxTurns(fields: Fields, report: Report): PartialLimits {
+function readMaxTurns(fields: Fields, report: ProblemReport): PartialLimits {
   const field = fields.get("maxTurns");
   if (!field || field.value === null) return {};
   const { value } = field;
   if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return { maxIterations: value };
   report.error(field.valueOffset, {
     code: typeof value === "number" ? "invalid-value" : "wrong-type",
-    message: `maxTurns is ${show(value)}; wanted is a whole number above 0`,
+    message: `maxTurns is ${formatValue(value)}; expected a whole number above 0`,
     fix: "write maxTurns: 20, or remove the line",
   });
   return {};
 }
 
-/** `max_concurrent` counts as the run's cap only where the file says it, so that a default never tightens. */
+/** `max_concurrent` limits the run only if the file has it. Its default must not lower another limit. */
 function concurrencyOf(fields: Fields, subagents: Subagents): PartialLimits {
   const value = fields.get("subagents")?.value;
   const given = typeof value === "object" && value !== null && "max_concurrent" in value;

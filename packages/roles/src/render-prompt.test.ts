@@ -55,7 +55,7 @@ function prompt(of: string | AgentDefinition, asked: RunRequest, facts: Facts = 
   });
 }
 
-/** What stands below a heading, up to the next one; null without the heading. */
+/** The text of a section, or null if the prompt does not have it. */
 function section(text: string, heading: string): string | null {
   const parts = text.split(`\n\n## ${heading}\n\n`);
   return parts.length === 2 ? (parts[1]?.split(/\n\n## /)[0] ?? null) : null;
@@ -175,7 +175,7 @@ describe("the prompt of a sub-agent", () => {
   });
 });
 
-describe("what a sub-agent may use up", () => {
+describe("the limits of a sub-agent", () => {
   const capsOf = (facts: Facts): string | null => section(prompt("coder", request(ofChild), facts), "Your limits");
 
   test("is not mentioned where nothing is set", () => {
@@ -249,11 +249,11 @@ describe("an agent that may delegate", () => {
 
   test.each([
     ["when to, and when not", /work over many files[\s\S]*a\s+question, one file or a few minutes of work/],
-    ["what needs the user stays with it", /whatever needs the user/],
+    ["to do work that needs the user itself", /whatever needs the user/],
     ["a clear task with its paths", /exact paths/],
     ["criteria", /`success_criteria`/],
     ["one call for each, or a batch", /one call with all of them in `tasks`/],
-    ["what waits for what", /`after`/],
+    ["how tasks wait for each other", /`after`/],
     ["how much of its conversation goes along", /`task_only`[\s\S]*`summary`[\s\S]*`full`/],
     ["files that go along", /`context_files`/],
     ["to look at results before it goes on", /check it before you build on it/],

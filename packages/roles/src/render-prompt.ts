@@ -1,52 +1,53 @@
 import type { AgentDefinition, RunRequest } from "@troupe/core";
 import type { PromptFacts } from "@troupe/core/internal";
-import { answerSection } from "./prompt-answer.ts";
-import { delegatingSection } from "./prompt-delegating.ts";
-import { cut, duration, fenced, lesser, onOneLine } from "./prompt-text.ts";
 
 const taskCharactersMax = 4_000;
+const descriptionCharactersMax = 300;
+
+type FindAgent = (id: string) => AgentDefinition | undefined;
+type OutputSchema = AgentDefinition["outputSchema"];
 
 /**
- * The system prompt of a run: the agent's own words, where and when it works, whom it may delegate to, and, for a
- * sub-agent, its place in the tree, its task, the answer that is expected and its limits.
+ * Renders the system prompt of a run: the agent's own prompt, the date and workspace, and the agents that it may delegate
+ * to. A sub-agent also gets its role, its task, the form of its answer and its limits.
  */
 export function renderPrompt(
   definition: AgentDefinition,
   request: RunRequest,
   facts: PromptFacts,
-  find: (id: string) => AgentDefinition | undefined,
+  find: FindAgent,
 ): string {
   const isChild = request.depth > 0;
   return [
-    wordsOf(definition, request),
-    situation(request, facts),
-    ...(isChild ? [place(definition, request, facts), assignment(request)] : []),
+    ownPrompt(definition, request),
+    workspaceSection(request, facts),
+    ...(isChild ? [roleSection(definition, request, facts), taskSection(request)] : []),
     ...answerSection(request.depth, request.outputSchema ?? definition.outputSchema),
-    ...(isChild ? [caps(request, facts)] : []),
+    ...(isChild ? [limitsSection(request, facts)] : []),
     ...delegatingSection(request, facts, find),
   ].join("\n\n");
 }
 
-/** An agent that works with its parent's prompt has one of its own for when nobody delegated to it. */
-function wordsOf(definition: AgentDefinition, request: RunRequest): string {
-  return borrowedWords(definition, request) ?? definition.prompt;
+/** An agent with `promptFrom: parent` uses its own prompt if it has no parent. */
+function ownPrompt(definition: AgentDefinition, request: RunRequest): string {
+  return parentPromptOf(definition, request) ?? definition.prompt;
 }
 
-function borrowedWords({ promptFrom }: AgentDefinition, { parentPrompt }: RunRequest): string | null {
+function parentPromptOf({ promptFrom }: AgentDefinition, { parentPrompt }: RunRequest): string | null {
   return promptFrom === "parent" ? parentPrompt : null;
 }
 
-function situation(request: RunRequest, facts: PromptFacts): string {
+function workspaceSection(request: RunRequest, facts: PromptFacts): string {
   return [
     "## Where you work",
     "",
     `Date: ${new Date(facts.now).toISOString().slice(0, 10)}`,
-    ...folderWords(request),
+    ...workspaceLines(request),
   ].join("\n");
 }
 
-/** Where its own folder is differs from host to host, and may change while it works: relative paths go with it. */
-function folderWords({ workspace: { path, mode = "shared" } }: RunRequest): string[] {
+/** An own folder has a different path on every host, and can move during the run. Relative paths stay valid. */
+function workspaceLines({ workspace: { path, mode = "shared" } }: RunRequest): string[] {
   const session = path.replace(/[\r\n]/g, " ");
   switch (mode) {
     case "shared":
@@ -56,19 +57,19 @@ function folderWords({ workspace: { path, mode = "shared" } }: RunRequest): stri
         "CURRENT_SESSION_WORKSPACE: .",
         "",
         "You work in a folder of your own. At first nothing is in it but what you were given. Use relative paths: it may",
-        "move to another machine with you. Whoever asked gets each file that you leave in it.",
+        "move to another machine with you. The requester gets each file that you leave in it.",
       ];
     case "worktree":
       return [
         "CURRENT_SESSION_WORKSPACE: .",
         "",
         `You work in a git worktree of ${session}, on a branch of your own: others change other copies. Use relative paths.`,
-        "Whoever asked gets the branch; what you leave uncommitted is committed when you end.",
+        "The requester gets the branch; uncommitted changes are committed when you end.",
       ];
   }
 }
 
-function place(definition: AgentDefinition, request: RunRequest, { limits }: PromptFacts): string {
+function roleSection(definition: AgentDefinition, request: RunRequest, { limits }: PromptFacts): string {
   const lines = [
     "## Your place",
     "",
@@ -79,10 +80,10 @@ function place(definition: AgentDefinition, request: RunRequest, { limits }: Pro
   if (definition.domain !== null) lines.push(`- Domain: ${definition.domain}`);
   if (request.attempt > 1) {
     lines.push(
-      `- Attempt: ${request.attempt}. An earlier one failed; look at what it may have left behind before you begin.`,
+      `- Attempt: ${request.attempt}. An earlier attempt failed; check the changes that it left before you begin.`,
     );
   }
-  if (borrowedWords(definition, request) !== null) {
+  if (parentPromptOf(definition, request) !== null) {
     lines.push(
       "",
       "The words at the beginning are your parent's own: you are to work as it would, on the one task below. Where they",
@@ -92,7 +93,7 @@ function place(definition: AgentDefinition, request: RunRequest, { limits }: Pro
   return lines.join("\n");
 }
 
-function assignment(request: RunRequest): string {
+function taskSection(request: RunRequest): string {
   const lines = ["## Your task", "", ...fenced("task", cut(request.task.trim(), taskCharactersMax)), ""];
   if (request.successCriteria) {
     lines.push(
@@ -110,21 +111,137 @@ function assignment(request: RunRequest): string {
   return lines.join("\n");
 }
 
-function caps(request: RunRequest, { limits, budget }: PromptFacts): string {
+const answerRules = `You get one message and give one answer; you cannot ask back. Where the task leaves something open, take the most
+likely reading and name it; where data is missing, say which. Your last message, without tool calls, is the answer.`;
+
+/**
+ * The form of a sub-agent's answer. Core reads findings, warnings and suggestions from the lists below their headings.
+ */
+const sectionedAnswer = `## Your answer
+
+${answerRules}
+Write it in Markdown under these headings, by exactly these names, and leave out any that would stand alone:
+
+- \`## Summary\`: the outcome in a few sentences, at most 500 characters.
+- \`## Details\`: your work and its result, with paths, figures and evidence, and everything else that your role reports.
+- \`## Findings\`: a list of what was found out, the most important first, each with where it was seen.
+- \`## Files\`: a list of the files that you created, and of the files that you modified.
+- \`## Warnings\`: a list of what failed, was skipped, or is uncertain.
+- \`## Suggestions\`: a list of what should be done next.`;
+
+/** The section on the answer. A root without a schema has none: it answers a user in free form. */
+function answerSection(depth: number, schema: OutputSchema): string[] {
+  if (schema !== null) return [jsonAnswer(schema, depth)];
+  return depth > 0 ? [sectionedAnswer] : [];
+}
+
+function jsonAnswer(schema: NonNullable<OutputSchema>, depth: number): string {
+  return [
+    "## Your answer",
+    "",
+    depth > 0 ? answerRules : "Your last message, without tool calls, is the answer.",
+    "It has to be one JSON value that fits this JSON Schema, with no word before or after it:",
+    "",
+    ...fenced("schema", JSON.stringify(schema, null, 2)),
+    "",
+    "It is checked. Put uncertain facts into fields that allow them; never invent a value to fill a field.",
+  ].join("\n");
+}
+
+function limitsSection(request: RunRequest, { limits, budget }: PromptFacts): string {
   const timeMs = Math.min(limits.maxDurationMs, request.remainingMs ?? limits.maxDurationMs);
-  const tokens = lesser(limits.maxTokens, budget.tokens);
-  const costUsd = lesser(limits.maxCostUsd, budget.costUsd);
+  const tokens = lowerOf(limits.maxTokens, budget.tokens);
+  const costUsd = lowerOf(limits.maxCostUsd, budget.costUsd);
   const { maxContextTokens } = limits;
   return [
     "## Your limits",
     "",
     `- Iterations: ${limits.maxIterations} (one is a reply of yours and the tool calls in it)`,
-    `- Tool calls: ${lesser(limits.maxToolCalls, budget.toolCalls)}`,
-    `- Time: ${duration(timeMs)}`,
+    `- Tool calls: ${lowerOf(limits.maxToolCalls, budget.toolCalls)}`,
+    `- Time: ${formatDuration(timeMs)}`,
     ...(tokens === null ? [] : [`- Tokens: ${tokens}, read and written, over all iterations`]),
     ...(costUsd === null ? [] : [`- Cost: ${Number(costUsd.toPrecision(4))} US dollars`]),
     ...(maxContextTokens === null ? [] : [`- Conversation: ${maxContextTokens} tokens; read no more than you need`]),
     "",
     "Stop before a limit stops you: an answer that says what is missing is worth more than work cut off.",
   ].join("\n");
+}
+
+/** The agents that a run may delegate to, and advice. A sub-agent without targets learns that it cannot delegate. */
+function delegatingSection(request: RunRequest, facts: PromptFacts, find: FindAgent): string[] {
+  const targets = canDelegate(request, facts) ? facts.targets : [];
+  if (targets.length > 0) return [["## Delegating", "", ...targetList(targets, find), "", ...advice(facts)].join("\n")];
+  return request.depth > 0 ? ["## Delegating\n\nYou cannot delegate: do the whole task yourself."] : [];
+}
+
+function canDelegate({ depth }: RunRequest, { limits, budget }: PromptFacts): boolean {
+  return depth < limits.maxDepth && budget.spawns !== 0;
+}
+
+function targetList(targets: readonly string[], find: FindAgent): string[] {
+  const lines = targets.map((id) => {
+    const description = find(id)?.description;
+    return description ? `- ${id}: ${cut(onOneLine(description), descriptionCharactersMax)}` : `- ${id}`;
+  });
+  return ["With the delegate tool you may hand work to these agents:", "", ...lines];
+}
+
+function advice({ limits, budget }: PromptFacts): string[] {
+  return [
+    "Delegate work that fits one of them: work over many files, or work that needs a fresh look. Do the work yourself if it is a",
+    "question, one file or a few minutes of work, and whatever needs the user: an agent cannot ask the user.",
+    "",
+    "- Task: without `context` it is all that the agent sees. Name the goal and its reason, the exact paths, the",
+    "  known facts, and the parts that must not change. One task is one outcome; say in `success_criteria` how to tell that it is",
+    "  reached.",
+    `- Order: ${orderAdvice(limits.maxConcurrent)}`,
+    "  A task that needs the results of others says so in `after`, within one call with `tasks`: they come along with",
+    "  its message. Never let two agents write the same file at once.",
+    "- Context: `context` says how much of your conversation goes along: `task_only` nothing, `summary` the gist, `full`",
+    "  all of it, which costs its tokens again. Left out, the agent's own choice holds. Files go in `context_files`.",
+    ...(budget.spawns === null
+      ? []
+      : [`- Number: ${runCount(budget.spawns)} below you in all, those of your agents and repeats included.`]),
+    "",
+    "The result is a claim until you have looked: check it before you build on it. If it failed, find out why before you",
+    "ask again, and ask differently.",
+  ];
+}
+
+function orderAdvice(concurrent: number): string {
+  const one = "one call for each task, or one call with all of them in `tasks`.";
+  return concurrent === 1
+    ? `${one} They run one after the other, as you asked for them.`
+    : `${one} Calls of one turn run at the same time, ${concurrent} at most; the rest wait for a place.`;
+}
+
+function runCount(count: number): string {
+  return count === 1 ? "1 run may be started" : `${count} runs may be started`;
+}
+
+/** Puts a text between tags. The text cannot contain the closing tag. */
+function fenced(tag: string, text: string): string[] {
+  return [`<${tag}>`, text.replaceAll(`</${tag}>`, `< /${tag}>`), `</${tag}>`];
+}
+
+function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  // Half of a surrogate pair is not valid text.
+  return `${text.slice(0, charactersMax).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function formatDuration(ms: number): string {
+  if (ms < 60_000) return `${Math.max(1, Math.floor(ms / 1_000))} s`;
+  const seconds = Math.floor((ms % 60_000) / 1_000);
+  return seconds === 0 ? `${Math.floor(ms / 60_000)} min` : `${Math.floor(ms / 60_000)} min ${seconds} s`;
+}
+
+/** The lower of two limits. Null means unlimited. */
+function lowerOf(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
 }

@@ -1,16 +1,16 @@
 import type { z } from "zod";
 import { fixForNestedKey } from "./agent-keys.ts";
-import { type Report, show } from "./report.ts";
+import { formatValue, type ProblemReport } from "./problem-report.ts";
 import { type Field, isMapping } from "./yaml-fields.ts";
 
-/** Tells one thing that a schema found wrong below a field: where it is, what was wanted, and what to write instead. */
-export function reportIssue(issue: z.core.$ZodIssue, field: Field, report: Report): void {
+/** Reports one issue of a schema in the value of a field: its location, the expected value, and a fix. */
+export function reportSchemaIssue(issue: z.core.$ZodIssue, field: Field, report: ProblemReport): void {
   const path = [field.key, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     for (const key of issue.keys) {
       report.error(field.keyOffsetOf([...issue.path, key]), {
         code: "unknown-key",
-        message: `${path.join(".")} has no key ${show(key)}`,
+        message: `${formatValue(key)} is not a key of ${path.join(".")}`,
         fix: fixForNestedKey(key, path),
       });
     }
@@ -19,20 +19,20 @@ export function reportIssue(issue: z.core.$ZodIssue, field: Field, report: Repor
   report.error(field.offsetOf(issue.path), {
     code:
       issue.code === "invalid_type" ? "wrong-type" : issue.code === "invalid_format" ? "invalid-id" : "invalid-value",
-    message: `${path.join(".")} is ${show(valueAt(field.value, issue.path))}; ${wanted(issue)}`,
+    message: `${path.join(".")} is ${formatValue(valueAt(field.value, issue.path))}; ${expected(issue)}`,
     fix: fixFor(issue, path),
   });
 }
 
-function wanted(issue: z.core.$ZodIssue): string {
-  if (issue.code === "invalid_value") return `wanted is one of ${issue.values.join(", ")}`;
-  if (issue.code === "invalid_type") return `wanted is ${kinds[issue.expected] ?? issue.expected}`;
-  if (issue.code === "invalid_format") return "letters, digits, - and _ are allowed, at most 128 of them";
-  if (issue.code === "invalid_union") return "wanted is a value that JSON can hold";
+function expected(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_value") return `expected one of ${issue.values.join(", ")}`;
+  if (issue.code === "invalid_type") return `expected ${typeNames[issue.expected] ?? issue.expected}`;
+  if (issue.code === "invalid_format") return "expected at most 128 letters, digits, - and _";
+  if (issue.code === "invalid_union") return "expected a value that JSON supports";
   return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
 }
 
-const kinds: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   int: "a whole number",
   number: "a number",
   array: "a list",

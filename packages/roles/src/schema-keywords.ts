@@ -1,7 +1,7 @@
 import { isMapping } from "./yaml-fields.ts";
 
-/** What stands behind a keyword of JSON Schema. */
-export type Shape =
+/** The kind of value that a keyword of JSON Schema takes. */
+export type KeywordShape =
   | "schema"
   | "schemas by name"
   | "list of schemas"
@@ -14,14 +14,14 @@ export type Shape =
   | "unusable";
 
 export interface Keyword {
-  shape: Shape;
-  /** The type whose values it binds: of others it says nothing. Absent: it binds any. */
-  binds?: "object" | "array" | "string" | "number";
+  shape: KeywordShape;
+  /** The type that the keyword constrains. Absent: it constrains every type. */
+  appliesTo?: "object" | "array" | "string" | "number";
 }
 
 export const schemaTypes = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/** The keywords of JSON Schema: those that an answer can be held to, those that only describe, those that zod lacks. */
+/** The keywords of JSON Schema: constraints, then annotations, then keywords that zod does not support. */
 export const schemaKeywords: Readonly<Record<string, Keyword>> = {
   type: { shape: "anything" },
   enum: { shape: "list" },
@@ -33,31 +33,31 @@ export const schemaKeywords: Readonly<Record<string, Keyword>> = {
   $defs: { shape: "schemas by name" },
   definitions: { shape: "schemas by name" },
 
-  properties: { shape: "schemas by name", binds: "object" },
-  patternProperties: { shape: "schemas by name", binds: "object" },
-  additionalProperties: { shape: "schema", binds: "object" },
-  propertyNames: { shape: "schema", binds: "object" },
-  required: { shape: "list", binds: "object" },
-  minProperties: { shape: "number", binds: "object" },
-  maxProperties: { shape: "number", binds: "object" },
+  properties: { shape: "schemas by name", appliesTo: "object" },
+  patternProperties: { shape: "schemas by name", appliesTo: "object" },
+  additionalProperties: { shape: "schema", appliesTo: "object" },
+  propertyNames: { shape: "schema", appliesTo: "object" },
+  required: { shape: "list", appliesTo: "object" },
+  minProperties: { shape: "number", appliesTo: "object" },
+  maxProperties: { shape: "number", appliesTo: "object" },
 
-  items: { shape: "schema", binds: "array" },
-  prefixItems: { shape: "list of schemas", binds: "array" },
-  contains: { shape: "schema", binds: "array" },
-  minItems: { shape: "number", binds: "array" },
-  maxItems: { shape: "number", binds: "array" },
-  uniqueItems: { shape: "true or false", binds: "array" },
+  items: { shape: "schema", appliesTo: "array" },
+  prefixItems: { shape: "list of schemas", appliesTo: "array" },
+  contains: { shape: "schema", appliesTo: "array" },
+  minItems: { shape: "number", appliesTo: "array" },
+  maxItems: { shape: "number", appliesTo: "array" },
+  uniqueItems: { shape: "true or false", appliesTo: "array" },
 
-  minLength: { shape: "number", binds: "string" },
-  maxLength: { shape: "number", binds: "string" },
-  pattern: { shape: "pattern", binds: "string" },
-  format: { shape: "text", binds: "string" },
+  minLength: { shape: "number", appliesTo: "string" },
+  maxLength: { shape: "number", appliesTo: "string" },
+  pattern: { shape: "pattern", appliesTo: "string" },
+  format: { shape: "text", appliesTo: "string" },
 
-  minimum: { shape: "number", binds: "number" },
-  maximum: { shape: "number", binds: "number" },
-  exclusiveMinimum: { shape: "number", binds: "number" },
-  exclusiveMaximum: { shape: "number", binds: "number" },
-  multipleOf: { shape: "number", binds: "number" },
+  minimum: { shape: "number", appliesTo: "number" },
+  maximum: { shape: "number", appliesTo: "number" },
+  exclusiveMinimum: { shape: "number", appliesTo: "number" },
+  exclusiveMaximum: { shape: "number", appliesTo: "number" },
+  multipleOf: { shape: "number", appliesTo: "number" },
 
   $schema: { shape: "text" },
   $id: { shape: "text" },
@@ -79,11 +79,11 @@ export const schemaKeywords: Readonly<Record<string, Keyword>> = {
   unevaluatedProperties: { shape: "unusable" },
 };
 
-/** Of these, a schema needs one to say anything of a value. */
-export const tellingKeywords = ["type", "properties", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
+/** A schema needs one of these keywords to constrain a value. */
+export const constrainingKeywords = ["type", "properties", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
 
-/** A shape in words, and a sample of it. */
-export const shapes: Readonly<Record<Shape, { name: string; example: string }>> = {
+/** Name and example of each shape, for messages. */
+export const shapes: Readonly<Record<KeywordShape, { name: string; example: string }>> = {
   schema: { name: "a schema", example: "{type: string}" },
   "schemas by name": { name: "keys and their schemas", example: "{a: {type: string}}" },
   "list of schemas": { name: "a list of schemas", example: "[{type: string}, {type: number}]" },
@@ -96,8 +96,8 @@ export const shapes: Readonly<Record<Shape, { name: string; example: string }>> 
   unusable: { name: "nothing", example: "" },
 };
 
-/** Whether a value is what stands behind a keyword. Schemas are looked at one by one, so any value passes for one. */
-export function hasShape(value: unknown, shape: Shape): boolean {
+/** True if a keyword can have this value. Nested schemas are checked separately, so every value counts as a schema. */
+export function hasShape(value: unknown, shape: KeywordShape): boolean {
   if (shape === "schemas by name") return isMapping(value);
   if (shape === "list of schemas") return Array.isArray(value) && value.length > 0;
   if (shape === "list") return Array.isArray(value);

@@ -87,7 +87,7 @@ test.each([
   });
 });
 
-test("general-purpose works with its parent's prompt and tools, and delegates to nobody", () => {
+test("general-purpose works with its parent's prompt and tools, and does not delegate", () => {
   expect(registry.find("general-purpose")).toMatchObject({
     promptFrom: "parent",
     tools: null,
@@ -109,7 +109,7 @@ test.each([
   for (const word of words) expect(registry.find(id)?.description).toMatch(word);
 });
 
-test("main delegates to everyone, coder to the tester, and nobody else delegates", () => {
+test("main delegates to everyone, coder to the tester, and no other agent delegates", () => {
   const arrows = registry.agents.filter(({ subagents }) => subagents.allow.length > 0);
   expect(Object.fromEntries(arrows.map(({ id, subagents }) => [id, subagents.allow.toSorted()]))).toEqual({
     main: ["*", "coder", "debugger", "general-purpose", "planner", "researcher", "reviewer", "tester"],

@@ -1,8 +1,8 @@
 import { canonicalToolName, Token } from "@troupe/core/internal";
-import { type Report, show } from "./report.ts";
+import { formatValue, type ProblemReport } from "./problem-report.ts";
 import type { Field } from "./yaml-fields.ts";
 
-/** An agent that a file names, and where. */
+/** A named agent and its location. */
 export interface Target {
   id: string;
   offset: number;
@@ -12,23 +12,28 @@ export interface ToolList {
   tools: string[];
   /** From `Agent(x)` and `Task(x)`. */
   targets: Target[];
-  /** `*`: whatever there is. */
+  /** The list has `*`: every tool. */
   all: boolean;
-  /** Where delegation as such is named, without saying to whom. */
-  delegation: number | null;
+  /** Offset of a delegation tool without a named agent. */
+  delegationOffset: number | null;
 }
 
 const delegation: ReadonlySet<string> = new Set(["Agent", "Task", "task", "delegate", "delegate_to_agent"]);
 
 /**
- * Reads `tools` (grants) or `disallowedTools` (denials): a list, or names with commas between them. A restriction in
- * parentheses, such as `Bash(git *)`, cannot be kept yet: granted, such a tool is left out; denied, it is denied whole.
+ * Reads `tools` (grants) or `disallowedTools` (denials): a list, or names separated by commas. A restriction such as
+ * `Bash(git *)` is not supported: a restricted grant is left out, and a restricted denial denies the whole tool.
  */
-export function readToolList(field: Field, sense: "grants" | "denies", text: string, report: Report): ToolList | null {
+export function readToolList(
+  field: Field,
+  mode: "grant" | "deny",
+  text: string,
+  report: ProblemReport,
+): ToolList | null {
   const items = itemsOf(field, text, report);
   if (items === null) return null;
-  const list: ToolList = { tools: [], targets: [], all: false, delegation: null };
-  for (const item of items) addItem(item, sense, list, field.key, report);
+  const list: ToolList = { tools: [], targets: [], all: false, delegationOffset: null };
+  for (const item of items) addItem(item, mode, list, field.key, report);
   list.tools = [...new Set(list.tools)];
   return list;
 }
@@ -38,7 +43,7 @@ interface Item {
   offset: number;
 }
 
-function itemsOf(field: Field, text: string, report: Report): Item[] | null {
+function itemsOf(field: Field, text: string, report: ProblemReport): Item[] | null {
   const { value } = field;
   if (value === null) return [];
   if (typeof value === "string") return splitAtCommas(field, value, text);
@@ -55,10 +60,10 @@ function itemsOf(field: Field, text: string, report: Report): Item[] | null {
   return items;
 }
 
-function wrongList(what: string, value: unknown): { code: string; message: string; fix: string } {
+function wrongList(name: string, value: unknown): { code: string; message: string; fix: string } {
   return {
     code: "wrong-type",
-    message: `${what} is ${show(value)}; names of tools are wanted`,
+    message: `${name} is ${formatValue(value)}; expected names of tools`,
     fix: "write a list, such as tools: [read, write], or tools: read, write",
   };
 }
@@ -76,13 +81,13 @@ function splitAtCommas(field: Field, value: string, text: string): Item[] {
     });
 }
 
-function addItem(item: Item, sense: "grants" | "denies", list: ToolList, key: string, report: Report): void {
+function addItem(item: Item, mode: "grant" | "deny", list: ToolList, key: string, report: ProblemReport): void {
   const [, name = "", restriction] = /^([A-Za-z0-9_*.:/-]+)(?:\(([^()]*)\))?$/.exec(item.text) ?? [];
   if (name === "") {
     report.warn(item.offset, {
       code: "invalid-tool",
-      message: `${key} names ${show(item.text)}, which cannot be a tool; it is left out`,
-      fix: "put a comma between two names of tools",
+      message: `${key} has ${formatValue(item.text)}, which is not a name of a tool; it is left out`,
+      fix: "separate the names of tools with commas",
     });
   } else if (name === "*") {
     list.all = true;
@@ -91,13 +96,13 @@ function addItem(item: Item, sense: "grants" | "denies", list: ToolList, key: st
   } else if (restriction === undefined) {
     list.tools.push(canonicalToolName(name));
   } else {
-    addRestricted(item, canonicalToolName(name), sense, list, report);
+    addRestricted(item, canonicalToolName(name), mode, list, report);
   }
 }
 
-function addTargets(item: Item, named: string | undefined, list: ToolList, report: Report): void {
+function addTargets(item: Item, named: string | undefined, list: ToolList, report: ProblemReport): void {
   if (named === undefined || named.trim() === "" || named.trim() === "*") {
-    list.delegation ??= item.offset;
+    list.delegationOffset ??= item.offset;
     return;
   }
   for (const id of named.split(",").map((part) => part.trim())) {
@@ -105,18 +110,18 @@ function addTargets(item: Item, named: string | undefined, list: ToolList, repor
     else {
       report.error(item.offset, {
         code: "invalid-id",
-        message: `${item.text} names ${show(id)}, which cannot be an agent's id`,
+        message: `${item.text} names ${formatValue(id)}, which is not a valid agent id`,
         fix: "use the id of an agent: letters, digits, - and _ only",
       });
     }
   }
 }
 
-function addRestricted(item: Item, tool: string, sense: "grants" | "denies", list: ToolList, report: Report): void {
-  if (sense === "denies") list.tools.push(tool);
+function addRestricted(item: Item, tool: string, mode: "grant" | "deny", list: ToolList, report: ProblemReport): void {
+  if (mode === "deny") list.tools.push(tool);
   report.warn(item.offset, {
     code: "restricted-tool",
-    message: `${item.text}: a tool cannot be restricted in this way, so ${tool} is ${sense === "denies" ? "denied whole" : "not granted"}`,
-    fix: `write ${tool} to ${sense === "denies" ? "deny" : "grant"} it whole, or remove the entry`,
+    message: `${item.text}: restrictions in parentheses are not supported, so ${tool} is ${mode === "deny" ? "denied entirely" : "not granted"}`,
+    fix: `write ${tool} to ${mode} it without the restriction, or remove the entry`,
   });
 }

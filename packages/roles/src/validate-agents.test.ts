@@ -18,7 +18,7 @@ async function write(name: string, id: string, ...lines: string[]): Promise<stri
 }
 
 test("a folder: all its agents and problems", async () => {
-  await write("a.md", "a", "subagents: {allow: [b, coder, nobody]}");
+  await write("a.md", "a", "subagents: {allow: [b, coder, missing]}");
   await write("b.md", "b", "maxTurns: x");
   const { agents, problems } = await validateAgents([folder]);
   expect(agents.map(({ id }) => id)).toEqual(["a"]);
@@ -32,24 +32,24 @@ test("a file: its own problems alone, though it may name its neighbours and ship
   expect(await validateAgents([path])).toMatchObject({ agents: [{ id: "a" }], problems: [] });
 });
 
-test("a file named twice, by itself and by its folder, is no duplicate", async () => {
+test("a file that is given twice, also by its folder, is not a duplicate", async () => {
   const path = await write("a.md", "a");
   expect(await validateAgents([path, folder, path])).toMatchObject({ agents: [{ id: "a" }], problems: [] });
 });
 
-test("a file's warning is told once", async () => {
+test("a file's warning is reported once", async () => {
   const path = await write("a.md", "a", "tols: [read]");
   expect(await validateAgents([path])).toMatchObject({ agents: [{ id: "a" }], problems: [{ code: "unknown-key" }] });
 });
 
-test("a file that closes a circle with its neighbour", async () => {
+test("a file that closes a cycle with another file of its folder", async () => {
   const path = await write("a.md", "a", "subagents: {allow: [b]}");
   await write("b.md", "b", "subagents: {allow: [a]}");
   expect(await validateAgents([path])).toMatchObject({ agents: [], problems: [{ path, code: "delegation-cycle" }] });
 });
 
-test("a workspace stands for its folders of agents", async () => {
-  await writeFile(join(folder, "NOTES.md"), "no agent");
+test("a workspace means its folders of agents", async () => {
+  await writeFile(join(folder, "NOTES.md"), "not an agent");
   await mkdir(join(folder, ".claude", "agents"), { recursive: true });
   await write(join(".claude", "agents", "a.md"), "a");
   expect(await validateAgents([folder])).toMatchObject({ agents: [{ id: "a" }], problems: [] });

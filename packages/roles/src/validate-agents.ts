@@ -8,14 +8,14 @@ import { shippedAgentsFolder, workspaceFolders } from "./agent-source.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 
 export interface Validation {
-  /** Agents of the named files that can be used. */
+  /** Usable agents of the given files. */
   agents: AgentDefinition[];
   problems: AgentProblem[];
 }
 
 /**
- * Lints agent files, and folders of them. A workspace stands for its `.claude/agents` and `.troupe/agents`. Shipped
- * agents, and files beside a named one, may be delegated to; they are not linted themselves.
+ * Lints agent files and folders. For a workspace it lints `.claude/agents` and `.troupe/agents`. The shipped agents, and the
+ * other files in the folder of a given file, count as delegation targets but are not linted.
  *
  * @example
  * const { problems } = await validateAgents([".troupe/agents"]);
@@ -24,25 +24,25 @@ export interface Validation {
 export async function validateAgents(paths: readonly string[]): Promise<Validation> {
   const reader = createAgentReader();
   const missing: AgentProblem[] = [];
-  const named: FolderContents[] = [];
-  const around = new Map<string, AgentFolder>();
-  for (const path of new Set(paths.map((given) => resolve(given)))) {
+  const given: FolderContents[] = [];
+  const parentFolders = new Map<string, AgentFolder>();
+  for (const path of new Set(paths.map((path) => resolve(path)))) {
     const stats = await stat(path).catch(() => null);
-    if (stats?.isDirectory()) named.push(...(await Promise.all((await foldersOf(path)).map(reader.readFolder))));
+    if (stats?.isDirectory()) given.push(...(await Promise.all((await foldersOf(path)).map(reader.readFolder))));
     else {
       const agent = stats && (await reader.readFile(path, "project"));
-      if (agent) named.push({ agents: [agent], problems: [] });
+      if (agent) given.push({ agents: [agent], problems: [] });
       else missing.push(notFound(path));
-      around.set(dirname(path), { path: dirname(path), origin: "project" });
+      parentFolders.set(dirname(path), { path: dirname(path), origin: "project" });
     }
   }
-  const layer = oneLayer(named);
+  const layer = combineToLayer(given);
   const shipped = await reader.readFolder({ path: shippedAgentsFolder, origin: "builtin" });
-  const beside = await Promise.all([...around.values()].map(reader.readFolder));
+  const siblings = await Promise.all([...parentFolders.values()].map(reader.readFolder));
   const linted = new Set([...layer.agents.map(({ path }) => path), ...layer.problems.map(({ path }) => path)]);
-  // A named file lies beside itself: taken twice, each of its problems would be told twice.
-  const others = soundOf(beside).agents.filter(({ path }) => !linted.has(path));
-  const registry = assembleRegistry([soundOf([shipped]), { agents: others, problems: [] }, layer]);
+  // The folder of a given file contains the file too. It must not count twice.
+  const others = usableOf(siblings).agents.filter(({ path }) => !linted.has(path));
+  const registry = assembleRegistry([usableOf([shipped]), { agents: others, problems: [] }, layer]);
   return {
     agents: registry.agents.filter(({ source }) => linted.has(source.path)),
     problems: [...missing, ...registry.problems.filter(({ path }) => linted.has(path))],
@@ -56,14 +56,14 @@ async function foldersOf(path: string): Promise<AgentFolder[]> {
   return own.length > 0 ? own : [{ path, origin: "project", required: true }];
 }
 
-/** Named twice, by itself and by its folder, a file is still one file. */
-function oneLayer(contents: readonly FolderContents[]): FolderContents {
+/** A file that is given twice, for example by its folder too, counts once. */
+function combineToLayer(contents: readonly FolderContents[]): FolderContents {
   const byPath = new Map<string, ParsedAgent>();
   for (const { agents } of contents) for (const agent of agents) byPath.set(agent.path, agent);
   return { agents: [...byPath.values()], problems: contents.flatMap(({ problems }) => problems) };
 }
 
-function soundOf(contents: readonly FolderContents[]): FolderContents {
+function usableOf(contents: readonly FolderContents[]): FolderContents {
   return { agents: contents.flatMap(({ agents }) => agents.filter(({ definition }) => definition)), problems: [] };
 }
 
@@ -74,7 +74,7 @@ function notFound(path: string): AgentProblem {
     column: 1,
     severity: "error",
     code: "not-found",
-    message: `${path} is neither an agent file nor a folder`,
-    fix: "name a Markdown file, or a folder of them",
+    message: `${path} is not an agent file or a folder`,
+    fix: "give a Markdown file, or a folder with Markdown files",
   };
 }

@@ -11,27 +11,27 @@ import {
   visit,
 } from "yaml";
 
-/** One key at the top of the front matter, and where to find whatever is under it. Offsets count in the whole file. */
+/** A top key of the front matter, its value, and the offsets of nested values. Offsets are positions in the whole file. */
 export interface Field {
   key: string;
   keyOffset: number;
   value: unknown;
   valueOffset: number;
-  /** The offset of a value below this one; of the nearest that exists, where it does not. */
+  /** The offset of a nested value, or of its nearest existing parent. */
   offsetOf(path: readonly PropertyKey[]): number;
   keyOffsetOf(path: readonly PropertyKey[]): number;
-  /** A comment that ends the value: words after ` #` are not part of it. */
+  /** The YAML comment after the value: text after ` #` is not part of the value. */
   comment: string | null;
 }
 
 export type Fields = Map<string, Field>;
 
-/** Whether a value is keys and values, as a YAML mapping gives. */
+/** True for a YAML mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The first thing that keeps a text from being YAML, at its offset in that text. */
+/** The first YAML error, at its offset in the YAML text. */
 export interface YamlFailure {
   code: string;
   offset: number;
@@ -39,19 +39,19 @@ export interface YamlFailure {
 }
 
 interface YamlRead {
-  /** Null where the YAML holds something else than keys and values. */
+  /** Null if the YAML is not a mapping. */
   fields: Fields | null;
   duplicates: { key: string; offset: number }[];
   aliasOffset: number | null;
   startOffset: number;
 }
 
-/** Reads YAML that begins at `base` of a file. Never throws, whatever it is given. */
+/** Reads YAML that starts at offset `base` of a file. Never throws. */
 export function readYaml(text: string, base: number): YamlRead | { failure: YamlFailure } {
   try {
     return readYamlUnguarded(text, base);
   } catch (cause) {
-    // Nesting beyond what the stack holds.
+    // The nesting is too deep for the call stack.
     const message = cause instanceof Error ? cause.message : String(cause);
     return { failure: { code: "RESOURCE_EXHAUSTION", offset: 0, message } };
   }
@@ -73,7 +73,9 @@ function readYamlUnguarded(text: string, base: number): YamlRead | { failure: Ya
     },
   });
   if (danglingOffset !== null) {
-    return { failure: { code: "BAD_ALIAS", offset: danglingOffset, message: "* at its start makes a value an alias" } };
+    return {
+      failure: { code: "BAD_ALIAS", offset: danglingOffset, message: "a value that starts with * is an alias" },
+    };
   }
   const duplicates = document.errors.map((error) => ({
     key: /^[^\s:]{1,40}/.exec(text.slice(error.pos[0]))?.[0] ?? "a key",
@@ -125,7 +127,7 @@ function keyOffsetBelow(node: unknown, path: readonly PropertyKey[], base: numbe
   return pair && isScalar(pair.key) && pair.key.range ? base + pair.key.range[0] : null;
 }
 
-/** `key:` with nothing behind it: its own place would be past the end of the line. */
+/** A key without a value. The offset of its empty value would be past the end of the line. */
 function isEmptyNull(node: Node): boolean {
   return !isAlias(node) && isScalar(node) && node.value === null && (node.source ?? "") === "";
 }

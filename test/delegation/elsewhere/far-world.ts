@@ -47,7 +47,7 @@ export function farCompanies(test: Test, writesPrompts: boolean): AgentSource {
       const agents = await test.call("agentsOf", workspace);
       const find: AgentRegistry["find"] = (id) => agents.find((agent) => agent.id === id);
       if (!writesPrompts) return { agents, problems: [], find, renderPrompt: ({ prompt }) => prompt };
-      return await createAgentSource({ builtin: false, userFolders: [], elsewhere: () => agents }).load(null);
+      return await createAgentSource({ builtin: false, userFolders: [], remoteAgents: () => agents }).load(null);
     },
   };
 }

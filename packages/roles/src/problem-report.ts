@@ -1,42 +1,39 @@
 import type { AgentProblem } from "@troupe/core/internal";
 
-/** Where something stands in a file, counted from 1. */
+/** A position in a file. Lines and columns start at 1. */
 export interface SourceLocation {
   line: number;
   column: number;
 }
 
-/** What a problem says, apart from where it is. */
+/** A problem without its location. */
 export interface Finding {
   code: string;
   message: string;
   fix?: string;
 }
 
-/**
- * Collects what is wrong with one file. An error means that the file's agent is refused; with warnings alone it is
- * used.
- */
-export interface Report {
+/** Collects the problems of one file. An error makes the agent unusable; a warning does not. */
+export interface ProblemReport {
   readonly problems: AgentProblem[];
   readonly failed: boolean;
   error(offset: number, finding: Finding): void;
   warn(offset: number, finding: Finding): void;
-  placeAt(offset: number): SourceLocation;
+  locationAt(offset: number): SourceLocation;
 }
 
-export function createReport(path: string, text: string): Report {
+export function createProblemReport(path: string, text: string): ProblemReport {
   const problems: AgentProblem[] = [];
   let lineStarts: number[] | null = null;
   let failed = false;
 
-  const placeAt = (offset: number): SourceLocation => {
-    lineStarts ??= startsOfLines(text);
+  const locationAt = (offset: number): SourceLocation => {
+    lineStarts ??= findLineStarts(text);
     const line = lastAtOrBefore(lineStarts, offset);
     return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
   };
   const add = (severity: AgentProblem["severity"], offset: number, { code, message, fix }: Finding): void => {
-    problems.push({ path, ...placeAt(offset), severity, code, message, fix: fix ?? null });
+    problems.push({ path, ...locationAt(offset), severity, code, message, fix: fix ?? null });
   };
 
   return {
@@ -51,17 +48,17 @@ export function createReport(path: string, text: string): Report {
     warn(offset, finding) {
       add("warning", offset, finding);
     },
-    placeAt,
+    locationAt,
   };
 }
 
-/** A value as a message shows it: quoted, on one line, and short. */
-export function show(value: unknown): string {
+/** Renders a value for a message: quoted, on one line, and short. */
+export function formatValue(value: unknown): string {
   const text = value === undefined ? "nothing" : typeof value === "number" ? String(value) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-function startsOfLines(text: string): number[] {
+function findLineStarts(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return starts;

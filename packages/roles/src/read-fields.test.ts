@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { parseAgent } from "./parse-agent.ts";
 
-// Agent files in the wild are often not valid YAML. They must work all the same, and say what is wrong with them.
+// Many agent files are not valid YAML. They must still work, and their problems must be reported.
 
 function parse(...lines: string[]) {
   return parseAgent({ path: "wild.md", origin: "claude", text: ["---", ...lines, "---", "Do it."].join("\n") });
@@ -78,7 +78,7 @@ describe("front matter that is not YAML", () => {
     expect(definition).toMatchObject({ subagents: { allow: ["c"], deny: ["b"] }, tools: ["read"] });
   });
 
-  test("what an agent may do is never guessed at", () => {
+  test("the permissions of an agent are never guessed", () => {
     const { definition, problems } = parse("name: a", "description: d", "subagents:", "  allow: [b", "model: opus");
     expect(definition).toBeNull();
     expect(problems).toMatchObject([{ severity: "error", code: "invalid-yaml" }]);
