@@ -66,7 +66,7 @@ async function branchOf({ git }: SandboxedRepository): Promise<string> {
   return end.code === 0 ? end.stdout.trim() : "no branch (a detached HEAD)";
 }
 
-/** Not by `git add`, which looks into submodules, each with a configuration of its own. */
+/** Does not use `git add`, which would read submodules with their own configuration. */
 async function stage(paths: readonly string[], repository: SandboxedRepository): Promise<void> {
   const files = await changedFiles(paths, repository);
   const filtered = await filteredAmong(files, repository);

@@ -29,7 +29,7 @@ export async function readGitIdentity(env: Readonly<Record<string, string | unde
 async function settingOf(key: string, env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
   const { PATH, HOME, XDG_CONFIG_HOME } = env;
   try {
-    // Runs outside of any repository, because a repository's configuration could match an include of the user's.
+    // Runs outside of any repository: the user's configuration could include files of a matching repository.
     const { stdout } = await run("git", ["config", "--global", "--includes", "--get", key], {
       cwd: tmpdir(),
       env: {

@@ -34,7 +34,7 @@ interface ReadOnlyCommand {
   also?: (before: readonly string[]) => boolean;
 }
 
-const words = (...texts: string[]): string[] => texts.flatMap((text) => text.trim().split(/\s+/));
+const split = (...texts: string[]): string[] => texts.flatMap((text) => text.trim().split(/\s+/));
 
 const revisions = `
   --all --branches --branches= --tags --tags= --remotes --remotes= --since= --until= --after= --before= --author=
@@ -58,37 +58,37 @@ const readOnlyCommands: ReadonlyMap<string, ReadOnlyCommand> = new Map<string, R
   [
     "status",
     {
-      options: words(`
+      options: split(`
         -s -sb --short -b --branch --porcelain --porcelain= --long -u -uno -unormal -uall --untracked-files
         --untracked-files= --ignored --ignored= -z --show-stash --ahead-behind`),
     },
   ],
-  ["log", { options: words(revisions, formats, diffs, "-L") }],
-  ["whatchanged", { options: words(revisions, formats, diffs) }],
-  ["show", { options: words(revisions, formats, diffs) }],
-  ["diff", { options: words(diffs, "--merge-base --no-color") }],
+  ["log", { options: split(revisions, formats, diffs, "-L") }],
+  ["whatchanged", { options: split(revisions, formats, diffs) }],
+  ["show", { options: split(revisions, formats, diffs) }],
+  ["diff", { options: split(diffs, "--merge-base --no-color") }],
   [
     "blame",
     {
-      options: words(`
+      options: split(`
         -L -l -s -e -w -M -C -t -f -n -p --porcelain --line-porcelain --show-email --show-name --show-number --abbrev=
         --date= --reverse --first-parent --since=`),
     },
   ],
-  ["shortlog", { options: words(revisions, "-s -n -e -sn -sne -c --summary --numbered --email --group= --format=") }],
+  ["shortlog", { options: split(revisions, "-s -n -e -sn -sne -c --summary --numbered --email --group= --format=") }],
   [
     "ls-files",
     {
-      options: words(`
+      options: split(`
         -c -d -m -o -i -s -u -t -v -z --cached --deleted --modified --others --ignored --stage --unmerged
         --exclude-standard --full-name --error-unmatch --deduplicate --eol --directory`),
     },
   ],
-  ["ls-tree", { options: words("-r -t -d -l -z --name-only --long --full-name --full-tree --abbrev --abbrev=") }],
+  ["ls-tree", { options: split("-r -t -d -l -z --name-only --long --full-name --full-tree --abbrev --abbrev=") }],
   [
     "grep",
     {
-      options: words(`
+      options: split(`
         -n -i -l -L -c -w -v -E -F -G -P -e -o -h -H -z -ni -in --line-number --ignore-case --files-with-matches --name-only
         --count --word-regexp --untracked --cached --heading --break -A -B -C --after-context= --before-context= --context=
         --max-count= -m --and --or --not --all-match --show-function -p -W --no-color --column -q -I`),
@@ -97,14 +97,14 @@ const readOnlyCommands: ReadonlyMap<string, ReadOnlyCommand> = new Map<string, R
   [
     "describe",
     {
-      options: words(`
+      options: split(`
         --tags --all --always --long --abbrev= --match= --exclude= --contains --exact-match --first-parent --candidates=`),
     },
   ],
   [
     "rev-parse",
     {
-      options: words(`
+      options: split(`
         --verify --quiet -q --short --short= --abbrev-ref --symbolic-full-name --show-toplevel --git-dir --absolute-git-dir
         --is-inside-work-tree --is-bare-repository --show-prefix --show-cdup --all --branches --tags --remotes --not`),
     },
@@ -112,19 +112,19 @@ const readOnlyCommands: ReadonlyMap<string, ReadOnlyCommand> = new Map<string, R
   [
     "rev-list",
     {
-      options: words(
+      options: split(
         revisions,
         "--count --objects --parents --format= --pretty= --oneline --abbrev-commit --boundary --cherry-mark",
       ),
     },
   ],
-  ["merge-base", { options: words("--all -a --is-ancestor --octopus --independent --fork-point") }],
-  ["name-rev", { options: words("--tags --refs= --name-only --always --no-undefined") }],
-  ["cat-file", { options: words("-p -t -s -e") }],
+  ["merge-base", { options: split("--all -a --is-ancestor --octopus --independent --fork-point") }],
+  ["name-rev", { options: split("--tags --refs= --name-only --always --no-undefined") }],
+  ["cat-file", { options: split("-p -t -s -e") }],
   [
     "show-ref",
     {
-      options: words(
+      options: split(
         "--head --heads --tags --branches --dereference -d --hash -s --hash= --abbrev --abbrev= --verify -q",
       ),
     },
@@ -132,23 +132,23 @@ const readOnlyCommands: ReadonlyMap<string, ReadOnlyCommand> = new Map<string, R
   [
     "for-each-ref",
     {
-      options: words(`
+      options: split(`
         --count= --sort= --format= --points-at= --merged --merged= --no-merged --no-merged= --contains --contains=
         --no-contains`),
     },
   ],
-  ["count-objects", { options: words("-v -H -vH --verbose --human-readable") }],
-  ["check-ignore", { options: words("-v -n -q --verbose --non-matching --quiet --no-index") }],
-  ["branch", { options: words(lists), also: onlyLists }],
-  ["tag", { options: words(lists), also: onlyLists }],
-  ["remote", { options: words("-v --verbose"), also: (before) => before.every((arg) => arg.startsWith("-")) }],
+  ["count-objects", { options: split("-v -H -vH --verbose --human-readable") }],
+  ["check-ignore", { options: split("-v -n -q --verbose --non-matching --quiet --no-index") }],
+  ["branch", { options: split(lists), also: onlyLists }],
+  ["tag", { options: split(lists), also: onlyLists }],
+  ["remote", { options: split("-v --verbose"), also: (before) => before.every((arg) => arg.startsWith("-")) }],
   [
     "stash",
-    { options: words(diffs, "--oneline --format= --date="), also: ([verb]) => verb === "list" || verb === "show" },
+    { options: split(diffs, "--oneline --format= --date="), also: ([verb]) => verb === "list" || verb === "show" },
   ],
   [
     "reflog",
-    { options: words(formats, "-n"), also: ([verb]) => verb === undefined || verb === "show" || verb.startsWith("-") },
+    { options: split(formats, "-n"), also: ([verb]) => verb === undefined || verb === "show" || verb.startsWith("-") },
   ],
 ]);
 

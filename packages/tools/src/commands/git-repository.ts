@@ -98,14 +98,14 @@ function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepo
   // If the sandbox hides a worktree's repository, git reports the missing path like this.
   if (/not a git repository: \//.test(end.output)) throw failure(outsideMessage);
   if (end.code !== 0) throw failure(`git cannot read the repository: ${messageIn(end.output)}`);
-  const places = end.stdout.trimEnd().split("\n");
+  const folders = end.stdout.trimEnd().split("\n");
   const known: readonly string[] = linked ? [linked.common, linked.own] : [];
-  const outside = places.find((place) => {
-    if (known.includes(place)) return false;
-    const way = relative(workspace, resolve(workspace, place));
+  const outside = folders.find((folder) => {
+    if (known.includes(folder)) return false;
+    const way = relative(workspace, resolve(workspace, folder));
     return way.startsWith("..") || isAbsolute(way);
   });
-  if (outside !== undefined || places.length !== 3) throw failure(outsideMessage);
+  if (outside !== undefined || folders.length !== 3) throw failure(outsideMessage);
 }
 
 function hasNoRepository(end: CommandResult): boolean {

@@ -45,12 +45,13 @@ interface LoadedSources extends LoadedTools {
 const nothing: LoadedSources = { hash: "", tools: [], problems: [] };
 
 /**
- * Loads tools from files, and again whenever their content is another.
+ * Loads tools from files, and loads them again when their content changes.
  *
  * @example
  * const custom = createCustomTools({ folders: ["/home/me/.troupe/tools"], trust, shipped });
  * await custom.refresh("/home/me/project");
  * const host = createToolHost({ tools: shipped, custom });
+
  */
 export function createCustomTools(options: CustomToolsOptions): CustomTools {
   const { folders, trust, shipped, onProblem } = options;

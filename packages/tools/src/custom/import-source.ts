@@ -94,7 +94,7 @@ function installHooks(): void {
   areHooksInstalled = true;
 }
 
-/** Tool files written for version 0.1.0 import `defineTool` from `@troupe/runtime`, where it was then. */
+/** Tool files written for version 0.1.0 import `defineTool` from `@troupe/runtime`, which exported it then. */
 function currentName(specifier: string): string {
   return specifier === "@troupe/runtime" ? "@troupe/tools" : specifier;
 }

@@ -22,6 +22,10 @@ const RulesFile = z.strictObject({ version: z.literal(1), rules: z.array(Approva
  * and does not change it, so that no decision of the user is lost.
  *
  * Changes run one after the other, and each starts from the file on disk.
+ *
+ * @example
+ * const rules = await openApprovalRules({ file: "/home/me/.local/share/troupe/rules.json" });
+ * console.log(rules.list().length);
  */
 export async function openApprovalRules({ file }: { file: string }): Promise<ApprovalRules> {
   let rules = await readRules(file);
@@ -42,7 +46,7 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
 
   return {
     list: () => rules,
-    match: (call, place) => matchRule(rules, call, place),
+    match: (call, scope) => matchRule(rules, call, scope),
     add: (rule) =>
       change((known) => {
         const same = known.find((each) => isSameRule(each, rule));

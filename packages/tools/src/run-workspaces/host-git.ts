@@ -52,14 +52,14 @@ function runGit(
   { folder, identity, env, signal, configKeys }: HostGitOptions & { configKeys: readonly string[] },
 ): Promise<GitResult> {
   const { PATH = "" } = process.env;
-  const whole = {
+  const gitEnv = {
     PATH,
     ...gitEnvironment({ workspace: folder, configKeys, locks: true, ...(identity ? { identity } : {}) }),
     ...env,
   };
   const options = {
     cwd: folder,
-    env: whole,
+    env: gitEnv,
     timeout: timeoutMs,
     maxBuffer: outputBytesMax,
     ...(signal ? { signal } : {}),

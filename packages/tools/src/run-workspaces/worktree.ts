@@ -32,7 +32,7 @@ const inTurn = createSerialQueue();
  * Opens a run's worktree. It uses an existing one, recreates a removed one from its branch and newest snapshot, or
  * makes the first one. Throws a `RunFailure` if that is impossible.
  *
- * @param journaled the newest snapshot in the run's journal; null where it has none
+ * @param journaled the newest snapshot in the run's journal; null if it has none
  * @param isBegun whether a host has worked in it before
 
  */

@@ -42,7 +42,7 @@ interface FileJob extends FileTarget {
 }
 
 /**
- * Changes files atomically. It writes and flushes every new content to a temporary file, checks all versions again
+ * Changes several files as a unit. It writes and flushes every new content to a temporary file, checks all versions again
  * while it holds all locks, and only then renames. A failure before the renames leaves no change; after a failed
  * rename, the earlier renames are reverted.
  */

@@ -152,8 +152,8 @@ const nonce = randomUUID();
 
 /** The identity of this process. The pid alone is reused, and other machines and containers have their own numbers. */
 async function ownMark(): Promise<string> {
-  const [place, start] = await Promise.all([ownPidNamespace(), startTimeOf(process.pid)]);
-  return ["troupe-lock", process.pid, start ?? 0, place, nonce].join(":");
+  const [namespace, start] = await Promise.all([ownPidNamespace(), startTimeOf(process.pid)]);
+  return ["troupe-lock", process.pid, start ?? 0, namespace, nonce].join(":");
 }
 
 async function ownPidNamespace(): Promise<string> {
@@ -166,8 +166,8 @@ function pidOf(mark: string): string {
 }
 
 async function ownerState(mark: string): Promise<"alive" | "gone" | "unknown"> {
-  const [kind, pid, start, place] = mark.split(":");
-  if (kind !== "troupe-lock" || place !== (await ownPidNamespace())) return "unknown";
+  const [kind, pid, start, namespace] = mark.split(":");
+  if (kind !== "troupe-lock" || namespace !== (await ownPidNamespace())) return "unknown";
   const now = await startTimeOf(Number(pid));
   if (now !== null) return String(now) === start ? "alive" : "gone";
   try {

@@ -74,8 +74,8 @@ export const protectedAtTop: readonly string[] = [...protectedNames, ...protecte
  * Throws unless an agent may write, make or delete a file. Both the given path and the real path count, so a link or a
  * missing folder does not lead around the protection.
  */
-export function checkMayChange(place: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
-  const { shown, real } = place;
+export function checkMayChange(path: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
+  const { shown, real } = path;
   const protectedBy = protectedPart(shown) ?? protectedPart(real);
   if (protectedBy !== null) {
     throw failure(

@@ -57,10 +57,10 @@ export async function resolvePath(workspace: string, path: string, holding?: Fol
       walk,
       segments.map((name) => ({ name, ofLink: false })),
     );
-    const place = await placeAt(end, walk);
-    if (!isHidden(roots[1], join(roots[1], place.real))) return place;
-    await place[Symbol.asyncDispose]();
-    throw outside(path, "it is in the folder of troupe itself");
+    const resolved = await finishWalk(end, walk);
+    if (!isHidden(roots[1], join(roots[1], resolved.real))) return resolved;
+    await resolved[Symbol.asyncDispose]();
+    throw outside(path, "it is in troupe's own folder");
   } catch (error) {
     await closeAll(open);
     throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, shown);
@@ -77,10 +77,10 @@ export async function resolvePath(workspace: string, path: string, holding?: Fol
 
  */
 export async function openFolder(workspace: string, path: string, holding?: FolderAccess): Promise<OpenFolder> {
-  const place = await resolvePath(workspace, path, holding);
-  const { found, shown } = place;
+  const resolved = await resolvePath(workspace, path, holding);
+  const { found, shown } = resolved;
   if (found.kind === "folder") return found.folder;
-  await place[Symbol.asyncDispose]();
+  await resolved[Symbol.asyncDispose]();
   throw failure("params", `${shown} is not a folder of the workspace`);
 }
 
@@ -91,8 +91,8 @@ export async function locatePath(
   workspace: string,
   path: string,
 ): Promise<Pick<ResolvedPath, "shown" | "real" | "isLink">> {
-  await using place = await resolvePath(workspace, path);
-  const { shown, real, isLink } = place;
+  await using resolved = await resolvePath(workspace, path);
+  const { shown, real, isLink } = resolved;
   return { shown, real, isLink };
 }
 
@@ -105,8 +105,8 @@ export async function readWorkspaceFile(
   path: string,
   { bytesMax = readBytesMax, holding }: { bytesMax?: number; holding?: FolderAccess } = {},
 ): Promise<FileBytes & { real: string }> {
-  await using place = await resolvePath(workspace, path, holding);
-  const { found, shown, real } = place;
+  await using resolved = await resolvePath(workspace, path, holding);
+  const { found, shown, real } = resolved;
   if (found.kind !== "file") throw failure("params", `${shown} is not a file of the workspace`);
   const content = await readHeldFile(found.file, bytesMax).catch((error: unknown) => {
     throw fileFailure(error, shown);
@@ -176,7 +176,7 @@ async function endAt(
   return { found, rest };
 }
 
-async function placeAt({ found, rest }: WalkEnd, { roots, shown, open, isLink }: PathWalk): Promise<ResolvedPath> {
+async function finishWalk({ found, rest }: WalkEnd, { roots, shown, open, isLink }: PathWalk): Promise<ResolvedPath> {
   const folder = open.at(-1) as OpenFolder;
   const real = [folder.real, ...rest].filter((part) => part !== "").join("/");
   await closeAll(open.slice(0, -1));

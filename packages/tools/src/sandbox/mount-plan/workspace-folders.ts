@@ -38,13 +38,14 @@ export async function prepareWorkspace(root: string, writes: Grant["writes"]): P
     const scan = await scanWithoutPlaceholders(root);
     const writable = await usableFolders(root, writableFolders(writes, scan.folders));
     const placeholders: string[] = [];
-    const place = async (path: string, type: "folder" | "file"): Promise<void> => {
+    const addPlaceholder = async (path: string, type: "folder" | "file"): Promise<void> => {
       // If this process cannot make it, the command cannot make it either.
       if (await acquirePlaceholder(join(root, path), type).catch(() => false)) placeholders.push(path);
     };
-    for (const folder of writable) if (folder !== "") await place(folder, "folder");
+    for (const folder of writable) if (folder !== "") await addPlaceholder(folder, "folder");
     const isWritable = (path: string): boolean => writable.some((folder) => isInFolder(path, folder));
-    for (const { path, type } of missingProtectedPaths(root, scan)) if (isWritable(path)) await place(path, type);
+    for (const { path, type } of missingProtectedPaths(root, scan))
+      if (isWritable(path)) await addPlaceholder(path, type);
     const repository = linked && (await prepareRepository(linked, { isWritable: writable.includes("") }));
     const originals = await recordOriginals(root, scan.protectedPaths);
     return {
