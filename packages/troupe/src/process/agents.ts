@@ -12,8 +12,8 @@ export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
 }
 
 export interface AgentSourceSettings {
-  /** Agents that other hosts serve, as they are known now. */
-  elsewhere?: () => readonly AgentDefinition[];
+  /** Returns the agents of other hosts. */
+  remoteAgents?: () => readonly AgentDefinition[];
   /** A project whose agents count wherever a run comes from. */
   project?: string | undefined;
   /** Folders of agents that win over all others. */

@@ -83,7 +83,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const agentSource = agentSourceOf(settings, env, {
     folders: program.agentFolders ?? [],
     definitions: program.agents ?? [],
-    elsewhere: () => presence?.remoteAgents() ?? [],
+    remoteAgents: () => presence?.remoteAgents() ?? [],
     project: options.project,
   });
   const served = createServedAgents({ agentSource, only: serve, denied: policy.layer.denyAgents });
