@@ -63,7 +63,7 @@ describe("between processes", () => {
   test("kill -9 frees it, and leaves no journal behind", async () => {
     const path = lockPath();
     const holder = startScript(new URL("hold-lock.ts", import.meta.url).href, [path]);
-    await holder.said(/held/);
+    await holder.printed(/held/);
     expect(isLocked(path)).toBe(true);
     expect(tryLock(path)).toBeNull();
 
@@ -80,7 +80,7 @@ describe("between processes", () => {
   test("of several that race for it, exactly one gets it", async () => {
     const path = lockPath();
     const racers = [1, 2, 3, 4].map(() => startScript(new URL("hold-lock.ts", import.meta.url).href, [path]));
-    await Promise.all(racers.map((racer) => racer.said(/held|refused/)));
+    await Promise.all(racers.map((racer) => racer.printed(/held|refused/)));
     expect(racers.map((racer) => racer.out().trim()).sort()).toEqual(["held", "refused", "refused", "refused"]);
   });
 });

@@ -52,12 +52,12 @@ export interface Composition {
   /** What a person does about the streams of a server. */
   streams: StreamMaintenance;
   /** Entries that a home's record set aside, and runs of which it has two lines; null where nobody can tell. */
-  readFlaws(home: Home): IntegrityReport | null;
+  readIntegrity(home: Home): IntegrityReport | null;
   /** The same journal and record without a host and a server. */
-  rest(options: OfflineOptions): Promise<OfflineTroupe>;
+  openOffline(options: OfflineOptions): Promise<OfflineTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;
   /** The client of a troupe in this process, which calls its service directly. */
-  clientOf(troupe: RunningTroupe): TroupeClient;
+  createLocalClient(troupe: RunningTroupe): TroupeClient;
   /** Null when there is no record yet. Never writes. */
   openReader(home: Home): Promise<RecordArchive | null>;
   /** Fails with `INVALID_POLICY`. Without a file it is the default one. */
@@ -77,7 +77,7 @@ export interface Composition {
    */
   replay(options: { home: Home; session: string; current: boolean; env: NodeJS.ProcessEnv }): Promise<Replayed>;
   /** The agents as seen from a workspace. Needs no running troupe. */
-  loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
+  loadAgents(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
   /** Lints agent files and folders of them. */
   validateAgents(paths: readonly string[]): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
   /** The newest `user_version` of each database that this build can read. */

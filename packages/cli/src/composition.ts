@@ -8,17 +8,17 @@ import { createHttpClient, replaySession } from "@troupe/runtime";
 import { loadPolicy, openApprovalRules, policyWarnings } from "@troupe/tools";
 import {
   accessModels,
-  agentSourceOf,
-  factsOf,
+  createHomeAgentSource,
   homeFiles,
+  openOfflineTroupe,
   openSandbox,
+  openWithCleanup,
   ownToolSpecs,
   readConfig,
-  recordedFeed,
-  restTroupe,
+  readHomeFeed,
+  sandboxFacts,
   startTroupe,
   startWorker,
-  undoneOnFailure,
 } from "troupe/internal";
 import type { Composition } from "./cli.ts";
 import { watchHosts } from "./nats/list-hosts.ts";
@@ -31,20 +31,20 @@ import { createServiceClient } from "./session/service-client.ts";
 export const composition: Composition = {
   async start({ host, port, ...options }) {
     const http = { host, port, assets: dashboardFolder() };
-    const running = await undoneOnFailure((undo, close) => startTroupe({ ...options, http }, undo, close));
+    const running = await openWithCleanup((cleanup) => startTroupe({ ...options, http }, cleanup));
     return { ...running, url: running.url ?? "" };
   },
-  startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
+  startWorker: (options) => openWithCleanup((cleanup) => startWorker(options, cleanup)),
   checkNats,
   streams: streamMaintenance,
-  readFlaws(home) {
+  readIntegrity(home) {
     const { record: file } = homeFiles(home);
     return existsSync(file) ? readIntegrity({ file }) : null;
   },
   watchHosts,
-  rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
+  openOffline: (options) => openWithCleanup((cleanup) => openOfflineTroupe(options, cleanup)),
   connect: createHttpClient,
-  clientOf: ({ service }) => createServiceClient(service),
+  createLocalClient: ({ service }) => createServiceClient(service),
   newId: () => systemIds().next(),
   async openReader(home) {
     const { record: file } = homeFiles(home);
@@ -58,15 +58,15 @@ export const composition: Composition = {
   },
   async readSandbox(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
-    return factsOf(await openSandbox({ home, policy, isUsed: true }));
+    return sandboxFacts(await openSandbox({ home, policy, isUsed: true }));
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
   openModels: accessModels,
-  loadCompany: ({ home, workspace, env }) => agentSourceOf(home, env).load(workspace),
+  loadAgents: ({ home, workspace, env }) => createHomeAgentSource(home, env).load(workspace),
   async replay({ home, session, current, env }) {
-    const from = await recordedFeed(home, session);
-    const today = current ? { agentSource: agentSourceOf(home, env), tools: ownToolSpecs } : {};
+    const from = await readHomeFeed(home, session);
+    const today = current ? { agentSource: createHomeAgentSource(home, env), tools: ownToolSpecs } : {};
     return await replaySession({ session, from, ...today });
   },
   validateAgents,

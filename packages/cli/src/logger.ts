@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { join } from "node:path";
 import { type Redactor, TroupeError } from "@troupe/core";
 import { destination, type Logger, pino, stdTimeFunctions } from "pino";
-import { type Home, homeFiles, homeRedactor, type OwnedHome } from "troupe/internal";
+import { createHomeRedactor, type Home, homeFiles, type OwnedHome } from "troupe/internal";
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 const bytesMax = 10 * 1024 * 1024;
@@ -34,7 +34,7 @@ export function openLogger(options: {
   // Synchronous: the lines before a crash are the ones that matter.
   const file = destination({ dest: path, append: true, sync: true, mode: 0o600 });
   const { token } = options.home;
-  const redact = homeRedactor({ env: options.env, ...(token === undefined ? {} : { token }) });
+  const redact = createHomeRedactor({ env: options.env, ...(token === undefined ? {} : { token }) });
   const logger = pino(
     {
       level,

@@ -4,12 +4,13 @@ import { join, resolve } from "node:path";
 import { ApprovalAnswer, type ApprovalRow, type SubmitSession, silentLogger, TroupeError } from "@troupe/core";
 import { systemIds } from "@troupe/core/system";
 import { createTeam, type Team } from "@troupe/runtime";
+import { type Cleanup, openWithCleanup } from "./cleanup.ts";
 import type { Troupe, TroupeStream } from "./create-troupe.ts";
 import { type Home, locateHome } from "./home/home.ts";
 import { acquireHome, type OwnedHome } from "./home/owned-home.ts";
 import type { ApprovalDecision, RunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
 import type { ProgramParts, RunningTroupe } from "./process/running-troupe.ts";
-import { startTroupe, undoneOnFailure } from "./process/start-troupe.ts";
+import { startTroupe } from "./process/start-troupe.ts";
 import { readAgents } from "./program-agents.ts";
 import { readOptions, readRunOptions } from "./read-options.ts";
 import { createEventQueue, followSession, responseOf, type StartedSession } from "./session-events.ts";
@@ -26,9 +27,9 @@ export async function openTroupe(given: TroupeOptions): Promise<Troupe> {
   const workspace = resolve(cwd, options.workspace ?? ".");
   const agents = await readAgents(options.agents ?? [], cwd);
   const program: ProgramParts = { ...partsOf(options), ...agents, store, settings };
-  return await undoneOnFailure(async (cleanup, close) => {
+  return await openWithCleanup(async (cleanup) => {
     const home = await openHome(settings, store, cleanup);
-    const running = await undoneOnFailure((inner, closeInner) =>
+    const running = await openWithCleanup((inner) =>
       startTroupe(
         {
           ...{ home, kind: "program", env, logger, program },
@@ -37,17 +38,16 @@ export async function openTroupe(given: TroupeOptions): Promise<Troupe> {
           work: { serve: "all", capacity: options.capacity ?? capacityDefault },
         },
         inner,
-        closeInner,
       ),
     );
-    cleanup.push(() => running.close());
+    cleanup.add(() => running.close());
     // A model that is named here must exist: the first task would be too late to find out.
     if (options.model !== undefined) await running.models.choose({ model: options.model, workspace: null });
     await home.announce({
       ...{ kind: "program", pid: process.pid, url: running.url, token: home.token, version: ownVersion() },
       startedAt: new Date().toISOString(),
     });
-    return troupeOver(running, { options, workspace, close });
+    return troupeOver(running, { options, workspace, close: cleanup.run });
   });
 }
 
@@ -56,15 +56,15 @@ function partsOf({ model, providers, tools }: TroupeOptions): ProgramParts {
 }
 
 /** A troupe in memory has a temporary home: its record is a SQLite file too. */
-async function openHome(settings: Home, store: "home" | "memory", cleanup: (() => unknown)[]): Promise<OwnedHome> {
+async function openHome(settings: Home, store: "home" | "memory", cleanup: Cleanup): Promise<OwnedHome> {
   let home = settings;
   if (store === "memory") {
     const path = await mkdtemp(join(tmpdir(), "troupe-memory-"));
-    cleanup.push(() => rm(path, { recursive: true, force: true }));
+    cleanup.add(() => rm(path, { recursive: true, force: true }));
     home = { path };
   }
   const owned = await acquireHome(home);
-  cleanup.push(() => owned.release());
+  cleanup.add(() => owned.release());
   return owned;
 }
 

@@ -12,7 +12,7 @@ import type { Output } from "../terminal/terminal.ts";
 /** `troupe agents ls`: who can be asked from this folder. Reads the files themselves, so no daemon is needed. */
 export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
-  const registry = await loadCompany(cli);
+  const registry = await loadAgents(cli);
   const { layer } = await cli.composition.readPolicy(cli.home);
   const summaries = registry.agents.map((agent) => summarise(agent, layer));
   if (flags.json) {
@@ -28,7 +28,7 @@ export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<nu
 /** `troupe agents show`: one definition, prompt and all. */
 export async function showAgent(cli: Cli, id: string, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
-  const registry = await loadCompany(cli);
+  const registry = await loadAgents(cli);
   const agent = registry.find(id);
   if (!agent) throw unknownAgent(id, registry);
   if (flags.json) out.line(jsonLine(agent));
@@ -54,8 +54,8 @@ export async function validateAgents(cli: Cli, paths: readonly string[], flags: 
   return errors === 0 ? 0 : exitCodes.INVALID_AGENT;
 }
 
-function loadCompany(cli: Cli): Promise<AgentRegistry> {
-  return cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
+function loadAgents(cli: Cli): Promise<AgentRegistry> {
+  return cli.composition.loadAgents({ home: cli.home, workspace: cli.cwd, env: cli.env });
 }
 
 function unknownAgent(id: string, registry: AgentRegistry): TroupeError {
@@ -127,8 +127,8 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
 /** In the form that editors and CI turn into links. */
 function describe(problem: AgentProblem, { colours }: Output): string[] {
   const paint = problem.severity === "error" ? colours.red : colours.yellow;
-  const place = `${cleanLine(problem.path)}:${problem.line}:${problem.column}:`;
-  const line = `${place} ${paint(problem.severity)} ${cleanLine(problem.message)} ${colours.dim(`[${problem.code}]`)}`;
+  const position = `${cleanLine(problem.path)}:${problem.line}:${problem.column}:`;
+  const line = `${position} ${paint(problem.severity)} ${cleanLine(problem.message)} ${colours.dim(`[${problem.code}]`)}`;
   return problem.fix ? [line, `  ${colours.green("fix:")} ${cleanLine(problem.fix)}`] : [line];
 }
 
@@ -155,8 +155,8 @@ export async function modelProblems(
       } catch (error) {
         if (!TroupeError.is(error)) throw error;
         const { message, fix } = error;
-        const place = { path: source.path, ...(await placeOf(source.path)) };
-        return [{ ...place, severity: "warning", code: "unknown-model", message, fix }];
+        const position = { path: source.path, ...(await modelPosition(source.path)) };
+        return [{ ...position, severity: "warning", code: "unknown-model", message, fix }];
       }
     }),
   );
@@ -164,7 +164,7 @@ export async function modelProblems(
 }
 
 /** Where the file names its model. */
-async function placeOf(path: string): Promise<{ line: number; column: number }> {
+async function modelPosition(path: string): Promise<{ line: number; column: number }> {
   const text = await readFile(path, "utf8").catch(() => "");
   const line = text.split("\n").findIndex((each) => /^\s*["']?model["']?\s*:/.test(each));
   return { line: Math.max(1, line + 1), column: 1 };

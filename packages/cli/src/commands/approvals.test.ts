@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
-import { cliOverOffline } from "../testing/offline-troupe.ts";
-import { otherOwner } from "../testing/other-owner.ts";
+import { createOfflineCli } from "../testing/offline-troupe.ts";
+import { startOtherOwner } from "../testing/other-owner.ts";
 import { anApproval, aRule, aRun, aSession } from "../testing/rows.ts";
 
 // What waits for a person, the answer, and the rules that answers become.
@@ -16,7 +16,7 @@ const done = "bbbb3333-0000-8000-8000-000000000003";
 function withQuestions() {
   const active = { status: "running", completedAt: null } as const;
   const row = aSession({ session, task: "wait", ...active });
-  const deps = cliOverOffline([{ row, runs: [aRun({ run: row.rootRun, session, ...active })] }]);
+  const deps = createOfflineCli([{ row, runs: [aRun({ run: row.rootRun, session, ...active })] }]);
   const at = { session, run: row.rootRun };
   deps.troupe.questions.push(
     anApproval({
@@ -47,7 +47,7 @@ describe("approvals ls", () => {
       "  it runs a command on this machine",
     ]);
     expect(cli.err()).toContain("answer with: troupe approvals approve ID");
-    expect(cli.composition.rested).toBe(0);
+    expect(cli.composition.offlineCloses).toBe(0);
   });
 
   test("--all also shows what was answered, by whom and why", async () => {
@@ -110,12 +110,12 @@ describe("an answer", () => {
     expect(troupe.answers).toEqual([expected]);
     expect(cli.out().trimEnd()).toEqual(typeof said === "string" ? said : expect.stringMatching(said));
     expect(cli.err()).toBe("nobody runs this home now; it takes effect with the next: troupe up\n");
-    expect(cli.composition.rested).toBe(1);
+    expect(cli.composition.offlineCloses).toBe(1);
   });
 
   test("goes to the owner where there is one, and comes back as the API's row", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     const { session: asked } = await troupe.submit({ task: "wait", origin: "page" });
     const { id } = troupe.ask(asked);
     expect(await cli.run("approvals", "approve", id.slice(0, 6), "--json")).toBe(0);
@@ -159,7 +159,7 @@ describe("an answer", () => {
     expect(await cli.run("approvals", ...args)).toBe(2);
     expect(cli.err()).toMatch(message);
     expect(troupe.answers).toEqual([]);
-    expect(cli.composition.rested).toBe(0);
+    expect(cli.composition.offlineCloses).toBe(0);
   });
 });
 
@@ -174,7 +174,7 @@ describe("rules", () => {
   });
 
   function withRules() {
-    const deps = cliOverOffline([]);
+    const deps = createOfflineCli([]);
     deps.troupe.storedRules.push(exact, broad);
     return deps;
   }
@@ -191,7 +191,7 @@ describe("rules", () => {
       "  in /srv/here",
       "  any arguments",
     ]);
-    expect(cli.composition.rested).toBe(0);
+    expect(cli.composition.offlineCloses).toBe(0);
     const json = createFakeCli({ home: cli.home.path, composition: cli.composition });
     await json.run("rules", "ls", "--json");
     expect(JSON.parse(json.out())).toEqual([exact, broad]);
@@ -209,14 +209,14 @@ describe("rules", () => {
     expect(await cli.run("rules", "rm", "dddd1")).toBe(0);
     expect(cli.out()).toBe(`removed ${exact.id}: allow shell with {"command":"npm test"}\n`);
     expect(troupe.storedRules).toEqual([broad]);
-    expect(cli.composition.rested).toBe(1);
+    expect(cli.composition.offlineCloses).toBe(1);
     expect(await cli.run("rules", "rm", "dddd2", "--json")).toBe(0);
     expect(JSON.parse(cli.out().trim().split("\n").at(-1) ?? "")).toEqual(broad);
   });
 
   test("go through the owner where there is one", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     troupe.storedRules.push(exact);
     await cli.run("rules", "ls", "--json");
     expect(JSON.parse(cli.out())).toEqual([exact]);

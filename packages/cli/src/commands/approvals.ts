@@ -1,10 +1,10 @@
 import { type ApprovalAnswer, TroupeError } from "@troupe/core";
 import type { ApprovalOutcome } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
-import { approvalTable, requesterPath, toolWords } from "../render/approval.ts";
+import { approvalTable, requesterPath, toolName } from "../render/approval.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { withArchive } from "../session/archive.ts";
-import { noteIfOffline, personOf, withControl } from "../session/control.ts";
+import { noteIfOffline, userName, withControl } from "../session/control.ts";
 import { resolveApproval } from "../session/resolve-ids.ts";
 
 const listedMax = 500;
@@ -60,11 +60,11 @@ function answerOf(cli: Cli, flags: AnswerFlags): ApprovalAnswer {
   }
   const words = reason?.trim() || null;
   const scope = always ? "rule" : run ? "run" : "once";
-  return { approved, scope, anyArguments, reason: words, by: personOf(cli.env) };
+  return { approved, scope, anyArguments, reason: words, by: userName(cli.env) };
 }
 
 function describe({ approval, outcome, rule }: ApprovalOutcome): string {
-  const what = `${toolWords(approval)} of ${requesterPath(approval)}`;
+  const what = `${toolName(approval)} of ${requesterPath(approval)}`;
   if (outcome === "settled") {
     const by = approval.by === null ? "" : ` by ${cleanLine(approval.by)}`;
     return `${what} was ${approval.state}${by} before; nothing changed`;

@@ -15,7 +15,7 @@ export async function listConfig(cli: Cli, flags: { showOrigin: boolean; json: b
   const { out, err } = cli.terminal;
   const config = await configHere(cli);
   const rows = configRows(config);
-  const { inert } = config;
+  const { ignoredReason: inert } = config;
   const warnings = inert === null ? config.warnings : [...config.warnings, inert];
   if (flags.json) out.line(jsonLine({ settings: rows, untrusted: config.untrusted, warnings }));
   else {
@@ -30,9 +30,9 @@ export async function listConfig(cli: Cli, flags: { showOrigin: boolean; json: b
   return 0;
 }
 
-function cellsOf(row: ConfigRow, said: string | null, { colours }: Output): Cell[] {
-  const cells: Cell[] = [{ text: cleanLine(row.key), paint: colours.bold }, { text: shown(row) }];
-  return said === null ? cells : [...cells, { text: cleanLine(said), paint: colours.dim }];
+function cellsOf(row: ConfigRow, origin: string | null, { colours }: Output): Cell[] {
+  const cells: Cell[] = [{ text: cleanLine(row.key), paint: colours.bold }, { text: formatValue(row) }];
+  return origin === null ? cells : [...cells, { text: cleanLine(origin), paint: colours.dim }];
 }
 
 /** `troupe config get KEY`: one value, or all below a key. */
@@ -42,7 +42,8 @@ export async function getConfig(cli: Cli, key: string, flags: { json: boolean })
   const found = rows.filter((row) => row.key === key || row.key.startsWith(`${key}.`));
   if (found.length === 0) throw noSuchSetting(key, rows);
   if (flags.json) out.line(jsonLine(found));
-  else for (const row of found) out.line(row.key === key ? shown(row) : `${cleanLine(row.key)} ${shown(row)}`);
+  else
+    for (const row of found) out.line(row.key === key ? formatValue(row) : `${cleanLine(row.key)} ${formatValue(row)}`);
   return 0;
 }
 
@@ -86,7 +87,7 @@ function configHere({ composition, home, env, cwd }: Cli): Promise<Config> {
   return composition.readConfig({ home, env, cwd, workspace: cwd });
 }
 
-function shown({ value }: ConfigRow): string {
+function formatValue({ value }: ConfigRow): string {
   return value === null ? "–" : cleanLine(String(value));
 }
 

@@ -3,7 +3,7 @@ import { findOwner, homeFiles, type OwnerInfo } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkAgents, checkModels, checkPolicy, checkSandbox, checkTrust } from "../doctor/configuration.ts";
-import { checkDatabase, checkFlaws } from "../doctor/stores.ts";
+import { checkDatabase, checkIntegrity } from "../doctor/stores.ts";
 import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { toTroupeError } from "../render/failure.ts";
@@ -43,7 +43,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       newestVersion: versions.record,
       repair: `rm ${files.record}*`,
     }),
-    ...checkFlaws(cli),
+    ...checkIntegrity(cli),
     await checkPort(defaultPort, owned.owner?.url ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(cli),
     ...(await checkModels(cli, owned.status)),
@@ -84,13 +84,13 @@ async function checkOwner(cli: Cli): Promise<Owned> {
 }
 
 function render(checks: readonly Check[], { colours, width }: Output): string[] {
-  const looks = {
+  const styles = {
     ok: { glyph: "✓", paint: colours.green },
     warn: { glyph: "!", paint: colours.yellow },
     fail: { glyph: "✗", paint: colours.red },
   };
   const rows = checks.map((check): Cell[] => {
-    const { glyph, paint } = looks[check.status];
+    const { glyph, paint } = styles[check.status];
     return [{ text: `${glyph} ${check.status}`, paint }, { text: check.name }, { text: cleanLine(check.detail) }];
   });
   return layout([{}, {}, { flexible: true }], rows, width).flatMap((line, i) => {

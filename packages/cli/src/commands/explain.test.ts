@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
-import { cliOverOffline } from "../testing/offline-troupe.ts";
+import { createOfflineCli } from "../testing/offline-troupe.ts";
 import { aRun, aSession } from "../testing/rows.ts";
 
 // Why a run may use what it may, and what can happen in a run at all.
@@ -13,7 +13,7 @@ const child = "5c5c5c5c-0000-8000-8000-000000000004";
 function settled() {
   const row = aSession({ session });
   const runs = [aRun({ run: row.rootRun, session }), aRun({ run: child, session, parentRun: row.rootRun, order: 1 })];
-  return cliOverOffline([{ row, runs }]).cli;
+  return createOfflineCli([{ row, runs }]).cli;
 }
 
 describe("explain", () => {

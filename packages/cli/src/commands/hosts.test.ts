@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
-import { otherOwner } from "../testing/other-owner.ts";
+import { startOtherOwner } from "../testing/other-owner.ts";
 import { aHost } from "../testing/rows.ts";
 
 // Hosts are known to whoever runs the home, and to nobody else.
@@ -22,7 +22,7 @@ function at(ms: number): string {
 
 async function owned() {
   const cli = createFakeCli({ env: { USER: "ada" } });
-  const { troupe } = await otherOwner(cli);
+  const { troupe } = await startOtherOwner(cli);
   troupe.hostRows = hosts;
   return { cli, troupe };
 }
@@ -58,7 +58,7 @@ describe("hosts drain", () => {
     const { cli, troupe } = await owned();
     expect(await cli.run("hosts", "drain", host)).toBe(0);
     expect(cli.out()).toBe(`${words}\n`);
-    expect(troupe.wishes).toEqual(outcome === "requested" ? [`drain ${host} (ada)`] : []);
+    expect(troupe.commands).toEqual(outcome === "requested" ? [`drain ${host} (ada)`] : []);
     const json = createFakeCli({ composition: cli.composition, home: cli.home.path });
     expect(await json.run("hosts", "drain", host, "--json")).toBe(0);
     expect(JSON.parse(json.out())).toEqual({ host, outcome });
@@ -107,7 +107,7 @@ describe("hosts on a server that is named", () => {
 
   test("are asked although a daemon runs the home, where a flag names the server; and else the daemon is", async () => {
     const { cli, watch } = watching();
-    const { troupe } = await otherOwner(cli);
+    const { troupe } = await startOtherOwner(cli);
     troupe.hostRows = hosts.slice(0, 1);
     await cli.run("hosts", "ls", "--json", "--nats", "nats://h:4222");
     await cli.run("hosts", "ls", "--json");

@@ -1,11 +1,11 @@
 import { type HostRow, TroupeError, type TroupeService } from "@troupe/core";
 import type { HostOutcome } from "@troupe/core/internal";
-import { isSaid, type NatsFlags, refuseFile } from "troupe/internal";
+import { checkIsFolder, type NatsFlags, namesServer } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { formatDuration } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import { personOf } from "../session/control.ts";
+import { userName } from "../session/control.ts";
 import { joinOwner } from "../session/join-or-start.ts";
 import type { Colours, Output } from "../terminal/terminal.ts";
 
@@ -26,7 +26,7 @@ export async function listHosts(cli: Cli, { json, nats }: HostFlags): Promise<nu
 
 /** `troupe hosts drain`: it takes nothing new, leaves what it has to others, and goes. */
 export async function drainHost(cli: Cli, host: string, { json, nats }: HostFlags): Promise<number> {
-  const outcome = await withHosts(cli, nats, (hosts) => hosts.drainHost(host, personOf(cli.env)));
+  const outcome = await withHosts(cli, nats, (hosts) => hosts.drainHost(host, userName(cli.env)));
   cli.terminal.out.line(json ? jsonLine(outcome) : describe(outcome));
   return 0;
 }
@@ -46,10 +46,10 @@ type Hosts = Pick<TroupeService, "hosts" | "drainHost">;
  */
 async function withHosts<T>(cli: Cli, nats: NatsFlags, use: (hosts: Hosts, where: string) => Promise<T>): Promise<T> {
   const { home, env, cwd } = cli;
-  if (!isSaid(nats)) {
-    await refuseFile(home);
-    const member = await joinOwner(cli);
-    if (member) return use(member.client, `to the daemon at ${member.owner.url}`);
+  if (!namesServer(nats)) {
+    await checkIsFolder(home);
+    const connection = await joinOwner(cli);
+    if (connection) return use(connection.client, `to the daemon at ${connection.owner.url}`);
   }
   const watch = await cli.composition.watchHosts({ home, nats, env, cwd });
   if (!watch) {
@@ -64,7 +64,7 @@ async function withHosts<T>(cli: Cli, nats: NatsFlags, use: (hosts: Hosts, where
   }
 }
 
-const looks = {
+const styles = {
   alive: { glyph: "●", paint: (colours: Colours) => colours.green },
   draining: { glyph: "◌", paint: (colours: Colours) => colours.yellow },
   gone: { glyph: "✗", paint: (colours: Colours) => colours.dim },
@@ -76,7 +76,7 @@ export function hostTable(rows: readonly HostRow[], { out, now }: { out: Output;
   const heads = ["HOST", "ROLE", "STATUS", "AGENTS", "BUSY", "RUNS", "PLACE", "VERSION", "HEARD"];
   const head = heads.map((text): Cell => ({ text, paint: colours.dim }));
   const body = rows.map((row): Cell[] => {
-    const { glyph, paint } = looks[row.status];
+    const { glyph, paint } = styles[row.status];
     return [
       { text: cleanLine(row.host), paint: colours.bold },
       { text: row.role },

@@ -4,9 +4,9 @@ import { resolveModelName, tierNames } from "@troupe/models";
 import {
   type Config,
   chooseModel,
+  createHomeRedactor,
   describeOrigin,
   findProvider,
-  homeRedactor,
   type ModelAccess,
   type ModelChoice,
   type Provider,
@@ -45,7 +45,7 @@ export async function listModels(cli: Cli, flags: { json: boolean }): Promise<nu
   const { out } = cli.terminal;
   const config = await configHere(cli);
   const access = cli.composition.openModels(config);
-  const listed = await Promise.all(config.providers.map((provider) => look(provider, access)));
+  const listed = await Promise.all(config.providers.map((provider) => describeProvider(provider, access)));
   // A server of this machine that nobody has set up counts once it is there.
   const providers = listed.filter(({ models }, i) => !config.providers[i]?.isImplied || models.length > 0);
   const chosen = defaultOf(config);
@@ -59,7 +59,7 @@ export async function listModels(cli: Cli, flags: { json: boolean }): Promise<nu
   return 0;
 }
 
-async function look({ settings, origin, problem, keyFrom, isImplied }: Provider, access: ModelAccess) {
+async function describeProvider({ settings, origin, problem, keyFrom, isImplied }: Provider, access: ModelAccess) {
   const { id, wire, baseUrl } = settings;
   const known = {
     id,
@@ -105,13 +105,13 @@ function aliasesOf({ names }: Config, inherited: string | null): Record<string, 
   );
 }
 
-interface Shown {
+interface ModelListing {
   providers: ListedProvider[];
   chosen: ReturnType<typeof defaultOf>;
   aliases: Record<string, string>;
 }
 
-function render({ providers, chosen, aliases }: Shown, out: Output): string[] {
+function render({ providers, chosen, aliases }: ModelListing, out: Output): string[] {
   const { colours, width } = out;
   const name = (text: string): Cell => ({ text, paint: colours.bold });
   const dim = (text: string): Cell => ({ text, paint: colours.dim });
@@ -170,19 +170,21 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
   const access = cli.composition.openModels(config);
   const { settings } = provider;
   const isOwn = settings.isLocal || settings.baseUrl?.startsWith("http:") === true;
-  const failpoint = probeModel({
+  const probe = probeModel({
     provider: access.provider,
     model: id,
-    traps:
-      isOwn && settings.wire !== "anthropic" ? () => access.traps(settings, id.slice(settings.id.length + 1)) : null,
+    serverWarnings:
+      isOwn && settings.wire !== "anthropic"
+        ? () => access.serverWarnings(settings, id.slice(settings.id.length + 1))
+        : null,
     timeoutMs: settings.limits.idleTimeoutMs,
     signal: cli.interrupts.signal,
     monotonicMs: () => performance.now(),
   });
   // Whoever answers may echo what it was sent.
-  const redact = homeRedactor({ env: cli.env, providers: config.providers.map((each) => each.settings) });
-  for await (const told of failpoint) {
-    const finding = { ...told, detail: redact.text(told.detail) };
+  const redact = createHomeRedactor({ env: cli.env, providers: config.providers.map((each) => each.settings) });
+  for await (const found of probe) {
+    const finding = { ...found, detail: redact.text(found.detail) };
     findings.push(finding);
     if (!flags.json) for (const line of renderFinding(finding, out)) out.line(line);
   }
@@ -192,8 +194,8 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
 }
 
 function renderFinding({ name, status, detail, fix }: Finding, { colours }: Output): string[] {
-  const looks = { ok: colours.green("✓ ok"), failed: colours.red("✗ failed"), skipped: colours.dim("– skipped") };
-  const line = `  ${looks[status]}  ${name}: ${cleanLine(detail)}`;
+  const styles = { ok: colours.green("✓ ok"), failed: colours.red("✗ failed"), skipped: colours.dim("– skipped") };
+  const line = `  ${styles[status]}  ${name}: ${cleanLine(detail)}`;
   return fix ? [line, `    ${colours.dim("fix:")} ${cleanLine(fix)}`] : [line];
 }
 

@@ -1,4 +1,4 @@
-import { acquireHome, awayLines, type NatsFlags } from "troupe/internal";
+import { acquireHome, type NatsFlags, offlineServerWarnings } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import type { PurgeFacts, RestoreFacts, StreamFacts } from "../nats/stream-maintenance.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
@@ -13,7 +13,7 @@ export interface StreamFlags {
 /** `troupe nats check`: the streams as they are, and how far each recorder is. 1 where something is not as it should be. */
 export async function checkStreams(cli: Cli, { json, nats }: StreamFlags): Promise<number> {
   const { out } = cli.terminal;
-  const facts = await cli.composition.streams.check({ ...placeOf(cli), nats });
+  const facts = await cli.composition.streams.check({ ...natsOptions(cli), nats });
   const problems = problemsOf(facts);
   if (json) out.line(jsonLine({ ok: problems.length === 0, ...facts, problems }));
   else for (const line of describe(facts, problems, out)) out.line(line);
@@ -26,7 +26,7 @@ export async function purgeStream(
   { json, nats, olderThanDays, dryRun }: StreamFlags & { olderThanDays: number | null; dryRun: boolean },
 ): Promise<number> {
   const { out, err } = cli.terminal;
-  const facts = await cli.composition.streams.purge({ ...placeOf(cli), nats, olderThanDays, dryRun });
+  const facts = await cli.composition.streams.purge({ ...natsOptions(cli), nats, olderThanDays, dryRun });
   if (json) out.line(jsonLine(facts));
   else for (const line of purgeLines(facts)) out.line(line);
   if (!json && facts.lacked.length > 0) err.line(err.colours.yellow(whyLacked(facts)));
@@ -44,7 +44,7 @@ export async function restoreStream(cli: Cli, { json, nats, withoutDamaged, all 
   const home = await acquireHome(cli.home);
   try {
     const { streams } = cli.composition;
-    const facts = await streams.restore({ ...placeOf(cli), home, nats, withoutDamaged, all });
+    const facts = await streams.restore({ ...natsOptions(cli), home, nats, withoutDamaged, all });
     if (json) out.line(jsonLine(facts));
     else for (const line of restoreLines(facts)) out.line(line);
     if (!json) for (const line of leftLines(facts)) err.line(err.colours.yellow(line));
@@ -54,7 +54,7 @@ export async function restoreStream(cli: Cli, { json, nats, withoutDamaged, all 
   }
 }
 
-function placeOf({ home, env, cwd }: Cli) {
+function natsOptions({ home, env, cwd }: Cli) {
   return { home, env, cwd };
 }
 
@@ -65,7 +65,7 @@ function problemsOf({ missing, drift, copies, record, journal, namespace }: Stre
   return [
     ...lost,
     ...cut,
-    ...awayLines(copies),
+    ...offlineServerWarnings(copies),
     ...(isNew ? [] : missing.map((stream) => `the stream ${stream} is not there; troupe up creates it`)),
     ...drift.map(
       ({ stream, setting, found, wanted, fix }) =>

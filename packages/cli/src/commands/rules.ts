@@ -1,5 +1,5 @@
 import type { ApprovalRule } from "@troupe/core/internal";
-import { refuseFile } from "troupe/internal";
+import { checkIsFolder } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { argumentLines } from "../render/approval.ts";
 import { cleanLine, jsonLine, visibleJson } from "../render/clean.ts";
@@ -24,14 +24,14 @@ export async function listRules(cli: Cli, flags: { json: boolean }): Promise<num
 export async function removeRule(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
   const id = resolveRule(await storedRules(cli), given);
   const rule = await withControl(cli, (control) => control.removeRule(id));
-  cli.terminal.out.line(flags.json ? jsonLine(rule) : `removed ${rule.id}: ${wordsOf(rule)}`);
+  cli.terminal.out.line(flags.json ? jsonLine(rule) : `removed ${rule.id}: ${describeRule(rule)}`);
   return 0;
 }
 
 async function storedRules(cli: Cli): Promise<ApprovalRule[]> {
-  await refuseFile(cli.home);
-  const member = await joinOwner(cli);
-  return member ? member.client.rules() : cli.composition.readRules(cli.home);
+  await checkIsFolder(cli.home);
+  const connection = await joinOwner(cli);
+  return connection ? connection.client.rules() : cli.composition.readRules(cli.home);
 }
 
 function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; now: number }): string[] {
@@ -53,11 +53,11 @@ function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; no
 
 /** Where it holds, and for what. */
 function reachOf(rule: ApprovalRule, { width, colours }: Output): string[] {
-  const place = colours.dim(`  in ${cleanLine(rule.workspace)}`);
-  return [place, ...(rule.argsHash === null ? ["  any arguments"] : argumentLines(rule.args, width))];
+  const workspace = colours.dim(`  in ${cleanLine(rule.workspace)}`);
+  return [workspace, ...(rule.argsHash === null ? ["  any arguments"] : argumentLines(rule.args, width))];
 }
 
-function wordsOf(rule: ApprovalRule): string {
+function describeRule(rule: ApprovalRule): string {
   const args = rule.argsHash === null ? "any arguments" : visibleJson(rule.args);
   return `${rule.decision} ${cleanLine(rule.tool)} with ${args}`;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { homeFiles } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
-import { otherOwner } from "../testing/other-owner.ts";
+import { startOtherOwner } from "../testing/other-owner.ts";
 import { aResponse, aSession } from "../testing/rows.ts";
 
 // `troupe run --continue` and `--resume`: which session is meant, and that the answer is that of the new turn.
@@ -15,7 +15,7 @@ const elsewhere = "0198a333-0000-7000-8000-000000000003";
 
 /** A daemon with three settled sessions, newest last: two of the caller's folder, one of another. */
 async function withSessions(cli: FakeCli) {
-  const { troupe } = await otherOwner(cli);
+  const { troupe } = await startOtherOwner(cli);
   const seed = (session: string, workspace: string) =>
     troupe.seed(
       aSession({ session, workspace, task: `task of ${session}` }),

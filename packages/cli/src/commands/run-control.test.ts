@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
-import { cliOverOffline } from "../testing/offline-troupe.ts";
-import { otherOwner, theSession } from "../testing/other-owner.ts";
+import { createOfflineCli } from "../testing/offline-troupe.ts";
+import { newestSession, startOtherOwner } from "../testing/other-owner.ts";
 import { aRun, aSession } from "../testing/rows.ts";
 
 // cancel, steer, pause, resume: the same through whoever runs the home and, where nobody does, in the home itself.
@@ -24,7 +24,7 @@ function underWay() {
     aRun({ run: child, session, parentRun: root, order: 1, agent: "coder", ...active }),
   ];
   const settled = aSession({ session: old, rootRun: "0198a111-0000-7000-8000-000000000009" });
-  return cliOverOffline([
+  return createOfflineCli([
     { row: settled, runs: [aRun({ run: settled.rootRun, session: old })] },
     { row, runs },
   ]);
@@ -45,8 +45,8 @@ describe("without an owner a wish is kept in the home, which is free afterwards:
     expect(await cli.run(...args)).toBe(0);
     expect(cli.out()).toBe(`${said}\n`);
     expect(cli.err()).toBe(`${nobody}\n`);
-    expect(troupe.wishes).toEqual(wishes);
-    expect(cli.composition.rested).toBe(1);
+    expect(troupe.commands).toEqual(wishes);
+    expect(cli.composition.offlineCloses).toBe(1);
     expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
   });
 
@@ -64,7 +64,7 @@ describe("without an owner a wish is kept in the home, which is free afterwards:
       throw new Error("no");
     };
     expect(await cli.run("pause", child)).toBe(1);
-    expect(cli.composition.rested).toBe(1);
+    expect(cli.composition.offlineCloses).toBe(1);
     expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
   });
 });
@@ -76,7 +76,7 @@ test("what has settled stays as it is, and waits for nothing", async () => {
   expect(await cli.run("pause", old)).toBe(0);
   expect(cli.out()).toContain("0198a111-0000-7000-8000-000000000009 had settled before: completed");
   expect(cli.err()).toBe("");
-  expect(troupe.wishes).toEqual([]);
+  expect(troupe.commands).toEqual([]);
 });
 
 describe("with an owner a wish goes through it at once:", () => {
@@ -87,22 +87,22 @@ describe("with an owner a wish goes through it at once:", () => {
     ["resume", [], "resume (a person)"],
   ])("%s", async (verb, more, wish) => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     await troupe.submit({ task: "wait", origin: "page" });
-    const id = await theSession(() => troupe);
+    const id = await newestSession(() => troupe);
     troupe.addRun(id, aRun({ run: child, session: id, order: 1, status: "running", completedAt: null }));
     expect(await cli.run(verb, "5c5c5c5c", ...more, "--json")).toBe(0);
     expect(JSON.parse(cli.out())).toEqual({ session: id, run: child, outcome: "requested", status: "running" });
     expect(cli.err()).toBe("");
-    expect(troupe.wishes).toEqual([wish]);
+    expect(troupe.commands).toEqual([wish]);
     await home.release();
   });
 
   test("cancel of a session, by the beginning of its id", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     await troupe.submit({ task: "wait", origin: "page" });
-    const id = await theSession(() => troupe);
+    const id = await newestSession(() => troupe);
     expect(await cli.run("cancel", id.slice(0, 8))).toBe(0);
     expect(cli.out()).toBe(`cancelling ${id}\n`);
     await troupe.idle();
@@ -126,8 +126,8 @@ describe("an id that nothing has, or too many have, is refused with 2:", () => {
     expect(await cli.run(...args)).toBe(2);
     expect(cli.err()).toMatch(message);
     expect(cli.err().split("fix:")[1]).toMatch(fix);
-    expect(troupe.wishes).toEqual([]);
-    expect(cli.composition.rested).toBe(0);
+    expect(troupe.commands).toEqual([]);
+    expect(cli.composition.offlineCloses).toBe(0);
   });
 
   test("a home that is not there is not made for it", async () => {

@@ -4,7 +4,7 @@ import type { Control } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { withArchive } from "../session/archive.ts";
-import { noteIfOffline, personOf, withControl } from "../session/control.ts";
+import { noteIfOffline, userName, withControl } from "../session/control.ts";
 import { resolveRun, resolveTarget } from "../session/resolve-ids.ts";
 
 // What people want of sessions and runs that are under way. One that has settled stays as it is, which is no error.
@@ -19,36 +19,36 @@ type Outcome = CancelOutcome | RunControlOutcome;
 export async function cancel(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
   const target = await withArchive(cli, (archive) => resolveTarget(archive, given));
   const reason = "cancelled on the command line";
-  return wish(cli, { doing: "cancelling", ...flags }, (control) =>
+  return sendCommand(cli, { doing: "cancelling", ...flags }, (control) =>
     target.run === null ? control.cancel(target.session, reason) : control.cancelRun(target.run, reason),
   );
 }
 
 /** `troupe steer`: words for a run's model, which it reads at its next step. */
 export async function steer(cli: Cli, given: string, text: string, flags: JsonFlag): Promise<number> {
-  const words = text.trim();
-  if (words === "") {
+  const message = text.trim();
+  if (message === "") {
     throw new TroupeError("USAGE", `the message ${JSON.stringify(text)} is empty`, {
       fix: `troupe steer ${cleanLine(given) || "RUN"} "what to mind"`,
     });
   }
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
-  return wish(cli, { doing: "steering", ...flags }, (control) => control.steer(run, words, personOf(cli.env)));
+  return sendCommand(cli, { doing: "steering", ...flags }, (control) => control.steer(run, message, userName(cli.env)));
 }
 
 /** `troupe pause`: nothing new starts in a run and all below it. Of a session that is its root run. */
 export async function pause(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
-  return wish(cli, { doing: "pausing", ...flags }, (control) => control.pause(run, personOf(cli.env)));
+  return sendCommand(cli, { doing: "pausing", ...flags }, (control) => control.pause(run, userName(cli.env)));
 }
 
 /** `troupe resume`: what was paused goes on. */
 export async function resume(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
-  return wish(cli, { doing: "resuming", ...flags }, (control) => control.resume(run, personOf(cli.env)));
+  return sendCommand(cli, { doing: "resuming", ...flags }, (control) => control.resume(run, userName(cli.env)));
 }
 
-async function wish(
+async function sendCommand(
   cli: Cli,
   { doing, json }: JsonFlag & { doing: string },
   make: (control: Control) => Promise<Outcome>,

@@ -3,7 +3,7 @@ import { TroupeError } from "@troupe/core";
 import { isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createFakeCli, type FakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
-import { otherOwner, theSession } from "../testing/other-owner.ts";
+import { newestSession, startOtherOwner } from "../testing/other-owner.ts";
 import { aRun } from "../testing/rows.ts";
 
 // A session that waits for a person: asked at the terminal, told to a log, or left as it is.
@@ -75,7 +75,7 @@ describe("at a terminal", () => {
   test("of a whole run only yes and no are offered", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     troupeOf(cli).ask(session, { tool: null, path: ["lead"], args: null });
     await vi.waitFor(() => expect(cli.err()).toContain("lead asks to run the whole run"));
     expect(cli.err()).toContain("  y once · n deny\n");
@@ -88,7 +88,7 @@ describe("at a terminal", () => {
   test("several are asked one after another, and what happens meanwhile is told afterwards", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     const troupe = troupeOf(cli);
     troupe.ask(session, { args: { command: "one" } });
     troupe.ask(session, { args: { command: "two" }, requestedAt: new Date(2_000).toISOString() });
@@ -127,7 +127,7 @@ describe("at a terminal", () => {
   test("an answer that comes too late says so", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     const troupe = troupeOf(cli);
     const asked = troupe.ask(session);
     await vi.waitFor(() => expect(cli.err()).toContain("n deny"));
@@ -142,7 +142,7 @@ describe("at a terminal", () => {
   test("an answer that is not taken leaves the way to give it", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     const troupe = troupeOf(cli);
     troupe.answer = async () => {
       throw new TroupeError("CONFLICT", "not\u001b[2J now");
@@ -185,7 +185,7 @@ describe("where nobody can be asked", () => {
   ])("(%s) it is told once, with what answers it, and waited for", async (_where, options, flags) => {
     const cli = createFakeCli({ ...options, env: { NO_COLOR: "1" } });
     const ended = cli.run("run", "wait", ...flags);
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     const { id } = troupeOf(cli).ask(session, { path: ["lead", "co\u001b[2Jder"] });
     const line = `lead › coder asks to run shell (high risk): troupe approvals approve ${id} # or: troupe approvals deny ${id}`;
     await vi.waitFor(() => expect(cli.err()).toContain(`waiting for approval: ${line}\n`));
@@ -199,7 +199,7 @@ describe("where nobody can be asked", () => {
   test("--stream-json has each question, and each answer", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait", "--stream-json");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     const { id } = troupeOf(cli).ask(session);
     await vi.waitFor(() => expect(cli.out()).toContain('"event":"approval"'));
     await troupeOf(cli).answer(id, { approved: true, scope: "once", anyArguments: false, reason: null, by: "x" });
@@ -250,7 +250,7 @@ describe("--no-input", () => {
   test("leaves once the last that could go on is done", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait", "--no-input");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     const troupe = troupeOf(cli);
     const { runs } = await troupe.session(session);
     const parentRun = runs[0]?.run ?? "";
@@ -268,9 +268,9 @@ describe("--no-input", () => {
 
   test("a pause counts as well, and says what resumes it", async () => {
     const cli = createFakeCli({ env: { NO_COLOR: "1" } });
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     const ended = cli.run("run", "wait", "--no-input");
-    const session = await theSession(() => troupe);
+    const session = await newestSession(() => troupe);
     const { runs } = await troupe.session(session);
     const [root] = runs;
     if (root) troupe.addRun(session, { ...root, exactStatus: "paused" });

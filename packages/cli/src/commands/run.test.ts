@@ -5,7 +5,7 @@ import { findOwner, isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { createFakeComposition } from "../testing/fake-composition.ts";
-import { otherOwner, theSession } from "../testing/other-owner.ts";
+import { newestSession, startOtherOwner } from "../testing/other-owner.ts";
 import { aResponse, aRun } from "../testing/rows.ts";
 import { trustFolder } from "../testing/trust.ts";
 
@@ -212,7 +212,7 @@ describe("how it ends", () => {
   ] as const)("a run that ends as %s exits with %d", async (status, code) => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => cli.composition.started[0]);
+    const session = await newestSession(() => cli.composition.started[0]);
     cli.composition.started[0]?.finish(session, { status, success: false });
     expect(await ended).toBe(code);
   });
@@ -223,7 +223,7 @@ describe("how it ends", () => {
   ] as const)("%s cancels the session, waits for it, and exits with %d", async (signal, code) => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait", "--json");
-    await theSession(() => cli.composition.started[0]);
+    await newestSession(() => cli.composition.started[0]);
     await vi.waitFor(() => expect(cli.err()).toContain("session"));
     cli.send(signal);
     expect(await ended).toBe(code);
@@ -235,7 +235,7 @@ describe("how it ends", () => {
   test("a second signal leaves at once", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait");
-    await theSession(() => cli.composition.started[0]);
+    await newestSession(() => cli.composition.started[0]);
     cli.send("SIGINT");
     cli.send("SIGINT");
     expect(cli.exits).toEqual([130]);
@@ -246,7 +246,7 @@ describe("how it ends", () => {
 describe("with a daemon", () => {
   test("the daemon does it, and stays the owner", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     expect(await cli.run("run", "answer 1")).toBe(0);
     expect(cli.out()).toBe("1\n");
     expect(troupe.submissions).toHaveLength(1);
@@ -258,14 +258,14 @@ describe("with a daemon", () => {
 
   test("a stream that breaks, or has missed too much, loses nothing", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     troupe.breakStreamAfter = 1;
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => troupe);
+    const session = await newestSession(() => troupe);
     troupe.addRun(session, aRun({ session, agent: "coder", depth: 1, order: 1, task: "write it" }));
     await vi.waitFor(() => expect(cli.err()).toContain("coder"));
     // Goes on from where it was: only then is nothing told twice, and nothing left out.
-    await vi.waitFor(() => expect(troupe.asked).toEqual([0, 2]));
+    await vi.waitFor(() => expect(troupe.streamStarts).toEqual([0, 2]));
     troupe.mute = true;
     troupe.finish(session, { details: "still here" });
     troupe.send({ type: "resync" });
@@ -277,7 +277,7 @@ describe("with a daemon", () => {
 
   test("when its answer to the request is lost, it is asked again for the same session", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     const submit = troupe.submit.bind(troupe);
     const sessions: unknown[] = [];
     troupe.submit = async (request) => {
@@ -293,9 +293,9 @@ describe("with a daemon", () => {
 
   test("when it leaves right after settling, the answer is read from the record", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli, "run");
+    const { home, troupe } = await startOtherOwner(cli, "run");
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => troupe);
+    const session = await newestSession(() => troupe);
     await vi.waitFor(() => expect(cli.err()).toContain(session));
     const { rootRun: runId } = (await troupe.session(session)).session;
     const response = aResponse({ sessionId: session, runId, details: "settled in time" });
@@ -308,9 +308,9 @@ describe("with a daemon", () => {
 
   test("when it dies the exit code is 5, and the error names the session and what resumes it", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli);
+    const { home, troupe } = await startOtherOwner(cli);
     const ended = cli.run("run", "wait");
-    const session = await theSession(() => troupe);
+    const session = await newestSession(() => troupe);
     await vi.waitFor(() => expect(cli.err()).toContain(session));
     troupe.dead = true;
     await home.release();
@@ -321,7 +321,7 @@ describe("with a daemon", () => {
 
   test("one that is closing is waited for; then this process becomes the owner", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli, "run");
+    const { home, troupe } = await startOtherOwner(cli, "run");
     troupe.beginClosing();
     const ended = cli.run("run", "answer later");
     await vi.waitFor(() => expect(cli.err()).toContain("closing"));
@@ -333,7 +333,7 @@ describe("with a daemon", () => {
 
   test("an interrupt while waiting for it leaves with 130", async () => {
     const cli = createFakeCli();
-    const { home, troupe } = await otherOwner(cli, "run");
+    const { home, troupe } = await startOtherOwner(cli, "run");
     troupe.beginClosing();
     const ended = cli.run("run", "answer later");
     await vi.waitFor(() => expect(cli.err()).toContain("closing"));
@@ -348,7 +348,7 @@ describe("while others are attached to this process", () => {
   test("it answers, refuses new ones, and stays until theirs are done", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait for me");
-    const own = await theSession(() => cli.composition.started[0]);
+    const own = await newestSession(() => cli.composition.started[0]);
     const [troupe] = cli.composition.started;
     const other = await troupe?.submit({ task: "wait for another", origin: "cli" });
     troupe?.finish(own, { details: "mine" });

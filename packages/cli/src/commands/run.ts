@@ -7,9 +7,9 @@ import type { Cli } from "../cli.ts";
 import { configWarnings } from "../models/requested-model.ts";
 import type { OutputMode } from "../render/failure.ts";
 import { sandboxNote } from "../render/format.ts";
-import { awaitAnswer, type Ending } from "../session/await-answer.ts";
-import type { Membership } from "../session/join-or-start.ts";
-import { type Continued, findContinued } from "../session/resolve-ids.ts";
+import { awaitAnswer, type RunEnding } from "../session/await-answer.ts";
+import type { HomeConnection } from "../session/join-or-start.ts";
+import { findResumeTarget, type ResumeTarget } from "../session/resolve-ids.ts";
 import { createRunOutput, type RunOutput } from "../session/run-output.ts";
 import { ownerDied, type RunRequestInput, submitRun } from "../session/submit.ts";
 import { offerTrust } from "../session/trust-prompt.ts";
@@ -18,7 +18,7 @@ import { readPipedText } from "../terminal/piped-input.ts";
 
 export interface RunFlags {
   /** Another turn of this session, or of the newest. */
-  continues: Continued | null;
+  continues: ResumeTarget | null;
   agent?: string | undefined;
   workspace?: string | undefined;
   timeout?: number | undefined;
@@ -36,34 +36,34 @@ export interface RunFlags {
 /** `troupe run`: one task, one answer. Returns the exit code. */
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
   const output = createRunOutput(flags.mode, cli);
-  const wish = await readWish(cli, task, flags, output);
-  await offerTrust(cli, wish, { mayAsk: !flags.noInput && flags.mode === "text", notice: output.notice });
-  for (const warning of await configWarnings(cli, wish)) output.notice(`configuration: ${warning}`);
-  const { member, submitted, position } = await submitRun(cli, wish, { notice: output.notice, nats: flags.nats });
-  let ending: Ending;
+  const input = await readInput(cli, task, flags, output);
+  await offerTrust(cli, input, { mayAsk: !flags.noInput && flags.mode === "text", notice: output.notice });
+  for (const warning of await configWarnings(cli, input)) output.notice(`configuration: ${warning}`);
+  const { connection, submitted, position } = await submitRun(cli, input, { notice: output.notice, nats: flags.nats });
+  let ending: RunEnding;
   try {
     output.submitted(submitted);
-    await noteSandbox(member, output);
-    ending = await awaitAnswer(cli, member, { submitted, position, output, noInput: flags.noInput });
+    await noteSandbox(connection, output);
+    ending = await awaitAnswer(cli, connection, { submitted, position, output, noInput: flags.noInput });
     if ("response" in ending) output.settled(ending.response, submitted);
     else output.waiting(ending.waiting);
     await cli.terminal.out.flushed();
-    await letOthersFinish(cli, member, { output, own: submitted.session });
+    await letOthersFinish(cli, connection, { output, own: submitted.session });
   } catch (error) {
     throw ownerDied(submitted.session, error);
   } finally {
-    await member.leave();
+    await connection.close();
   }
   return cli.interrupts.exitCode() ?? exitCodeOf(ending);
 }
 
 /** Why a person is asked about commands, and how to have it otherwise; nothing where they are contained. */
-async function noteSandbox({ client }: Membership, output: RunOutput): Promise<void> {
+async function noteSandbox({ client }: HomeConnection, output: RunOutput): Promise<void> {
   const { sandbox } = await client.status();
   if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
 }
 
-async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunRequestInput> {
+async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunRequestInput> {
   if (task.trim() === "") {
     throw new TroupeError("USAGE", `the task ${JSON.stringify(task)} is empty`, { fix: 'troupe run "what to do"' });
   }
@@ -71,7 +71,7 @@ async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutp
   const { signal } = cli.interrupts;
   return {
     task,
-    continues: flags.continues && (await findContinued(cli, flags.continues, { workspace, notice: output.notice })),
+    continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : agentId(flags.agent),
     workspace,
     timeoutMs: flags.timeout ?? null,
@@ -116,23 +116,23 @@ const idleGraceMs = 250;
 /** Sessions that others brought here would be cut off by leaving: they are waited for, unless the user interrupts. */
 async function letOthersFinish(
   cli: Cli,
-  member: Membership,
+  connection: HomeConnection,
   { output, own }: { output: RunOutput; own: string },
 ): Promise<void> {
   const { signal } = cli.interrupts;
-  if (!member.own || signal.aborted) return;
-  member.own.beginClosing();
+  if (!connection.local || signal.aborted) return;
+  connection.local.beginClosing();
   const notice = setTimeout(() => {
     output.notice("waiting for other sessions in this process; Ctrl-C leaves them to the next `troupe up`");
   }, idleGraceMs);
   try {
-    await Promise.race([member.own.idle({ besides: own }), aborted(signal)]);
+    await Promise.race([connection.local.idle({ besides: own }), aborted(signal)]);
   } finally {
     clearTimeout(notice);
   }
 }
 
-function exitCodeOf(ending: Ending): number {
+function exitCodeOf(ending: RunEnding): number {
   if ("waiting" in ending) return exitCodes.APPROVAL_NEEDED;
   const { success, status, error } = ending.response;
   if (success) return 0;

@@ -5,7 +5,7 @@ import { changeTable, diffLines } from "../render/changes.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { formatCost, formatDuration, shortIds } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import { statusLook } from "../render/status.ts";
+import { statusStyle } from "../render/status.ts";
 import { renderTree } from "../render/tree.ts";
 import { type Archive, withArchive } from "../session/archive.ts";
 import { isSettled } from "../session/client.ts";
@@ -20,7 +20,7 @@ export async function listSessions(cli: Cli, flags: { limit: number; json: boole
     if (flags.json) out.line(jsonLine(rows));
     else if (rows.length === 0) err.line('no sessions yet; start one: troupe run "what to do"');
     else for (const line of tableOf(rows, { out, now: cli.now() })) out.line(line);
-    if (!flags.json) noteOrphans(archive, rows, err);
+    if (!flags.json) warnIfNotRunning(archive, rows, err);
     return 0;
   });
 }
@@ -46,12 +46,12 @@ export async function showSession(cli: Cli, given: string, flags: ShowFlags): Pr
     const now = cli.now();
     const head = headOf(detail, { out, now });
     const body = flags.tree ? treeOf(detail, { out, now }) : answerOf(detail, response);
-    const warnings = [...warningLines(response, out), ...flawLines(detail, out)];
+    const warnings = [...warningLines(response, out), ...damageLines(detail, out)];
     const touched = changes.length === 0 ? [] : ["", ...changeTable(changes, out)];
     const diffs = flags.diff ? changes.flatMap((change) => diffLines(change, out)) : [];
     for (const line of [...head, "", ...body, ...warnings, ...touched, ...diffs, ...questionsOf(detail, { out, now })])
       out.line(line);
-    noteOrphans(archive, [detail.session], err);
+    warnIfNotRunning(archive, [detail.session], err);
     return 0;
   });
 }
@@ -78,7 +78,7 @@ function warningLines(response: RunResponse | null, { colours }: Output): string
 }
 
 /** What is known of it and cannot all be true. */
-function flawLines({ flaws = [] }: SessionDetail, { colours }: Output): string[] {
+function damageLines({ flaws = [] }: SessionDetail, { colours }: Output): string[] {
   return flaws.map(({ kind, run, index, reason }) => {
     const what = run === null ? `item ${index} of its inbox` : `entry ${index} of run ${run}`;
     const then = kind === "forked" ? "both are kept, the first counts" : "it was set aside";
@@ -87,8 +87,8 @@ function flawLines({ flaws = [] }: SessionDetail, { colours }: Output): string[]
 }
 
 /** A session without anybody who runs it looks alive in the record, and is not. */
-function noteOrphans(archive: Archive, rows: readonly SessionRow[], err: Output): void {
-  if (archive.member || rows.every((row) => isSettled(row.status))) return;
+function warnIfNotRunning(archive: Archive, rows: readonly SessionRow[], err: Output): void {
+  if (archive.connection || rows.every((row) => isSettled(row.status))) return;
   err.line(err.colours.yellow("nobody runs this home now; what has not settled goes on with: troupe up"));
 }
 
@@ -114,8 +114,8 @@ function tableOf(rows: readonly SessionRow[], { out, now }: { out: Output; now: 
 function statusCell(row: SessionRow, { colours }: Output, status: string = row.status): Cell {
   const waits = row.approvalsWaiting > 0 && !isSettled(row.status);
   const word = waits ? "waiting" : status;
-  const look = statusLook(word);
-  return { text: `${look.glyph} ${waits ? "waiting for approval" : word}`, paint: look.paint(colours) };
+  const style = statusStyle(word);
+  return { text: `${style.glyph} ${waits ? "waiting for approval" : word}`, paint: style.paint(colours) };
 }
 
 /** When it was asked something last. */

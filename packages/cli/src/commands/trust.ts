@@ -15,7 +15,7 @@ import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { formatDuration } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
-import { keepDecision } from "../session/trust-prompt.ts";
+import { saveDecision } from "../session/trust-prompt.ts";
 import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe trust [DIR]`: shows what a folder brings, and has it accepted as it was shown. */
@@ -27,13 +27,13 @@ export async function trust(cli: Cli, given: string, flags: { yes: boolean; json
   if (project.problem) throw project.problem;
   const { out, err } = cli.terminal;
   if (!flags.json) for (const line of render(project, out)) out.line(line);
-  const standing = await settle(cli, store, project, flags);
-  if (flags.json) out.line(jsonLine(shownOf(project, standing)));
+  const standing = await decide(cli, store, project, flags);
+  if (flags.json) out.line(jsonLine(trustJson(project, standing)));
   else if (standing === "trusted" && project.status !== "trusted") err.line(`trusted, as it is: ${project.folder}`);
   return standing === "trusted" || standing === "nothing" || standing === "declined" ? 0 : exitCodes.APPROVAL_NEEDED;
 }
 
-async function settle(
+async function decide(
   cli: Cli,
   store: ProjectTrust,
   project: Project,
@@ -42,7 +42,7 @@ async function settle(
   const { status } = project;
   if (status === "nothing" || status === "trusted") return status;
   if (flags.yes) {
-    await keepDecision(cli, store, project, "accepted");
+    await saveDecision(cli, store, project, "accepted");
     return "trusted";
   }
   const { err } = cli.terminal;
@@ -54,7 +54,7 @@ async function settle(
   const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
   if (key === null) return status;
   const decision = key === "y" ? "accepted" : "declined";
-  await keepDecision(cli, store, project, decision);
+  await saveDecision(cli, store, project, decision);
   return decision === "accepted" ? "trusted" : "declined";
 }
 
@@ -101,7 +101,7 @@ const effects: Record<ProjectKind, string> = {
   mcp: "not used by troupe yet: servers that others start",
 };
 
-function shownOf({ folder, files, hash, changes }: Project, standing: TrustStatus) {
+function trustJson({ folder, files, hash, changes }: Project, standing: TrustStatus) {
   const shown = files.map(({ path, kind, used, hash: of }) => ({ path, kind, used, does: effects[kind], hash: of }));
   return { folder, standing, hash, changes, files: shown };
 }

@@ -1,5 +1,13 @@
 import type { SessionRow } from "@troupe/core";
-import { acquireHome, type NatsFlags, type OwnedHome, type OwnServer, type Work } from "troupe/internal";
+import {
+  acquireHome,
+  type Cleanup,
+  createCleanup,
+  type NatsFlags,
+  type OwnedHome,
+  type OwnServer,
+  type ServeOptions,
+} from "troupe/internal";
 import type { Cli, RunningTroupe } from "../cli.ts";
 import { openLogger } from "../logger.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
@@ -15,7 +23,7 @@ export interface UpFlags {
   open: boolean;
   json: boolean;
   nats: NatsFlags;
-  work: Work;
+  work: ServeOptions;
 }
 
 /** `troupe up`: the daemon, in the foreground, until a signal stops it. Returns the exit code. */
@@ -28,31 +36,31 @@ export async function up(cli: Cli, flags: UpFlags): Promise<number> {
   });
   for (const warning of warnings) cli.terminal.err.line(`configuration: ${cleanLine(warning)}`);
   const home = await acquireHome(cli.home);
-  // Undone in reverse, whichever step fails.
-  const undo: (() => unknown)[] = [() => home.release()];
+  const cleanup = createCleanup();
+  cleanup.add(() => home.release());
   try {
-    const running = await startDaemon(cli, home, flags, undo);
+    const running = await startDaemon(cli, home, flags, cleanup);
     cli.interrupts.signal.throwIfAborted();
     await sayReady(cli, running, flags);
     await aborted(cli.interrupts.signal);
     running.beginClosing();
     await sayWhatIsLeft(cli, running);
   } finally {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
+    await cleanup.run();
   }
   if (!flags.json) cli.terminal.err.line("stopped");
   return 0;
 }
 
-async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() => unknown)[]): Promise<RunningTroupe> {
+async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, cleanup: Cleanup): Promise<RunningTroupe> {
   const startedAt = new Date(cli.now());
   const log = openLogger({ home, env: cli.env, now: startedAt });
-  undo.push(() => log.close());
+  cleanup.add(() => log.close());
   const { host, port, nats, work } = flags;
   const notice = (text: string): void => cli.terminal.err.line(cleanLine(text));
   const options = { home, kind: "daemon", host, port, nats, work, notice, env: cli.env, logger: log.logger } as const;
   const running = await cli.composition.start(options);
-  undo.push(() => running.close());
+  cleanup.add(() => running.close());
   await home.announce(ownerInfo(running, { kind: "daemon", version: cli.version, startedAt }));
   return running;
 }

@@ -33,7 +33,7 @@ describe("a worker", () => {
     const ended = cli.run("worker", "--agents", "all");
     await whenReady(cli);
     expect(cli.composition.workers[0]?.work).toEqual({ serve: "all", capacity: 16 });
-    cli.composition.asked.resolve("ada");
+    cli.composition.drainRequested.resolve("ada");
     expect(await ended).toBe(0);
     expect(cli.err()).toContain("draining, as ada wants");
   });

@@ -3,14 +3,16 @@ import { join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { Token } from "@troupe/core/internal";
 import {
+  type Cleanup,
+  createCleanup,
   homeFiles,
   type Lock,
   type NatsFlags,
   newHostId,
   prepareHome,
   type RunningWorker,
+  type ServeOptions,
   tryLock,
-  type Work,
 } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { openLogger } from "../logger.ts";
@@ -22,24 +24,23 @@ export interface WorkerFlags {
   workspace?: string | undefined;
   json: boolean;
   nats: NatsFlags;
-  work: Work;
+  work: ServeOptions;
 }
 
 /** `troupe worker`: takes tasks of its agents, until a signal or somebody else stops it. Returns the exit code. */
 export async function worker(cli: Cli, flags: WorkerFlags): Promise<number> {
   const name = nameOf(flags.name);
   const { err } = cli.terminal;
-  // Undone in reverse, whichever step fails.
-  const undo: (() => unknown)[] = [];
+  const cleanup = createCleanup();
   try {
-    const running = await startWorker(cli, name, flags, undo);
+    const running = await startWorker(cli, name, flags, cleanup);
     cli.interrupts.signal.throwIfAborted();
     sayReady(cli, name, running, flags);
-    const by = await Promise.race([running.asked, aborted(cli.interrupts.signal).then(() => null)]);
+    const by = await Promise.race([running.drainRequested, aborted(cli.interrupts.signal).then(() => null)]);
     if (err.isTerminal && by === null) err.line("");
     err.line(`draining${by === null ? "" : `, as ${cleanLine(by)} wants`}: what is at work is left to others`);
   } finally {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
+    await cleanup.run();
   }
   err.line("stopped");
   return 0;
@@ -49,7 +50,7 @@ async function startWorker(
   cli: Cli,
   name: string,
   { work, nats, workspace, ...flags }: WorkerFlags,
-  undo: (() => unknown)[],
+  cleanup: Cleanup,
 ): Promise<RunningWorker> {
   const { home, env, interrupts, terminal } = cli;
   await prepareHome(home);
@@ -57,11 +58,11 @@ async function startWorker(
   await prepareHome(folder);
   const isNamed = flags.name !== undefined;
   // The next one has another name: nobody would ever look at what this one leaves.
-  if (!isNamed) undo.push(() => rm(folder.path, { recursive: true, force: true }));
+  if (!isNamed) cleanup.add(() => rm(folder.path, { recursive: true, force: true }));
   const lock = lockOf(homeFiles(folder).lock, name);
-  undo.push(() => lock.release());
+  cleanup.add(() => lock.release());
   const log = openLogger({ home: folder, env, now: new Date(cli.now()) });
-  undo.push(() => log.close());
+  cleanup.add(() => log.close());
   const running = await cli.composition.startWorker({
     ...{ home, name, isNamed, work, nats, env },
     workspace: workspace === undefined ? cli.cwd : resolve(cli.cwd, workspace),
@@ -69,21 +70,21 @@ async function startWorker(
     signal: interrupts.signal,
     notice: (text) => terminal.err.line(cleanLine(text)),
   });
-  undo.push(() => running.close());
+  cleanup.add(() => running.close());
   return running;
 }
 
 function sayReady(cli: Cli, name: string, running: RunningWorker, { json, work }: WorkerFlags): void {
   const { out, err } = cli.terminal;
-  const { agents, place, warnings } = running;
+  const { agents, locality, warnings } = running;
   const { capacity } = work;
   for (const warning of warnings) err.line(`${err.colours.yellow("nats:")} ${cleanLine(warning)}`);
   const bus = running.bus();
   if (json) {
-    out.line(jsonLine({ event: "ready", host: name, agents, capacity, place, bus, pid: process.pid }));
+    out.line(jsonLine({ event: "ready", host: name, agents, capacity, place: locality, bus, pid: process.pid }));
     return;
   }
-  const facts = { bus, agents: agents.join(", "), capacity, place };
+  const facts = { bus, agents: agents.join(", "), capacity, place: locality };
   for (const [key, fact] of Object.entries(facts))
     err.line(`  ${err.colours.dim(`${key}:`)} ${cleanLine(String(fact))}`);
   out.line(`${out.colours.green("ready")}  ${name}`);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
 import { createProjectTrust } from "@troupe/tools";
-import { type Config, changed, chooseModel, describeOrigin, homeFiles, labelOf } from "troupe/internal";
+import { type Config, chooseModel, describeChanges, describeOrigin, homeFiles, providerLabel } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../render/failure.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
@@ -20,17 +20,17 @@ export async function checkModels(cli: Cli, status: DaemonStatus | null): Promis
 }
 
 function checkFiles({ files, warnings }: Config): Check {
-  const places = [files.user, ...(files.project ? [files.project] : [])];
-  const found = places.filter(({ exists }) => exists).map(({ path }) => path);
+  const all = [files.user, ...(files.project ? [files.project] : [])];
+  const found = all.filter(({ exists }) => exists).map(({ path }) => path);
   const detail = found.length === 0 ? `${files.user.path} does not exist: defaults hold` : `${found.join(", ")}: sound`;
   const [first] = warnings;
   return first
-    ? warn("configuration", `${detail}; ${warnings.join("; ")}`, `edit ${placeOf(first, files.user.path)}`)
+    ? warn("configuration", `${detail}; ${warnings.join("; ")}`, `edit ${fileToEdit(first, files.user.path)}`)
     : ok("configuration", detail);
 }
 
 /** Warnings about a line begin with it. */
-function placeOf(warning: string, path: string): string {
+function fileToEdit(warning: string, path: string): string {
   return /^(\/[^:]+):\d+:/.exec(warning)?.[1] ?? path;
 }
 
@@ -39,7 +39,8 @@ function checkProvider(config: Config, status: DaemonStatus | null): Check {
   const running = status ? `; the owner uses ${status.model ?? status.provider}` : "";
   try {
     const choice = chooseModel(config);
-    if (choice.demo) return ok("provider", `${labelOf(choice)}: answers from a script, and calls no model${running}`);
+    if (choice.demo)
+      return ok("provider", `${providerLabel(choice)}: answers from a script, and calls no model${running}`);
     return ok("provider", `${choice.id}, by ${describeOrigin(choice.origin)}${running}`);
   } catch (error) {
     const { message, fix } = toTroupeError(error);
@@ -64,7 +65,8 @@ export async function checkTrust({ home, cwd }: Cli): Promise<Check> {
   if (project.status === "trusted") return ok("trust", `what this folder brings is trusted: ${count}`);
   if (project.status === "declined")
     return ok("trust", `what this folder brings was declined, and is not used: ${count}`);
-  const why = project.status === "changed" ? `it is another since it was trusted: ${changed(project)}` : "not trusted";
+  const why =
+    project.status === "changed" ? `it is another since it was trusted: ${describeChanges(project)}` : "not trusted";
   return warn("trust", `${count} of this folder not in force: ${why}`, "troupe trust");
 }
 
@@ -99,7 +101,7 @@ export async function checkSandbox({ composition, home }: Cli, status: DaemonSta
 
 export async function checkAgents(cli: Cli): Promise<Check> {
   try {
-    const registry = await cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
+    const registry = await cli.composition.loadAgents({ home: cli.home, workspace: cli.cwd, env: cli.env });
     const detail = `${registry.agents.length} usable, ${registry.problems.length} problems`;
     const worst = registry.problems.find((problem) => problem.severity === "error") ?? registry.problems[0];
     if (!worst) return ok("agents", detail);

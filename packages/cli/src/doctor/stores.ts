@@ -54,13 +54,13 @@ export function formatBytes(bytes: number): string {
 }
 
 /** What the record could not take for true. A record that cannot be read at all is told of above. */
-export function checkFlaws({ composition, home }: Cli): Check[] {
+export function checkIntegrity({ composition, home }: Cli): Check[] {
   try {
-    const flaws = composition.readFlaws(home);
-    if (!flaws || flaws.session === null) return [];
-    const forked = `${flaws.forked === 1 ? "1 run has" : `${flaws.forked} runs have`} two entries at one place`;
-    const aside = `${flaws.quarantined === 1 ? "1 entry was" : `${flaws.quarantined} entries were`} set aside`;
-    return [warn("history", `${forked}, ${aside}`, `troupe sessions show ${flaws.session}`)];
+    const report = composition.readIntegrity(home);
+    if (!report || report.session === null) return [];
+    const forked = `${report.forked === 1 ? "1 run has" : `${report.forked} runs have`} two entries at one place`;
+    const aside = `${report.quarantined === 1 ? "1 entry was" : `${report.quarantined} entries were`} set aside`;
+    return [warn("history", `${forked}, ${aside}`, `troupe sessions show ${report.session}`)];
   } catch {
     return [];
   }

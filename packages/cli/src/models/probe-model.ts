@@ -17,7 +17,7 @@ export interface ProbeOptions {
   /** `provider/model`. */
   model: string;
   /** What stands in the way of an agent, as the server itself tells; null for a vendor's own, whose windows are as told. */
-  traps: (() => Promise<ModelWarning[]>) | null;
+  serverWarnings: (() => Promise<ModelWarning[]>) | null;
   /** How long one answer may take. */
   timeoutMs: number;
   signal: AbortSignal;
@@ -58,10 +58,10 @@ const probeTool = ToolSpec.parse({
 
 async function toolsOf(options: ProbeOptions): Promise<Finding> {
   const text = 'Call the tool "probe" with the word "ready". Do not answer in words.';
-  const asked = await ask(options, { text, tools: [probeTool], maxOutputTokens: 1_024 });
+  const reply = await ask(options, { text, tools: [probeTool], maxOutputTokens: 1_024 });
   const fix = "choose a model that can call tools: an agent does its work by them (troupe models ls)";
-  if ("error" in asked) return { ...failed("tools", asked.error), fix };
-  const [call] = asked.reply.calls;
+  if ("error" in reply) return { ...failed("tools", reply.error), fix };
+  const [call] = reply.reply.calls;
   if (!call) return { ...bad("tools", "it answered in words and called no tool"), fix };
   if (call.problem !== null) return { ...bad("tools", `it called ${call.name} wrongly: ${call.problem}`), fix };
   return ok("tools", `it called ${call.name} with ${JSON.stringify(call.args).slice(0, 60)}`);
@@ -69,13 +69,13 @@ async function toolsOf(options: ProbeOptions): Promise<Finding> {
 
 /** A server of one's own runs models with windows of its owner's choice, and may cut off the rest without a word. */
 async function contextOf(options: ProbeOptions): Promise<Finding> {
-  if (!options.traps) return skipped("context", "the vendor's own: its windows are as told");
-  const [trap] = await options.traps();
+  if (!options.serverWarnings) return skipped("context", "the vendor's own: its windows are as told");
+  const [trap] = await options.serverWarnings();
   if (trap) return { ...bad("context", trap.message), fix: trap.fix };
   const text = `${"word ".repeat(longWords)}\nSay the word: ready`;
-  const asked = await ask(options, { text, maxOutputTokens: shortTokens });
-  if ("error" in asked) return failed("context", asked.error);
-  const { inputTokens } = asked.reply.usage;
+  const reply = await ask(options, { text, maxOutputTokens: shortTokens });
+  if ("error" in reply) return failed("context", reply.error);
+  const { inputTokens } = reply.reply.usage;
   if (inputTokens >= longWords) return ok("context", `a conversation of ${inputTokens} tokens was read whole`);
   return {
     ...bad("context", `of some ${longWords} tokens it read ${inputTokens}: the rest was cut off without a word`),
@@ -89,15 +89,15 @@ interface Question {
   maxOutputTokens: number;
 }
 
-type Asked = { reply: ModelReply; tookMs: number; deltas: number; signs: number } | { error: RunError };
+type ProbeReply = { reply: ModelReply; tookMs: number; deltas: number; activities: number } | { error: RunError };
 
-async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }: Question): Promise<Asked> {
+async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }: Question): Promise<ProbeReply> {
   const { provider, model, timeoutMs, monotonicMs } = options;
   const tooLong = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([options.signal, tooLong]);
   const startedMs = monotonicMs();
   let deltas = 0;
-  let signs = 0;
+  let activities = 0;
   const request: ModelRequest = {
     model,
     system: "You are being tested. Do exactly what is asked.",
@@ -114,10 +114,10 @@ async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }:
         deltas += 1;
       },
       onActivity: () => {
-        signs += 1;
+        activities += 1;
       },
     });
-    return { reply, tookMs: monotonicMs() - startedMs, deltas, signs };
+    return { reply, tookMs: monotonicMs() - startedMs, deltas, activities };
   } catch (thrown) {
     const error = toRunError(thrown, "model");
     if (!tooLong.aborted) return { error };
@@ -125,9 +125,9 @@ async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }:
   }
 }
 
-function streamingOf({ reply, deltas, signs }: Exclude<Asked, { error: RunError }>): Finding {
+function streamingOf({ reply, deltas, activities }: Exclude<ProbeReply, { error: RunError }>): Finding {
   if (deltas > 0) return ok("streaming", `its words came in ${deltas} ${deltas === 1 ? "piece" : "pieces"}`);
-  if (reply.text === "" && signs > 0) return ok("streaming", "signs of life came before the end");
+  if (reply.text === "" && activities > 0) return ok("streaming", "signs of life came before the end");
   return { ...bad("streaming", "its answer came all at once"), fix: "let nothing between here and the server buffer" };
 }
 

@@ -15,7 +15,7 @@ export interface ModelInput {
 interface RequestOwner {
   client: { status(): Promise<Pick<DaemonStatus, "demo">> };
   /** Null if another process runs it. */
-  own: object | null;
+  local: object | null;
 }
 
 /** What of this shell's own configuration goes along with a request. */
@@ -30,12 +30,12 @@ export interface RequestedModel {
  * The model to ask the owner of the home for. It may have been started with other variables than this shell has: what
  * they say here goes along, and a demo never answers whoever has something real set up.
  */
-export async function modelFor(cli: Cli, wish: ModelInput, member: RequestOwner): Promise<RequestedModel> {
-  if (wish.scenario !== null) return { model: null, demo: true };
-  if (wish.model !== null) return { model: wish.model, demo: isOfflineModel(wish.model) };
-  const { demo } = await member.client.status();
-  const config = await configOf(cli, wish);
-  const said = member.own ? null : saidByVariables(config);
+export async function modelFor(cli: Cli, input: ModelInput, owner: RequestOwner): Promise<RequestedModel> {
+  if (input.scenario !== null) return { model: null, demo: true };
+  if (input.model !== null) return { model: input.model, demo: isOfflineModel(input.model) };
+  const { demo } = await owner.client.status();
+  const config = await configOf(cli, input);
+  const said = owner.local ? null : modelFromVariables(config);
   if (said !== null) return { model: said, demo: isOfflineModel(said) };
   if (!demo) return { model: null, demo };
   const choice = chooseModel(config);
@@ -44,25 +44,25 @@ export async function modelFor(cli: Cli, wish: ModelInput, member: RequestOwner)
 }
 
 /** What in the configuration does not count, or is dangerous. A script and a session that goes on need none of it. */
-export async function configWarnings(cli: Cli, wish: ModelInput): Promise<string[]> {
-  return wish.scenario !== null || wish.continues !== null ? [] : (await configOf(cli, wish)).warnings;
+export async function configWarnings(cli: Cli, input: ModelInput): Promise<string[]> {
+  return input.scenario !== null || input.continues !== null ? [] : (await configOf(cli, input)).warnings;
 }
 
 /** What a refusal means that the owner of the home has given for a model which this shell could ask. */
-export async function withOwner(
+export async function explainRefusal(
   cli: Cli,
-  wish: ModelInput,
+  input: ModelInput,
   owner: OwnerInfo,
   error: TroupeError,
 ): Promise<TroupeError> {
-  const config = await configOf(cli, wish);
+  const config = await configOf(cli, input);
   let choice: ModelChoice;
   try {
-    choice = chooseModel(config, wish.model);
+    choice = chooseModel(config, input.model);
   } catch {
     return error;
   }
-  const said = wish.model !== null || config.model ? choice.origin : findProvider(config, choice.id)?.origin;
+  const said = input.model !== null || config.model ? choice.origin : findProvider(config, choice.id)?.origin;
   const what = said?.where ? `${said.where} is set here, but` : `${JSON.stringify(choice.id)} can be asked here, but`;
   const message = `${what} the ${owner.kind} with pid ${owner.pid} was started with another configuration: ${error.message}`;
   return new TroupeError(error.code, message, { fix: `kill -INT ${owner.pid} && troupe up` });
@@ -73,7 +73,7 @@ function configOf(cli: Cli, { workspace }: ModelInput): Promise<Config> {
 }
 
 /** The model that this shell's variables ask for: by name, or because a key or an address stands in one. */
-function saidByVariables(config: Config): string | null {
+function modelFromVariables(config: Config): string | null {
   if (config.model) return config.model.origin.from === "environment" ? config.model.value : null;
   let choice: ModelChoice;
   try {

@@ -27,14 +27,14 @@ export async function watchHosts(options: HostWatchOptions): Promise<HostWatch |
   }
   const link = await openServerLink(connection, "troupe-hosts");
   try {
-    return await watchOver(link, connection.namespace);
+    return await createHostWatch(link, connection.namespace);
   } catch (error) {
     await link.close();
     throw error;
   }
 }
 
-async function watchOver(link: NatsLink, namespace: string): Promise<HostWatch> {
+async function createHostWatch(link: NatsLink, namespace: string): Promise<HostWatch> {
   const bus = createNatsBusOn(link);
   const subjects = createSubjects(namespace);
   const { hosts, drainHost, stop } = await listHosts({ bus, subjects, clock: systemClock(), logger: silentLogger });

@@ -2,12 +2,12 @@ import { checkStreams, type NatsLink, openNatsLink, serverWarnings } from "@trou
 import { createProjectTrust } from "@troupe/tools";
 import {
   type Connection,
-  driftWarnings,
   findConnection,
   type Home,
   homeFiles,
   type NatsFlags,
   openConfig,
+  streamWarnings,
 } from "troupe/internal";
 
 export interface NatsCheckOptions {
@@ -69,7 +69,7 @@ export async function checkNats(options: NatsCheckOptions): Promise<NatsFacts | 
       server: link.redactedUrl,
       version: info?.version ?? "unknown",
       namespace,
-      warnings: [...(info ? serverWarnings(info) : []), ...driftWarnings({ ...streams, missing })],
+      warnings: [...(info ? serverWarnings(info) : []), ...streamWarnings({ ...streams, missing })],
     };
   } finally {
     await link.close();

@@ -16,7 +16,7 @@ import {
   serverWarnings,
 } from "@troupe/nats";
 import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } from "@troupe/recorder";
-import { homeFiles, keepDaysDefault, locateRecord, type NatsFlags, type OwnedHome } from "troupe/internal";
+import { homeFiles, keepDaysDefault, type NatsFlags, type OwnedHome, selectRecord } from "troupe/internal";
 import { findServer, type NatsCheckOptions, openServerLink, type ServerConnection } from "./server.ts";
 
 /** What a person does about the streams of a server: look, let go of what is old, put back what was lost. */
@@ -74,20 +74,20 @@ export interface RestoreFacts extends Omit<CopyInspection, "items">, RestoreRepo
 
 const msPerDay = 86_400_000;
 /** Positions are reckoned in messages of so many places. */
-const placesPerMessage = 4_096;
+const positionsPerMessage = 4_096;
 
 export const streamMaintenance: StreamMaintenance = {
-  check: (options) => atServer(options, (at) => check(at, options)),
-  purge: (options) => atServer(options, (at) => purge(at, options)),
-  restore: (options) => atServer(options, (at) => restore(at, options)),
+  check: (options) => withServer(options, (session) => check(session, options)),
+  purge: (options) => withServer(options, (session) => purge(session, options)),
+  restore: (options) => withServer(options, (session) => restore(session, options)),
 };
 
-interface Server {
+interface ServerSession {
   link: NatsLink;
   connection: ServerConnection;
 }
 
-async function atServer<T>(options: StreamOptions, use: (at: Server) => Promise<T>): Promise<T> {
+async function withServer<T>(options: StreamOptions, use: (session: ServerSession) => Promise<T>): Promise<T> {
   const connection = await findServer(options);
   if (connection.kind !== "server") throw noServer();
   const link = await openServerLink(connection, "troupe-nats");
@@ -102,24 +102,25 @@ function noServer(): TroupeError {
   return new TroupeError("USAGE", "no NATS server is named", { fix: "give one: --nats nats://host:4222" });
 }
 
-async function check({ link, connection }: Server, { home }: StreamOptions): Promise<StreamFacts> {
+async function check({ link, connection }: ServerSession, { home }: StreamOptions): Promise<StreamFacts> {
   const { namespace, settings } = connection;
   const { info } = link.connection;
   const { journalId, missing, drift, copies } = await checkStreams({ link, namespace, settings });
   const own = ownOrigin(home, journalId);
-  const stands = journalId === null ? null : await withJournal({ link, connection }, standing);
-  const ahead = own?.isSame && stands ? Math.max(0, Math.ceil((own.position - stands.tail) / placesPerMessage)) : 0;
+  const positions = journalId === null ? null : await withJournal({ link, connection }, readPositions);
+  const ahead =
+    own?.isSame && positions ? Math.max(0, Math.ceil((own.position - positions.tail) / positionsPerMessage)) : 0;
   return {
     server: link.redactedUrl,
     version: info?.version ?? "unknown",
     namespace,
-    journal: stands && journalId !== null ? { id: journalId, tail: stands.tail } : null,
+    journal: positions && journalId !== null ? { id: journalId, tail: positions.tail } : null,
     missing,
     drift,
     copies,
-    followers: (stands?.followers ?? []).map(({ follower, position }) => ({
+    followers: (positions?.followers ?? []).map(({ follower, position }) => ({
       follower,
-      behind: Math.max(0, Math.ceil(((stands?.tail ?? 0) - position) / placesPerMessage)),
+      behind: Math.max(0, Math.ceil(((positions?.tail ?? 0) - position) / positionsPerMessage)),
       own: follower === own?.follower,
     })),
     record: own && { journal: own.journal, isSame: own.isSame, ahead },
@@ -127,7 +128,7 @@ async function check({ link, connection }: Server, { home }: StreamOptions): Pro
   };
 }
 
-async function standing(journal: NatsJournal) {
+async function readPositions(journal: NatsJournal) {
   const [tail, followers] = await Promise.all([journal.tail(), journal.followers()]);
   return { tail, followers };
 }
@@ -139,27 +140,27 @@ function ownOrigin(home: StreamOptions["home"], journalId: string | null) {
 }
 
 async function purge(
-  at: Server,
+  session: ServerSession,
   options: StreamOptions & { olderThanDays: number | null; dryRun: boolean },
 ): Promise<PurgeFacts> {
-  const { namespace, keepDays } = at.connection;
+  const { namespace, keepDays } = session.connection;
   const olderThanDays = options.olderThanDays ?? keepDays ?? keepDaysDefault;
   const { dryRun } = options;
   const olderThanMs = olderThanDays * msPerDay;
-  const report = await withJournal(at, (journal) =>
+  const report = await withJournal(session, (journal) =>
     purgeSettled({ journal, olderThanMs, clock: systemClock(), dryRun }),
   );
   return { namespace, olderThanDays, dryRun, ...report };
 }
 
 async function restore(
-  at: Server,
+  session: ServerSession,
   options: StreamOptions & RestoreRequest & { home: OwnedHome },
 ): Promise<RestoreFacts> {
   const { home, withoutDamaged, all, onProgress } = options;
-  const { link, connection } = at;
+  const { link, connection } = session;
   const { namespace, settings, keepDays } = connection;
-  await locateRecord(home, `nats-${namespace}`);
+  await selectRecord(home, `nats-${namespace}`);
   const file = homeFiles(home).record;
   const record = await openRecord({ file });
   try {
@@ -169,7 +170,7 @@ async function restore(
     const recent = all || days === 0 ? {} : { settledSince: new Date(Date.now() - days * msPerDay) };
     const { items, ...inspected } = await record.copy.inspect(recent);
     const [worst] = inspected.damage;
-    if (worst && !withoutDamaged) throw notWhole(file, worst, inspected.damage.length);
+    if (worst && !withoutDamaged) throw damagedCopy(file, worst, inspected.damage.length);
     const without = new Set(inspected.damage.map(({ session }) => session));
     const report = await restoreNatsJournal({
       ...{ link, namespace, settings },
@@ -179,7 +180,7 @@ async function restore(
       logger: silentLogger,
       onProgress: (done) => onProgress?.(done, items),
     });
-    readAnew(record, report);
+    rewindRecord(record, report);
     return { namespace, journal, ...inspected, ...report, leftOut: [...without] };
   } finally {
     record.close();
@@ -187,11 +188,14 @@ async function restore(
 }
 
 /** In a stream that was there already this record's place may mean something else now. */
-function readAnew(record: RecordStore, { created }: RestoreReport): void {
+function rewindRecord(record: RecordStore, { created }: RestoreReport): void {
   if (!created) record.rewind();
 }
 
-async function withJournal<T>({ link, connection }: Server, use: (journal: NatsJournal) => Promise<T>): Promise<T> {
+async function withJournal<T>(
+  { link, connection }: ServerSession,
+  use: (journal: NatsJournal) => Promise<T>,
+): Promise<T> {
   const shared = { link, namespace: connection.namespace, clock: systemClock() };
   const journal = await createNatsJournal({ ...shared, blobs: createNatsBlobs(shared), logger: silentLogger });
   try {
@@ -207,7 +211,7 @@ function nothingRecorded(file: string, namespace: string): TroupeError {
   });
 }
 
-function notWhole(file: string, worst: CopyInspection["damage"][number], count: number): TroupeError {
+function damagedCopy(file: string, worst: CopyInspection["damage"][number], count: number): TroupeError {
   const { session, run, index, reason } = worst;
   const what = run === null ? `item ${index} of the inbox of session ${session}` : `entry ${index} of run ${run}`;
   const more = count > 1 ? `, and ${count - 1} more are not whole` : "";

@@ -1,24 +1,24 @@
 import { type Command, Option } from "commander";
 import {
-  type Act,
-  addServer,
+  addServerOptions,
   idHelp,
   type JsonFlag,
   jsonArrayHelp,
   jsonHelp,
   type NatsOptions,
+  type RunCommand,
 } from "./shared-options.ts";
 
 /** What people do about sessions that are under way. */
-export function addControl(program: Command, act: Act): void {
-  addWishes(program, act);
-  addApprovals(program, act);
-  addRules(program, act);
-  addHosts(program, act);
-  addTrust(program, act);
+export function addControlCommands(program: Command, runCommand: RunCommand): void {
+  addRunControl(program, runCommand);
+  addApprovals(program, runCommand);
+  addRules(program, runCommand);
+  addHosts(program, runCommand);
+  addTrust(program, runCommand);
 }
 
-function addWishes(program: Command, act: Act): void {
+function addRunControl(program: Command, runCommand: RunCommand): void {
   const either = `of a session or of a run: ${idHelp}`;
   const commands = () => import("../commands/run-control.ts");
   program
@@ -27,7 +27,7 @@ function addWishes(program: Command, act: Act): void {
     .argument("<id>", either)
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
-      act(async (cli) => (await commands()).cancel(cli, id, { json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).cancel(cli, id, { json: !!flags.json })),
     );
   program
     .command("steer")
@@ -36,7 +36,7 @@ function addWishes(program: Command, act: Act): void {
     .argument("<text>", "the message, as one argument")
     .option("--json", jsonHelp)
     .action((id: string, text: string, flags: JsonFlag) =>
-      act(async (cli) => (await commands()).steer(cli, id, text, { json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).steer(cli, id, text, { json: !!flags.json })),
     );
   program
     .command("pause")
@@ -44,7 +44,7 @@ function addWishes(program: Command, act: Act): void {
     .argument("<id>", either)
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
-      act(async (cli) => (await commands()).pause(cli, id, { json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).pause(cli, id, { json: !!flags.json })),
     );
   program
     .command("resume")
@@ -52,7 +52,7 @@ function addWishes(program: Command, act: Act): void {
     .argument("<id>", either)
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
-      act(async (cli) => (await commands()).resume(cli, id, { json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).resume(cli, id, { json: !!flags.json })),
     );
 }
 
@@ -63,7 +63,7 @@ interface AnswerOptions extends JsonFlag {
   reason?: string;
 }
 
-function addApprovals(program: Command, act: Act): void {
+function addApprovals(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/approvals.ts");
   const approvals = program.command("approvals").description("what waits for a person, and the answer to it");
   approvals
@@ -72,10 +72,10 @@ function addApprovals(program: Command, act: Act): void {
     .option("--all", "also what was answered")
     .option("--json", jsonArrayHelp)
     .action((flags: JsonFlag & { all?: true }) =>
-      act(async (cli) => (await commands()).listApprovals(cli, { all: !!flags.all, json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).listApprovals(cli, { all: !!flags.all, json: !!flags.json })),
     );
   const answer = (approved: boolean) => (id: string, flags: AnswerOptions) =>
-    act(async (cli) => {
+    runCommand(async (cli) => {
       const { run, always, anyArguments, reason = null, json } = flags;
       const reach = { run: !!run, always: !!always, anyArguments: !!anyArguments };
       return (await commands()).answerApproval(cli, id, { approved, ...reach, reason, json: !!json });
@@ -100,54 +100,54 @@ function addApprovals(program: Command, act: Act): void {
     .action(answer(false));
 }
 
-function addRules(program: Command, act: Act): void {
+function addRules(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/rules.ts");
   const rules = program.command("rules").description("answers that were stored with --always");
   rules
     .command("ls")
     .description("list them")
     .option("--json", jsonArrayHelp)
-    .action((flags: JsonFlag) => act(async (cli) => (await commands()).listRules(cli, { json: !!flags.json })));
+    .action((flags: JsonFlag) => runCommand(async (cli) => (await commands()).listRules(cli, { json: !!flags.json })));
   rules
     .command("rm")
     .description("remove one: what it answered is asked about again")
     .argument("<id>", idHelp)
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
-      act(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
     );
 }
 
 type HostOptions = JsonFlag & Pick<NatsOptions, "nats" | "context" | "namespace">;
 
-function addHosts(program: Command, act: Act): void {
+function addHosts(program: Command, runCommand: RunCommand): void {
   const load = async (options: HostOptions) => {
     const [commands, { parseNats }] = await Promise.all([import("../commands/hosts.ts"), import("./flags.ts")]);
     return { ...commands, flags: { json: !!options.json, nats: parseNats(options) } };
   };
   const hosts = program.command("hosts").description("the processes that run agents, on this machine and on others");
-  addServer(hosts.command("ls"))
+  addServerOptions(hosts.command("ls"))
     .description("list them: what they serve, how busy they are, when they were heard of")
     .option("--json", jsonArrayHelp)
     .action((options: HostOptions) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { listHosts, flags } = await load(options);
         return listHosts(cli, flags);
       }),
     );
-  addServer(hosts.command("drain"))
+  addServerOptions(hosts.command("drain"))
     .description("let one take nothing new, leave what it has to others, and go")
     .argument("<host>", "its name, as troupe hosts ls says it")
     .option("--json", jsonHelp)
     .action((host: string, options: HostOptions) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { drainHost, flags } = await load(options);
         return drainHost(cli, host, flags);
       }),
     );
 }
 
-function addTrust(program: Command, act: Act): void {
+function addTrust(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/trust.ts");
   const trust = program
     .command("trust")
@@ -156,7 +156,7 @@ function addTrust(program: Command, act: Act): void {
     .option("--yes", "accept it without a question")
     .option("--json", jsonHelp)
     .action((folder: string | undefined, flags: JsonFlag & { yes?: true }) =>
-      act(async (cli) => (await commands()).trust(cli, folder ?? ".", { yes: !!flags.yes, json: !!flags.json })),
+      runCommand(async (cli) => (await commands()).trust(cli, folder ?? ".", { yes: !!flags.yes, json: !!flags.json })),
     );
   trust
     .command("ls")
@@ -164,7 +164,7 @@ function addTrust(program: Command, act: Act): void {
     .option("--json", jsonArrayHelp)
     // What stands after `trust` alone is read by `trust` itself.
     .action((_: JsonFlag, command: Command) =>
-      act(async (cli) => (await commands()).listTrust(cli, { json: !!command.optsWithGlobals().json })),
+      runCommand(async (cli) => (await commands()).listTrust(cli, { json: !!command.optsWithGlobals().json })),
     );
   trust
     .command("rm")
@@ -172,6 +172,8 @@ function addTrust(program: Command, act: Act): void {
     .argument("<folder>")
     .option("--json", jsonHelp)
     .action((folder: string, _: JsonFlag, command: Command) =>
-      act(async (cli) => (await commands()).removeTrust(cli, folder, { json: !!command.optsWithGlobals().json })),
+      runCommand(async (cli) =>
+        (await commands()).removeTrust(cli, folder, { json: !!command.optsWithGlobals().json }),
+      ),
     );
 }

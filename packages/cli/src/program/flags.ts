@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type PartialBudget, TroupeError } from "@troupe/core";
 import { leaseMsDefault, type SessionGrant } from "@troupe/core/internal";
-import type { NatsFlags, Work } from "troupe/internal";
+import type { NatsFlags, ServeOptions } from "troupe/internal";
 import type { NatsOptions } from "./shared-options.ts";
 
 /** A flag's text as a whole number within bounds; anything else names the value and the fix. */
@@ -43,14 +43,14 @@ export function parseNats({ nats, context, namespace, place, lease }: NatsOption
   }
   const fix = `give it in milliseconds: --lease ${leaseMsDefault}`;
   const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
-  return { nats, context, namespace, place, leaseMs };
+  return { nats, context, namespace, locality: place, leaseMs };
 }
 
 /** Which agents, and how much of them at once. */
 export function parseWork(
   { agents, capacity }: { agents: string; capacity: string },
   { command, mayBeNone }: { command: string; mayBeNone: boolean },
-): Work {
+): ServeOptions {
   const fix = `troupe ${command} --capacity 8`;
   const serve = agents.trim() === "all" ? "all" : parseNames("--agents", agents);
   if (serve.length === 0 && !mayBeNone) {

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type Act, type JsonFlag, jsonHelp, type NatsOptions } from "./shared-options.ts";
+import { type JsonFlag, jsonHelp, type NatsOptions, type RunCommand } from "./shared-options.ts";
 
 type Options = JsonFlag & NatsOptions;
 
 /** `nats check`, `nats purge` and `nats restore`: what a person does about the streams on a server. */
-export function addNatsCare(program: Command, act: Act): void {
+export function addNatsCommands(program: Command, runCommand: RunCommand): void {
   const nats = program.command("nats").description("the streams of a namespace on a NATS server");
   const load = async (options: Options) => {
     const [commands, { parseNats }] = await Promise.all([import("../commands/nats.ts"), import("./flags.ts")]);
@@ -14,7 +14,7 @@ export function addNatsCare(program: Command, act: Act): void {
     .description("look at them: what is missing or set up in another way, and how far each recorder is")
     .option("--json", jsonHelp)
     .action((options: Options) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { checkStreams, flags } = await load(options);
         return checkStreams(cli, flags);
       }),
@@ -25,7 +25,7 @@ export function addNatsCare(program: Command, act: Act): void {
     .option("--dry-run", "only say what would be done")
     .option("--json", jsonHelp)
     .action((options: Options & { olderThan?: number; dryRun?: true }) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { purgeStream, flags } = await load(options);
         return purgeStream(cli, { ...flags, olderThanDays: options.olderThan ?? null, dryRun: !!options.dryRun });
       }),
@@ -38,7 +38,7 @@ export function addNatsCare(program: Command, act: Act): void {
     .option("--all", "also what settled so long ago that it would be purged")
     .option("--json", jsonHelp)
     .action((options: Options & { withoutDamaged?: true; all?: true }) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { restoreStream, flags } = await load(options);
         return restoreStream(cli, { ...flags, withoutDamaged: !!options.withoutDamaged, all: !!options.all });
       }),

@@ -18,7 +18,7 @@ describe("up", () => {
   test("a daemon that is killed leaves a home that the next one can have, with the same token", async () => {
     const home = join(temporaryFolder(), "home");
     const first = troupe(home, ["up", "--json"]);
-    await first.said(/"ready"/);
+    await first.printed(/"ready"/);
     const second = troupe(home, ["up"]);
     expect(await second.ended()).toBe(1);
     expect(second.err()).toContain(`pid ${first.child.pid}`);
@@ -28,7 +28,7 @@ describe("up", () => {
     expect(existsSync(join(home, "owner.json"))).toBe(true);
 
     const third = troupe(home, ["up", "--json"]);
-    await third.said(/"ready"/);
+    await third.printed(/"ready"/);
     expect(JSON.parse(third.out()).token).toBe(JSON.parse(first.out()).token);
     expect(JSON.parse(readFileSync(join(home, "owner.json"), "utf8")).pid).toBe(third.child.pid);
     third.child.kill("SIGINT");
@@ -40,7 +40,7 @@ describe("up", () => {
   test("of two that start at once, one is ready and one is refused", async () => {
     const home = join(temporaryFolder(), "home");
     const both = [troupe(home, ["up", "--json"]), troupe(home, ["up", "--json"])];
-    await Promise.all(both.map((each) => each.said(/"ready"|HOME_OWNED/)));
+    await Promise.all(both.map((each) => each.printed(/"ready"|HOME_OWNED/)));
     const ready = both.filter((each) => each.out().includes('"ready"'));
     expect(ready).toHaveLength(1);
     ready[0]?.child.kill("SIGTERM");
@@ -64,7 +64,7 @@ describe("run", () => {
 
   test("Ctrl-C cancels and exits with 130", async () => {
     const run = troupe(temporaryFolder(), ["run", "wait"]);
-    await run.said(/lead: wait/);
+    await run.printed(/lead: wait/);
     run.child.kill("SIGINT");
     expect(await run.ended()).toBe(130);
     expect(run.err()).toMatch(/cancelling session .*\n(.*\n)*.*cancelled/);

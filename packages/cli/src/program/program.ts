@@ -3,10 +3,10 @@ import type { Cli } from "../cli.ts";
 import type { OutputMode } from "../render/failure.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { addControl } from "./control-commands.ts";
-import { addNatsCare } from "./nats-commands.ts";
-import { addLooking } from "./query-commands.ts";
-import { addRunning } from "./start-commands.ts";
+import { addControlCommands } from "./control-commands.ts";
+import { addNatsCommands } from "./nats-commands.ts";
+import { addQueryCommands } from "./query-commands.ts";
+import { addStartCommands } from "./start-commands.ts";
 
 /** What is there before a command is known. Everything dearer is made by `createCli`, when a command needs it. */
 export interface ProgramEnvironment {
@@ -56,11 +56,11 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
       getErrHelpWidth: () => Math.min(err.width, 100),
     })
     .addHelpText("after", helpTail);
-  const act = (command: (cli: Cli) => Promise<number>) => deps.createCli().then(command).then(done);
-  addRunning(program, act);
-  addControl(program, act);
-  addLooking(program, act);
-  addNatsCare(program, act);
+  const runCommand = (command: (cli: Cli) => Promise<number>) => deps.createCli().then(command).then(done);
+  addStartCommands(program, runCommand);
+  addControlCommands(program, runCommand);
+  addQueryCommands(program, runCommand);
+  addNatsCommands(program, runCommand);
   return program;
 }
 

@@ -1,24 +1,24 @@
 import { type Command, Option } from "commander";
-import { type Act, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp } from "./shared-options.ts";
+import { idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
 
 /** What only looks. */
-export function addLooking(program: Command, act: Act): void {
-  addSessions(program, act);
-  addExplain(program, act);
-  addAgents(program, act);
-  addInspect(program, act);
-  addModels(program, act);
-  addConfig(program, act);
+export function addQueryCommands(program: Command, runCommand: RunCommand): void {
+  addSessions(program, runCommand);
+  addExplain(program, runCommand);
+  addAgents(program, runCommand);
+  addInspect(program, runCommand);
+  addModels(program, runCommand);
+  addConfig(program, runCommand);
   program
     .command("doctor")
     .description("look at everything that a run needs")
     .option("--json", jsonHelp)
     .action((flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json })),
+      runCommand(async (cli) => (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json })),
     );
 }
 
-function addSessions(program: Command, act: Act): void {
+function addSessions(program: Command, runCommand: RunCommand): void {
   const sessions = program.command("sessions").description("what was asked, and what became of it");
   sessions
     .command("ls")
@@ -26,7 +26,7 @@ function addSessions(program: Command, act: Act): void {
     .option("--limit <number>", "how many", "20")
     .option("--json", jsonArrayHelp)
     .action((flags: JsonFlag & { limit: string }) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const [{ listSessions }, options] = await Promise.all([
           import("../commands/sessions.ts"),
           import("./flags.ts"),
@@ -42,15 +42,15 @@ function addSessions(program: Command, act: Act): void {
     .option("--diff", "show each change of a file, below what there is else")
     .option("--json", jsonHelp)
     .action((session: string, flags: JsonFlag & { tree?: true; diff?: true }) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { showSession } = await import("../commands/sessions.ts");
         return showSession(cli, session, { tree: !!flags.tree, diff: !!flags.diff, json: !!flags.json });
       }),
     );
-  addReplay(sessions, act);
+  addReplay(sessions, runCommand);
 }
 
-function addReplay(sessions: Command, act: Act): void {
+function addReplay(sessions: Command, runCommand: RunCommand): void {
   sessions
     .command("replay")
     .description("run a session again, offline, with its recorded answers; exits with 1 where it goes another way")
@@ -62,14 +62,14 @@ function addReplay(sessions: Command, act: Act): void {
     )
     .option("--json", jsonHelp)
     .action((session: string, flags: JsonFlag & { agents: "pinned" | "current" }) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { replay } = await import("../commands/replay.ts");
         return replay(cli, session, { current: flags.agents === "current", json: !!flags.json });
       }),
     );
 }
 
-function addExplain(program: Command, act: Act): void {
+function addExplain(program: Command, runCommand: RunCommand): void {
   program
     .command("explain")
     .description("show what a run may use, and which layer took away what it may not")
@@ -77,21 +77,21 @@ function addExplain(program: Command, act: Act): void {
     .argument("[tool]", "only this tool or agent")
     .option("--json", jsonHelp)
     .action((run: string, tool: string | undefined, flags: JsonFlag) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { explain } = await import("../commands/explain.ts");
         return explain(cli, run, tool ?? null, { json: !!flags.json });
       }),
     );
 }
 
-function addAgents(program: Command, act: Act): void {
+function addAgents(program: Command, runCommand: RunCommand): void {
   const agents = program.command("agents").description("who can be asked from this folder");
   agents
     .command("ls")
     .description("list agents, and what is wrong with their files")
     .option("--json", jsonHelp)
     .action((flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/agents.ts")).listAgents(cli, { json: !!flags.json })),
+      runCommand(async (cli) => (await import("../commands/agents.ts")).listAgents(cli, { json: !!flags.json })),
     );
   agents
     .command("show")
@@ -99,7 +99,7 @@ function addAgents(program: Command, act: Act): void {
     .argument("<id>")
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/agents.ts")).showAgent(cli, id, { json: !!flags.json })),
+      runCommand(async (cli) => (await import("../commands/agents.ts")).showAgent(cli, id, { json: !!flags.json })),
     );
   agents
     .command("validate")
@@ -107,11 +107,13 @@ function addAgents(program: Command, act: Act): void {
     .argument("<paths...>")
     .option("--json", jsonHelp)
     .action((paths: string[], flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/agents.ts")).validateAgents(cli, paths, { json: !!flags.json })),
+      runCommand(async (cli) =>
+        (await import("../commands/agents.ts")).validateAgents(cli, paths, { json: !!flags.json }),
+      ),
     );
 }
 
-function addInspect(program: Command, act: Act): void {
+function addInspect(program: Command, runCommand: RunCommand): void {
   const inspect = program.command("inspect").description("how troupe works inside");
   inspect
     .command("machine")
@@ -119,11 +121,13 @@ function addInspect(program: Command, act: Act): void {
     .argument("[name]", "agent, delegation or batch", "agent")
     .option("--json", "print the XState definition as one JSON object")
     .action((name: string, flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/inspect.ts")).inspectMachine(cli, name, { json: !!flags.json })),
+      runCommand(async (cli) =>
+        (await import("../commands/inspect.ts")).inspectMachine(cli, name, { json: !!flags.json }),
+      ),
     );
 }
 
-function addConfig(program: Command, act: Act): void {
+function addConfig(program: Command, runCommand: RunCommand): void {
   const config = program.command("config").description("what is configured in this folder, and who says so");
   config
     .command("list")
@@ -131,7 +135,7 @@ function addConfig(program: Command, act: Act): void {
     .option("--show-origin", "say where each setting comes from")
     .option("--json", jsonHelp)
     .action((flags: JsonFlag & { showOrigin?: true }) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const { listConfig } = await import("../commands/config.ts");
         return listConfig(cli, { showOrigin: !!flags.showOrigin, json: !!flags.json });
       }),
@@ -142,29 +146,29 @@ function addConfig(program: Command, act: Act): void {
     .argument("<key>", "as troupe config list names it")
     .option("--json", jsonArrayHelp)
     .action((key: string, flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/config.ts")).getConfig(cli, key, { json: !!flags.json })),
+      runCommand(async (cli) => (await import("../commands/config.ts")).getConfig(cli, key, { json: !!flags.json })),
     );
   config
     .command("path")
     .description("print where your configuration is, or would be")
     .option("--json", jsonHelp)
     .action((flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/config.ts")).configPath(cli, { json: !!flags.json })),
+      runCommand(async (cli) => (await import("../commands/config.ts")).configPath(cli, { json: !!flags.json })),
     );
   config
     .command("init")
     .description("write your configuration, with every setting explained; never over one that is there")
-    .action(() => act(async (cli) => (await import("../commands/config.ts")).initConfig(cli)));
+    .action(() => runCommand(async (cli) => (await import("../commands/config.ts")).initConfig(cli)));
 }
 
-function addModels(program: Command, act: Act): void {
+function addModels(program: Command, runCommand: RunCommand): void {
   const models = program.command("models").description("which models can be asked");
   models
     .command("ls")
     .description("list providers and their models, with prices; and which one answers by default")
     .option("--json", jsonHelp)
     .action((flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/models.ts")).listModels(cli, { json: !!flags.json })),
+      runCommand(async (cli) => (await import("../commands/models.ts")).listModels(cli, { json: !!flags.json })),
     );
   models
     .command("test")
@@ -172,6 +176,8 @@ function addModels(program: Command, act: Act): void {
     .argument("[id]", "provider/model, an alias or a name of the map (default: the one that answers by default)")
     .option("--json", jsonHelp)
     .action((id: string | undefined, flags: JsonFlag) =>
-      act(async (cli) => (await import("../commands/models.ts")).testModel(cli, id ?? null, { json: !!flags.json })),
+      runCommand(async (cli) =>
+        (await import("../commands/models.ts")).testModel(cli, id ?? null, { json: !!flags.json }),
+      ),
     );
 }

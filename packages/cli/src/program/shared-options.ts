@@ -12,7 +12,7 @@ export interface NatsOptions {
 }
 
 /** For commands that ask those who are on a server, without being one of them. */
-export function addServer(command: Command): Command {
+export function addServerOptions(command: Command): Command {
   return command
     .option("--nats <url>", "ask the hosts on that NATS server themselves, without a daemon")
     .option("--context [name]", "the same by a context of the NATS command line; without a name the selected one")
@@ -20,7 +20,7 @@ export function addServer(command: Command): Command {
 }
 
 /** For every command that may be one of several processes. */
-export function addNats(command: Command, natsHelp: string): Command {
+export function addNatsOptions(command: Command, natsHelp: string): Command {
   return command
     .option("--nats <url>", `${natsHelp} (NATS_URL, or nats in your configuration)`)
     .option("--context [name]", "a context of the NATS command line, or its file; without a name the selected one")
@@ -30,7 +30,7 @@ export function addNats(command: Command, natsHelp: string): Command {
 }
 
 /** Has a command done, once the world that it runs in is made. */
-export type Act = (command: (cli: Cli) => Promise<number>) => Promise<void>;
+export type RunCommand = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 
 export interface JsonFlag {
   json?: true;

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import type { BudgetFlags, GrantFlags } from "./flags.ts";
-import { type Act, addNats, type JsonFlag, jsonHelp, type NatsOptions } from "./shared-options.ts";
+import { addNatsOptions, type JsonFlag, jsonHelp, type NatsOptions, type RunCommand } from "./shared-options.ts";
 
 /** `up`, `worker` and `run`: what makes sessions go on. */
-export function addRunning(program: Command, act: Act): void {
-  addUp(program, act);
-  addWorker(program, act);
-  addRun(program, act);
+export function addStartCommands(program: Command, runCommand: RunCommand): void {
+  addUp(program, runCommand);
+  addWorker(program, runCommand);
+  addRun(program, runCommand);
 }
 
 interface UpOptions extends JsonFlag, NatsOptions {
@@ -17,8 +17,8 @@ interface UpOptions extends JsonFlag, NatsOptions {
   capacity: string;
 }
 
-function addUp(program: Command, act: Act): void {
-  addNats(program.command("up"), "address of the others; `auto` starts a server for this home")
+function addUp(program: Command, runCommand: RunCommand): void {
+  addNatsOptions(program.command("up"), "address of the others; `auto` starts a server for this home")
     .description("start the daemon with its dashboard, in the foreground")
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
     .option("--port <number>", "port; the next free one when it is taken", "4711")
@@ -27,7 +27,7 @@ function addUp(program: Command, act: Act): void {
     .option("--capacity <number>", "runs that may be at work here at once", "64")
     .option("--json", jsonHelp)
     .action((flags: UpOptions) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const [{ up }, options] = await Promise.all([import("../commands/up.ts"), import("./flags.ts")]);
         return up(cli, {
           host: options.parseHost(flags.host),
@@ -48,8 +48,8 @@ interface WorkerOptions extends JsonFlag, NatsOptions {
   workspace?: string;
 }
 
-function addWorker(program: Command, act: Act): void {
-  addNats(program.command("worker"), "address of the server that a `troupe up` uses")
+function addWorker(program: Command, runCommand: RunCommand): void {
+  addNatsOptions(program.command("worker"), "address of the server that a `troupe up` uses")
     .description("take tasks of some agents, in the foreground, over the NATS server of a daemon elsewhere")
     .requiredOption("--agents <names>", "agents that it serves, with commas between them; `all` for every one it has")
     .option("--capacity <number>", "runs that may be at work here at once", "16")
@@ -57,7 +57,7 @@ function addWorker(program: Command, act: Act): void {
     .option("--workspace <folder>", "folder whose own agents it serves as well (default: this one)")
     .option("--json", jsonHelp)
     .action((flags: WorkerOptions) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const [{ worker }, options] = await Promise.all([import("../commands/worker.ts"), import("./flags.ts")]);
         return worker(cli, {
           name: flags.name,
@@ -82,8 +82,8 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
   streamJson?: true;
 }
 
-function addRun(program: Command, act: Act): void {
-  addNats(program.command("run"), "address of the others, where no daemon runs the home")
+function addRun(program: Command, runCommand: RunCommand): void {
+  addNatsOptions(program.command("run"), "address of the others, where no daemon runs the home")
     .description("give a task to the company; the answer goes to stdout. Piped input is context")
     .argument("<task>", "what to do, as one argument")
     .addOption(
@@ -116,7 +116,7 @@ function addRun(program: Command, act: Act): void {
       new Option("--stream-json", "print everything as it happens, one JSON object per line").conflicts("json"),
     )
     .action((task: string, flags: RunOptions) =>
-      act(async (cli) => {
+      runCommand(async (cli) => {
         const [{ run }, options] = await Promise.all([import("../commands/run.ts"), import("./flags.ts")]);
         const { agent, workspace, scenario, model, resume } = flags;
         const newest = flags.continue ? ("newest" as const) : null;

@@ -15,7 +15,7 @@ export function requesterPath({ path }: Pick<ApprovalRow, "path">): string {
 }
 
 /** What would be done, for people. */
-export function toolWords({ tool }: Pick<ApprovalRow, "tool">): string {
+export function toolName({ tool }: Pick<ApprovalRow, "tool">): string {
   return tool === null ? "the whole run" : cleanLine(tool);
 }
 
@@ -30,15 +30,15 @@ export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "
 
 /** Arguments in full, whatever room there is. */
 export function argumentLines(args: ApprovalRow["args"], width: number): string[] {
-  const room = Math.min(width, detailWidthMax) - indent.length;
+  const columns = Math.min(width, detailWidthMax) - indent.length;
   const short = visibleJson(args);
-  const text = textWidth(short) <= Math.min(room, oneLineMax) ? short : visibleJson(args, 2);
-  return wrap(text, room).map((line) => indent + line);
+  const text = textWidth(short) <= Math.min(columns, oneLineMax) ? short : visibleJson(args, 2);
+  return wrap(text, columns).map((line) => indent + line);
 }
 
 /** The question as it is put to somebody at a terminal. */
 export function questionLines(row: ApprovalRow, { width, colours }: Output): string[] {
-  const head = `? ${requesterPath(row)} asks to run ${toolWords(row)} (${row.risk} risk)`;
+  const head = `? ${requesterPath(row)} asks to run ${toolName(row)} (${row.risk} risk)`;
   return [
     ...wrap(head, width).map((line) => colours.bold(colours.yellow(line))),
     ...detailLines(row, { width, colours }),
@@ -53,7 +53,7 @@ export function answerCommands({ id }: Pick<ApprovalRow, "id">): { approve: stri
 /** All of it in one line, for logs. */
 export function approvalLine(row: ApprovalRow): string {
   const { approve, deny } = answerCommands(row);
-  const what = `${requesterPath(row)} asks to run ${toolWords(row)} (${row.risk} risk)`;
+  const what = `${requesterPath(row)} asks to run ${toolName(row)} (${row.risk} risk)`;
   return `waiting for approval: ${what}: ${approve} # or: ${deny}`;
 }
 
@@ -68,7 +68,7 @@ export function approvalTable(rows: readonly ApprovalRow[], options: { out: Outp
     { text: id(row.id), paint: colours.bold },
     { text: session(row.session) },
     { text: requesterPath(row) },
-    { text: toolWords(row) },
+    { text: toolName(row) },
     { text: row.risk, paint: riskPaint(row, out) },
     stateCell(row, out),
     { text: formatDuration(now - Date.parse(row.requestedAt)), paint: colours.dim },
@@ -82,13 +82,13 @@ export function approvalTable(rows: readonly ApprovalRow[], options: { out: Outp
 }
 
 function stateCell({ state }: ApprovalRow, { colours }: Output): Cell {
-  const looks = {
+  const styles = {
     waiting: { glyph: "?", paint: colours.yellow },
     approved: { glyph: "✓", paint: colours.green },
     denied: { glyph: "✗", paint: colours.red },
     withdrawn: { glyph: "⊘", paint: colours.dim },
   };
-  const { glyph, paint } = looks[state];
+  const { glyph, paint } = styles[state];
   return { text: `${glyph} ${state}`, paint };
 }
 
@@ -103,6 +103,6 @@ function answerOf(row: ApprovalRow, { colours }: Output): string[] {
   const reach = { once: "", run: ", for the rest of the run", rule: ", and from now on by a rule" }[
     row.scope ?? "once"
   ];
-  const said = row.answerReason === null ? "" : `: ${cleanLine(row.answerReason)}`;
-  return [indent + colours.dim(`${row.state} by ${cleanLine(row.by)}${reach}${said}`)];
+  const reason = row.answerReason === null ? "" : `: ${cleanLine(row.answerReason)}`;
+  return [indent + colours.dim(`${row.state} by ${cleanLine(row.by)}${reach}${reason}`)];
 }

@@ -35,20 +35,20 @@ export function changeTable(rows: readonly ChangeRow[], { width, colours }: Outp
   const body = changedFiles(rows).map((file): Cell[] => [
     { text: cleanLine(file.path) },
     { text: file.kind, paint: paintOf(file.kind, colours) },
-    { text: countWords(file) },
+    { text: lineCounts(file) },
     { text: file.agents.map(cleanLine).join(", ") },
   ]);
   return layout([{ flexible: true }, {}, { align: "right" }, {}], [head, ...body], width);
 }
 
 /** `+3 −1`; with signs that are told apart without colours. */
-export function countWords({ linesAdded, linesRemoved }: Pick<ChangeRow, "linesAdded" | "linesRemoved">): string {
+export function lineCounts({ linesAdded, linesRemoved }: Pick<ChangeRow, "linesAdded" | "linesRemoved">): string {
   return `+${linesAdded} −${linesRemoved}`;
 }
 
 /** All that a change did to its file, below a line that says who did it. */
 export function diffLines(row: ChangeRow, { colours }: Pick<Output, "colours">): string[] {
-  const head = `${cleanLine(row.path)}  ${row.kind} ${countWords(row)}`;
+  const head = `${cleanLine(row.path)}  ${row.kind} ${lineCounts(row)}`;
   const by = colours.dim(`  ${cleanLine(row.agent)}, ${cleanLine(row.tool)}`);
   return ["", colours.bold(head) + by, ...bodyOf(row, colours), ...(row.cut ? [colours.dim("… cut here")] : [])];
 }

@@ -1,5 +1,5 @@
 import { type ErrorCode, exitCodes, type Redactor, TroupeError } from "@troupe/core";
-import { homeRedactor } from "troupe/internal";
+import { createHomeRedactor } from "troupe/internal";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cleanLine, jsonLine } from "./clean.ts";
 
@@ -26,7 +26,7 @@ export interface FailureOptions {
 /** Shows an error and returns the exit code that goes with it. */
 export function reportFailure(thrown: unknown, options: FailureOptions): number {
   const { env = process.env } = options;
-  const error = withoutSecrets(toTroupeError(thrown), homeRedactor({ env }));
+  const error = withoutSecrets(toTroupeError(thrown), createHomeRedactor({ env }));
   const { out, err } = options.terminal;
   if (options.mode === "text") {
     for (const line of describeFailure(error, err.colours)) err.line(line);

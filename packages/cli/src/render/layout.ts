@@ -55,14 +55,14 @@ export function textWidth(text: string): number {
 export function truncate(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width <= 0) return "";
-  let kept = "";
+  let shown = "";
   let used = 0;
   for (const character of text) {
     used += characterWidth(character);
     if (used > width - 1) break;
-    kept += character;
+    shown += character;
   }
-  return `${kept.trimEnd()}…`;
+  return `${shown.trimEnd()}…`;
 }
 
 /** Broken into lines of at most `width` columns, at whatever character comes there: nothing of it is lost. */

@@ -4,9 +4,9 @@ import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatDuration } from "./format.ts";
 import { pad, truncate } from "./layout.ts";
-import { statusLook } from "./status.ts";
+import { statusStyle } from "./status.ts";
 
-interface Happening {
+interface ProgressEvent {
   at: number;
   run: RunRow;
   glyph: string;
@@ -24,7 +24,7 @@ export interface ProgressOptions {
 export interface Progress {
   apply(change: RecordChange): string[];
   /** What is worth a line of what no record keeps: a model that asks to wait. */
-  hear(event: LiveEvent, nowMs: number): string[];
+  live(event: LiveEvent, nowMs: number): string[];
 }
 
 /** A shorter wait is over before anybody has read of it. */
@@ -45,47 +45,45 @@ export function createProgress(options: ProgressOptions): Progress {
       const runs = [...change.runs].sort((one, other) => one.order - other.order);
       const before = new Map(runs.map(({ run }) => [run, seen.get(run)]));
       for (const run of runs) seen.set(run.run, run);
-      const happenings = runs.flatMap((run) =>
-        happeningsOf(run, before.get(run.run), { seen, colours: options.colours }),
-      );
-      return happenings.sort((one, other) => one.at - other.at).map((each) => toLine(each, options));
+      const events = runs.flatMap((run) => eventsOf(run, before.get(run.run), { seen, colours: options.colours }));
+      return events.sort((one, other) => one.at - other.at).map((each) => toLine(each, options));
     },
-    hear(event, nowMs) {
+    live(event, nowMs) {
       const run = seen.get(event.run);
       if (event.kind !== "model.retrying" || event.waitMs < waitShownMs || !run) return [];
-      return [toLine(waiting(run, event, nowMs, options.colours), options)];
+      return [toLine(retryEvent(run, event, nowMs, options.colours), options)];
     },
   };
 }
 
-function happeningsOf(
+function eventsOf(
   run: RunRow,
   before: RunRow | undefined,
   context: { seen: Map<string, RunRow>; colours: Colours },
-): Happening[] {
+): ProgressEvent[] {
   const { colours } = context;
-  const happenings: Happening[] = [];
-  if (!before) happenings.push(beginning(run, context));
+  const events: ProgressEvent[] = [];
+  if (!before) events.push(startEvent(run, context));
   for (const file of filesWritten(run, before, context.seen)) {
     const text = `${cleanLine(run.agent)} wrote ${cleanLine(file)}`;
-    happenings.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
+    events.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
   }
-  if (run.completedAt !== null && !before?.completedAt) happenings.push(ending(run, run.completedAt, colours));
-  return happenings;
+  if (run.completedAt !== null && !before?.completedAt) events.push(endEvent(run, run.completedAt, colours));
+  return events;
 }
 
 /** A run that has settled counts its children's files as its own as well: those are told where they were written. */
 function filesWritten(run: RunRow, before: RunRow | undefined, seen: ReadonlyMap<string, RunRow>): string[] {
-  const told = new Set(before?.filesModified);
+  const known = new Set(before?.filesModified);
   if (run.completedAt !== null) {
     for (const child of seen.values()) {
-      if (child.parentRun === run.run) for (const file of child.filesModified) told.add(file);
+      if (child.parentRun === run.run) for (const file of child.filesModified) known.add(file);
     }
   }
-  return run.filesModified.filter((file) => !told.has(file));
+  return run.filesModified.filter((file) => !known.has(file));
 }
 
-function beginning(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; colours: Colours }): Happening {
+function startEvent(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; colours: Colours }): ProgressEvent {
   const agent = cleanLine(run.agent);
   const task = cleanLine(run.task);
   const at = Date.parse(run.startedAt);
@@ -99,12 +97,12 @@ function beginning(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; 
   return { at, run, glyph: "●", paint: colours.cyan, text: `${by}${agent}: ${task}` };
 }
 
-function waiting(
+function retryEvent(
   run: RunRow,
   event: Extract<LiveEvent, { kind: "model.retrying" }>,
   nowMs: number,
   colours: Colours,
-): Happening {
+): ProgressEvent {
   const { type, waitMs, tries, triesMax } = event;
   const why = type === "rate_limit" ? "was asked to wait" : "did not reach its model";
   const count = triesMax === null ? "" : ` (${tries + 1} of ${triesMax})`;
@@ -116,20 +114,23 @@ function formatWait(waitMs: number): string {
   return waitMs < 60_000 ? `${Math.ceil(waitMs / 1_000)} s` : formatDuration(waitMs);
 }
 
-function ending(run: RunRow, completedAt: string, colours: Colours): Happening {
-  const look = statusLook(run.exactStatus);
+function endEvent(run: RunRow, completedAt: string, colours: Colours): ProgressEvent {
+  const style = statusStyle(run.exactStatus);
   const took = run.durationMs === null ? "" : ` in ${formatDuration(run.durationMs)}`;
   const why = cleanLine(run.error ?? run.bailoutReason ?? run.summary ?? "");
   const text = `${cleanLine(run.agent)} ${run.exactStatus.replaceAll("_", " ")}${took}${why ? `: ${why}` : ""}`;
-  return { at: Date.parse(completedAt), run, glyph: look.glyph, paint: look.paint(colours), text };
+  return { at: Date.parse(completedAt), run, glyph: style.glyph, paint: style.paint(colours), text };
 }
 
 /** Indentation shows depth; more than this would leave no room for words. */
 const depthShownMax = 12;
 
-function toLine({ at, run, glyph, paint, text }: Happening, { width, colours, startedAt }: ProgressOptions): string {
+function toLine(
+  { at, run, glyph, paint, text }: ProgressEvent,
+  { width, colours, startedAt }: ProgressOptions,
+): string {
   const elapsed = pad(`${Math.max(0, (at - startedAt) / 1_000).toFixed(1)}s`, 7, "right");
   const indent = "  ".repeat(Math.min(run.depth, depthShownMax));
-  const room = Math.max(20, width - elapsed.length - indent.length - 4);
-  return `${colours.dim(elapsed)}  ${indent}${paint(glyph)} ${truncate(text, room)}`;
+  const textWidth = Math.max(20, width - elapsed.length - indent.length - 4);
+  return `${colours.dim(elapsed)}  ${indent}${paint(glyph)} ${truncate(text, textWidth)}`;
 }

@@ -226,16 +226,16 @@ describe("progress", () => {
       tries: 1,
       triesMax: 5,
     } as const;
-    expect(progress.hear(retrying, 2_500)).toEqual(["   2.5s    ↻ coder was asked to wait: again in 8 s (2 of 5)"]);
-    expect(progress.hear({ ...retrying, type: "network", tries: 2 }, 3_000)).toEqual([
+    expect(progress.live(retrying, 2_500)).toEqual(["   2.5s    ↻ coder was asked to wait: again in 8 s (2 of 5)"]);
+    expect(progress.live({ ...retrying, type: "network", tries: 2 }, 3_000)).toEqual([
       "   3.0s    ↻ coder did not reach its model: again in 8 s (3 of 5)",
     ]);
-    expect(progress.hear({ ...retrying, waitMs: 3_600_000, tries: 6, triesMax: null }, 3_000)).toEqual([
+    expect(progress.live({ ...retrying, waitMs: 3_600_000, tries: 6, triesMax: null }, 3_000)).toEqual([
       "   3.0s    ↻ coder was asked to wait: again in 1 h 00 m",
     ]);
-    expect(progress.hear({ ...retrying, waitMs: 999 }, 3_000)).toEqual([]);
-    expect(progress.hear({ ...retrying, run: "unheard-of" }, 3_000)).toEqual([]);
-    expect(progress.hear({ ...event, kind: "text.delta", text: "hi" }, 3_000)).toEqual([]);
+    expect(progress.live({ ...retrying, waitMs: 999 }, 3_000)).toEqual([]);
+    expect(progress.live({ ...retrying, run: "unheard-of" }, 3_000)).toEqual([]);
+    expect(progress.live({ ...event, kind: "text.delta", text: "hi" }, 3_000)).toEqual([]);
   });
 
   test("tells who started, delegated, wrote and settled, each once", () => {

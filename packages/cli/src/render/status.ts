@@ -2,12 +2,12 @@ import type { RunRow } from "@troupe/core";
 import type { Colours } from "../terminal/terminal.ts";
 
 /** Glyph, word and colour of a status, so that no one of the three has to be told apart alone. */
-export interface StatusLook {
+export interface StatusStyle {
   glyph: string;
   paint: (colours: Colours) => (text: string) => string;
 }
 
-const looks: Record<string, StatusLook> = {
+const styles: Record<string, StatusStyle> = {
   pending: { glyph: "○", paint: (colours) => colours.dim },
   queued: { glyph: "○", paint: (colours) => colours.dim },
   waiting: { glyph: "?", paint: (colours) => colours.yellow },
@@ -23,12 +23,12 @@ const looks: Record<string, StatusLook> = {
 };
 
 /** How a status looks; one that a later version invented looks like a running one. */
-export function statusLook(status: string): StatusLook {
-  return looks[status] ?? { glyph: "●", paint: (colours) => colours.cyan };
+export function statusStyle(status: string): StatusStyle {
+  return styles[status] ?? { glyph: "●", paint: (colours) => colours.cyan };
 }
 
 /** The state of a run in words; a place in a queue is one of them. */
-export function statusWords({ exactStatus, queuePosition }: Pick<RunRow, "exactStatus" | "queuePosition">): string {
+export function describeStatus({ exactStatus, queuePosition }: Pick<RunRow, "exactStatus" | "queuePosition">): string {
   if (exactStatus === "queued" && queuePosition !== null) return `queued ${queuePosition}`;
   if (exactStatus === "waiting") return "waiting for approval";
   return exactStatus.replaceAll("_", " ");

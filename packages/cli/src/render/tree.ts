@@ -3,9 +3,9 @@ import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatCost, formatDuration, shortRunId } from "./format.ts";
 import { type Cell, type Column, layout, truncate } from "./layout.ts";
-import { statusLook, statusWords } from "./status.ts";
+import { describeStatus, statusStyle } from "./status.ts";
 
-interface Placed {
+interface TreeLine {
   run: RunRow;
   /** Branches before this line, and before lines that belong to it. */
   head: string;
@@ -20,7 +20,7 @@ export function renderTree(
   runs: readonly RunRow[],
   options: { width: number; colours: Colours; now: number },
 ): string[] {
-  const placed = placeRuns(runs);
+  const placed = treeLines(runs);
   const lines = layout(
     columns,
     placed.map((each) => cellsOf(each, options)),
@@ -29,21 +29,21 @@ export function renderTree(
   return placed.flatMap((each, i) => [lines[i] ?? "", ...noteOf(each, options)]);
 }
 
-function placeRuns(runs: readonly RunRow[]): Placed[] {
+function treeLines(runs: readonly RunRow[]): TreeLine[] {
   const childrenOf = byParent(runs);
-  const placed: Placed[] = [];
+  const lines: TreeLine[] = [];
   // A stack of our own: the tree may be deeper than the call stack is.
   const waiting = (childrenOf.get(null) ?? []).map((run) => ({ run, head: "", below: "" })).reverse();
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const children = childrenOf.get(next.run.run) ?? [];
     const { below } = next;
-    placed.push({ ...next, below: below + (children.length > 0 ? "│  " : "   ") });
+    lines.push({ ...next, below: below + (children.length > 0 ? "│  " : "   ") });
     for (const [i, run] of [...children.entries()].reverse()) {
       const last = i === children.length - 1;
       waiting.push({ run, head: `${below}${last ? "└─ " : "├─ "}`, below: `${below}${last ? "   " : "│  "}` });
     }
   }
-  return placed;
+  return lines;
 }
 
 /** A run whose parent is not among them stands at the top: better there than lost. */
@@ -59,14 +59,14 @@ function byParent(runs: readonly RunRow[]): Map<string | null, RunRow[]> {
   return children;
 }
 
-function cellsOf({ run, head }: Placed, options: { colours: Colours; now: number }): Cell[] {
+function cellsOf({ run, head }: TreeLine, options: { colours: Colours; now: number }): Cell[] {
   const { colours } = options;
-  const look = statusLook(run.exactStatus);
+  const style = statusStyle(run.exactStatus);
   const settled = run.completedAt !== null;
   const elapsedMs = run.durationMs ?? (settled ? null : options.now - Date.parse(run.startedAt));
   return [
-    { text: `${head}${look.glyph} ${cleanLine(run.agent)}`, paint: paintAfter(head, look.paint(colours)) },
-    { text: statusWords(run), paint: look.paint(colours) },
+    { text: `${head}${style.glyph} ${cleanLine(run.agent)}`, paint: paintAfter(head, style.paint(colours)) },
+    { text: describeStatus(run), paint: style.paint(colours) },
     { text: cleanLine(run.task) },
     { text: elapsedMs === null ? "" : formatDuration(elapsedMs), paint: colours.dim },
     { text: run.iterations === 1 ? "1 step" : `${run.iterations} steps`, paint: colours.dim },
@@ -81,9 +81,9 @@ function paintAfter(head: string, paint: (text: string) => string): (text: strin
 }
 
 /** Why it failed, or what it is doing, under its line. */
-function noteOf({ run, below }: Placed, options: { width: number; colours: Colours }): string[] {
+function noteOf({ run, below }: TreeLine, options: { width: number; colours: Colours }): string[] {
   const note = run.error ?? run.bailoutReason ?? (run.completedAt === null ? run.activity : null);
   if (!note) return [];
-  const room = Math.max(20, options.width - below.length);
-  return [below + options.colours.dim(truncate(cleanLine(note), room))];
+  const noteWidth = Math.max(20, options.width - below.length);
+  return [below + options.colours.dim(truncate(cleanLine(note), noteWidth))];
 }

@@ -1,13 +1,13 @@
 import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
-import { refuseFile } from "troupe/internal";
+import { checkIsFolder } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { responseOrNull, sessionOrNull } from "./client.ts";
-import { joinOwner, type Membership } from "./join-or-start.ts";
+import { type HomeConnection, joinOwner } from "./join-or-start.ts";
 
 /** Sessions, read through the owner of the home, or from the record itself where nobody owns it. */
 export interface Archive {
   /** Null: nobody runs, so what is not settled waits for the next start. */
-  member: Membership | null;
+  connection: HomeConnection | null;
   sessions(limit: number): Promise<SessionRow[]>;
   session(session: string): Promise<SessionDetail | null>;
   response(session: string): Promise<RunResponse | null>;
@@ -35,12 +35,12 @@ async function allPages(
 
 /** Opens the archive for as long as `use` takes. */
 export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promise<T>): Promise<T> {
-  await refuseFile(cli.home);
-  const member = await joinOwner(cli);
-  if (member) {
-    const { client } = member;
+  await checkIsFolder(cli.home);
+  const connection = await joinOwner(cli);
+  if (connection) {
+    const { client } = connection;
     return use({
-      member,
+      connection,
       sessions: async (limit) => (await client.sessions({ limit })).sessions,
       session: (session) => sessionOrNull(client, session),
       response: (session) => responseOrNull(client, session),
@@ -53,7 +53,7 @@ export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promis
   const reader = await cli.composition.openReader(cli.home);
   try {
     return await use({
-      member: null,
+      connection: null,
       sessions: async (limit) => (await reader?.sessions({ limit })) ?? [],
       session: async (session) => (await reader?.session(session)) ?? null,
       response: async (session) => (await reader?.response(session)) ?? null,

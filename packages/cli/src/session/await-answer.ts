@@ -1,17 +1,17 @@
 import type { RunResponse } from "@troupe/core";
 import type { Submitted } from "@troupe/core/internal";
-import { findOwner, sameOwner } from "troupe/internal";
+import { findOwner, isSameOwner } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { withArchive } from "./archive.ts";
 import { isOutOfReach } from "./client.ts";
-import { personOf } from "./control.ts";
+import { userName } from "./control.ts";
 import { followSession } from "./follow.ts";
-import type { Membership } from "./join-or-start.ts";
+import type { HomeConnection } from "./join-or-start.ts";
 import { createAnnouncements, createQuestions, type Questions } from "./questions.ts";
-import type { LeftWaiting, RunOutput } from "./run-output.ts";
+import type { RunOutput, WaitingSession } from "./run-output.ts";
 import { createSessionRows, watchUntilIdle } from "./session-rows.ts";
 
-export interface Awaited {
+export interface AwaitOptions {
   submitted: Submitted;
   /** The record's position before it was submitted. */
   position: number;
@@ -21,57 +21,57 @@ export interface Awaited {
 }
 
 /** The session's response, or what it was left waiting for. */
-export type Ending = { response: RunResponse } | { waiting: LeftWaiting };
+export type RunEnding = { response: RunResponse } | { waiting: WaitingSession };
 
 /**
  * Waits until a session settles, and has whoever is there asked what it has to be asked. At the first signal the session
  * is cancelled; its response then comes the usual way.
  */
-export async function awaitAnswer(cli: Cli, member: Membership, awaited: Awaited): Promise<Ending> {
-  const { submitted, position, output, noInput } = awaited;
+export async function awaitAnswer(cli: Cli, connection: HomeConnection, options: AwaitOptions): Promise<RunEnding> {
+  const { submitted, position, output, noInput } = options;
   const { session, run } = submitted;
   const rows = createSessionRows(session);
-  const questions = noInput ? null : questionsFor(cli, member, output);
-  const standstill = noInput ? watchUntilIdle(rows) : null;
-  const stopCancelling = cancelOnInterrupt(cli, member, { session, output, questions });
+  const questions = noInput ? null : openQuestions(cli, connection, output);
+  const idleWatch = noInput ? watchUntilIdle(rows) : null;
+  const stopCancelling = cancelOnInterrupt(cli, connection, { session, output, questions });
   try {
     const response = await followSession({
-      client: member.client,
+      client: connection.client,
       session,
       run,
       position,
-      ...(standstill ? { until: standstill.signal } : {}),
+      ...(idleWatch ? { until: idleWatch.signal } : {}),
       onEvent(event) {
         output.event(event);
         if (event.type !== "change") return;
         rows.apply(event.change);
         questions?.update(rows.waiting());
-        standstill?.look();
+        idleWatch?.check();
       },
-      ownerLives: () => ownerLives(cli, member),
+      isOwnerAlive: () => isOwnerAlive(cli, connection),
     });
     if (response) return { response };
     return {
-      waiting: { session, approvals: rows.waiting(), paused: rows.paused(), stays: member.owner.kind === "daemon" },
+      waiting: { session, approvals: rows.waiting(), paused: rows.paused(), stays: connection.owner.kind === "daemon" },
     };
   } catch (error) {
-    const response = member.own || !isOutOfReach(error) ? null : await recordedResponse(cli, session);
+    const response = connection.local || !isOutOfReach(error) ? null : await recordedResponse(cli, session);
     if (response?.runId === run) return { response };
     throw error;
   } finally {
     stopCancelling();
-    standstill?.stop();
+    idleWatch?.stop();
     await questions?.stop();
   }
 }
 
-function questionsFor(cli: Cli, { client }: Membership, output: RunOutput): Questions {
+function openQuestions(cli: Cli, { client }: HomeConnection, output: RunOutput): Questions {
   const { err } = cli.terminal;
   if (!cli.keyboard.isTerminal || !err.isTerminal) return createAnnouncements(output.notice);
   return createQuestions({
     keyboard: cli.keyboard,
     err,
-    by: personOf(cli.env),
+    by: userName(cli.env),
     answer: (approval, answer) => client.answer(approval, answer),
     hold: output.hold,
   });
@@ -79,7 +79,7 @@ function questionsFor(cli: Cli, { client }: Membership, output: RunOutput): Ques
 
 function cancelOnInterrupt(
   cli: Cli,
-  { client }: Membership,
+  { client }: HomeConnection,
   { session, output, questions }: { session: string; output: RunOutput; questions: Questions | null },
 ): () => void {
   const { signal } = cli.interrupts;
@@ -103,8 +103,8 @@ async function recordedResponse(cli: Cli, session: string): Promise<RunResponse 
   return withArchive(cli, (archive) => archive.response(session)).catch(() => null);
 }
 
-async function ownerLives(cli: Cli, member: Membership): Promise<boolean> {
-  if (member.own) return true;
+async function isOwnerAlive(cli: Cli, connection: HomeConnection): Promise<boolean> {
+  if (connection.local) return true;
   const owner = await findOwner(cli.home, { patienceMs: 500 }).catch(() => null);
-  return owner !== null && sameOwner(owner, member.owner);
+  return owner !== null && isSameOwner(owner, connection.owner);
 }

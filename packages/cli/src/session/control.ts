@@ -1,4 +1,4 @@
-import { type Control, type OwnedHome, tryAcquireHome } from "troupe/internal";
+import { type Control, createCleanup, type OwnedHome, tryAcquireHome } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { openLogger } from "../logger.ts";
 import { joinOwner } from "./join-or-start.ts";
@@ -12,26 +12,26 @@ type Use<T> = (control: Control, how: { live: boolean }) => Promise<T>;
  */
 export async function withControl<T>(cli: Cli, use: Use<T>): Promise<T> {
   for (;;) {
-    const member = await joinOwner(cli);
-    if (member) return use(member.client, { live: true });
+    const connection = await joinOwner(cli);
+    if (connection) return use(connection.client, { live: true });
     // Null when somebody else was faster: there is an owner now.
     const home = await tryAcquireHome(cli.home);
-    if (home) return withRestingHome(cli, home, use);
+    if (home) return withOfflineHome(cli, home, use);
     cli.interrupts.signal.throwIfAborted();
   }
 }
 
-async function withRestingHome<T>(cli: Cli, home: OwnedHome, use: Use<T>): Promise<T> {
-  // Undone in reverse, whichever step fails.
-  const undo: (() => unknown)[] = [() => home.release()];
+async function withOfflineHome<T>(cli: Cli, home: OwnedHome, use: Use<T>): Promise<T> {
+  const cleanup = createCleanup();
+  cleanup.add(() => home.release());
   try {
     const log = openLogger({ home, env: cli.env, now: new Date(cli.now()) });
-    undo.push(() => log.close());
-    const resting = await cli.composition.rest({ home, env: cli.env, logger: log.logger });
-    undo.push(() => resting.close());
-    return await use(resting.control, { live: false });
+    cleanup.add(() => log.close());
+    const offline = await cli.composition.openOffline({ home, env: cli.env, logger: log.logger });
+    cleanup.add(() => offline.close());
+    return await use(offline.control, { live: false });
   } finally {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
+    await cleanup.run();
   }
 }
 
@@ -42,6 +42,6 @@ export function noteIfOffline(cli: Cli, live: boolean): void {
 }
 
 /** Who an answer or a wish is from, for those who read of it later. */
-export function personOf(env: NodeJS.ProcessEnv): string {
+export function userName(env: NodeJS.ProcessEnv): string {
   return (env.USER || env.LOGNAME || "").trim().slice(0, 200) || "a person";
 }

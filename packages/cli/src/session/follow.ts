@@ -22,7 +22,7 @@ export interface FollowOptions {
   /** Hears everything, `resync` already turned into the rows as they are. */
   onEvent(event: Exclude<ClientEvent, { type: "resync" }>): void;
   /** Whether the owner that took the session still has the home: a broken connection to it is worth another try. */
-  ownerLives(): Promise<boolean>;
+  isOwnerAlive(): Promise<boolean>;
 }
 
 /** Connections in a row that may end without an event before their owner counts as out of reach. */
@@ -73,7 +73,7 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
     } catch (error) {
       if (!isOutOfReach(error)) throw error;
       failures += 1;
-      if (failures > failuresMax || !(await options.ownerLives())) throw error;
+      if (failures > failuresMax || !(await options.isOwnerAlive())) throw error;
     }
     await delay(retryMs * failures);
   }

@@ -1,24 +1,32 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
-import { findOwner, type Home, type NatsFlags, type OwnerInfo, type OwnerKind, tryAcquireHome } from "troupe/internal";
+import {
+  findOwner,
+  type Home,
+  type NatsFlags,
+  type OwnerInfo,
+  type OwnerKind,
+  openWithCleanup,
+  tryAcquireHome,
+} from "troupe/internal";
 import type { Cli, RunningTroupe } from "../cli.ts";
 import { openLogger } from "../logger.ts";
 import { isOutOfReach, type TroupeClient } from "./client.ts";
 
 /** A way to talk to the troupe of the home, whoever's process it runs in. */
-export interface Membership {
+export interface HomeConnection {
   client: TroupeClient;
   owner: OwnerInfo;
   /** The troupe itself, where this process has become its owner. */
-  own: RunningTroupe | null;
+  local: RunningTroupe | null;
   /** Closes what this process owns, and gives the home back. */
-  leave(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const patienceMs = 15_000;
 
 /** Joins the owner of the home if there is one. */
-export async function joinOwner(cli: Cli): Promise<Membership | null> {
+export async function joinOwner(cli: Cli): Promise<HomeConnection | null> {
   const { signal } = cli.interrupts;
   const givenUpAt = performance.now() + patienceMs;
   for (;;) {
@@ -29,49 +37,42 @@ export async function joinOwner(cli: Cli): Promise<Membership | null> {
     const client = cli.composition.connect({ ...owner, url });
     try {
       await client.status();
-      return { client, owner, own: null, leave: async () => {} };
+      return { client, owner, local: null, close: async () => {} };
     } catch (error) {
       signal.throwIfAborted();
       if (!isOutOfReach(error)) throw error;
       // It is just closing, or the file is of an owner before: both change soon.
-      if (performance.now() >= givenUpAt) throw ownerSilent(owner, error);
+      if (performance.now() >= givenUpAt) throw ownerUnreachable(owner, error);
       await delay(100, undefined, { signal });
     }
   }
 }
 
 /** Joins the owner of the home, or becomes it. */
-export async function joinOrStart(cli: Cli, nats: NatsFlags): Promise<Membership> {
+export async function joinOrStart(cli: Cli, nats: NatsFlags): Promise<HomeConnection> {
   for (;;) {
-    const member = (await joinOwner(cli)) ?? (await start(cli, nats));
-    if (member) return member;
+    const connection = (await joinOwner(cli)) ?? (await start(cli, nats));
+    if (connection) return connection;
     cli.interrupts.signal.throwIfAborted();
   }
 }
 
 /** Null when somebody else was faster. */
-async function start(cli: Cli, nats: NatsFlags): Promise<Membership | null> {
+async function start(cli: Cli, nats: NatsFlags): Promise<HomeConnection | null> {
   const home = await tryAcquireHome(cli.home);
   if (!home) return null;
-  // Undone in reverse, whichever step fails.
-  const undo: (() => unknown)[] = [() => home.release()];
-  const leave = async () => {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
-  };
-  try {
+  return await openWithCleanup(async (cleanup) => {
+    cleanup.add(() => home.release());
     const startedAt = new Date(cli.now());
     const log = openLogger({ home, env: cli.env, now: startedAt });
-    undo.push(() => log.close());
+    cleanup.add(() => log.close());
     const where = { home, host: "127.0.0.1", port: 0, env: cli.env, logger: log.logger };
-    const own = await cli.composition.start({ ...where, kind: "run", nats, work: { serve: "all", capacity: 64 } });
-    undo.push(() => own.close());
-    const owner = ownerInfo(own, { kind: "run", version: cli.version, startedAt });
+    const local = await cli.composition.start({ ...where, kind: "run", nats, work: { serve: "all", capacity: 64 } });
+    cleanup.add(() => local.close());
+    const owner = ownerInfo(local, { kind: "run", version: cli.version, startedAt });
     await home.announce(owner);
-    return { client: cli.composition.clientOf(own), owner, own, leave };
-  } catch (error) {
-    await leave();
-    throw error;
-  }
+    return { client: cli.composition.createLocalClient(local), owner, local, close: cleanup.run };
+  });
 }
 
 /** What this process says of itself to those who want to join it. */
@@ -93,7 +94,7 @@ function ownedByProgram(home: Home, { pid }: OwnerInfo): TroupeError {
   );
 }
 
-function ownerSilent(owner: OwnerInfo, cause: unknown): TroupeError {
+function ownerUnreachable(owner: OwnerInfo, cause: unknown): TroupeError {
   const who = `${owner.kind === "daemon" ? "the daemon" : "the `troupe run`"} with pid ${owner.pid}`;
   return new TroupeError("UNREACHABLE", `${who} owns the home but does not answer at ${owner.url}`, {
     cause,

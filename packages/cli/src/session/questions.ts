@@ -22,13 +22,13 @@ export interface Questions {
   stop(): Promise<void>;
 }
 
-type Said = Partial<ApprovalAnswer> & { approved: boolean };
+type Answer = Partial<ApprovalAnswer> & { approved: boolean };
 
-const choices: { key: string; words: string; said: Said }[] = [
-  { key: "y", words: "once", said: { approved: true } },
-  { key: "r", words: "for this run", said: { approved: true, scope: "run" } },
-  { key: "a", words: "always, with these arguments", said: { approved: true, scope: "rule" } },
-  { key: "n", words: "deny", said: { approved: false } },
+const choices: { key: string; words: string; answer: Answer }[] = [
+  { key: "y", words: "once", answer: { approved: true } },
+  { key: "r", words: "for this run", answer: { approved: true, scope: "run" } },
+  { key: "a", words: "always, with these arguments", answer: { approved: true, scope: "rule" } },
+  { key: "n", words: "deny", answer: { approved: false } },
 ];
 
 const reasonLengthMax = 2_000;
@@ -47,11 +47,12 @@ export function createQuestions(options: QuestionsOptions): Questions {
   const ask = async (row: ApprovalRow): Promise<void> => {
     const withdraw = new AbortController();
     open = { id: row.id, withdraw };
-    const said = await askOne(row, options, withdraw.signal);
+    const answer = await askOne(row, options, withdraw.signal);
     open = null;
     done.add(row.id);
-    if (said !== null) err.line(await deliver(row, said, options));
-    else err.line(withdraw.signal.aborted ? withdrawnWords(stopped) : `  answer with: ${answerCommands(row).approve}`);
+    if (answer !== null) err.line(await sendAnswer(row, answer, options));
+    else
+      err.line(withdraw.signal.aborted ? describeWithdrawn(stopped) : `  answer with: ${answerCommands(row).approve}`);
   };
 
   const askAll = async (): Promise<void> => {
@@ -76,26 +77,26 @@ export function createQuestions(options: QuestionsOptions): Questions {
 }
 
 /** Null when the question was withdrawn, or nothing more can be typed. */
-async function askOne(row: ApprovalRow, options: QuestionsOptions, signal: AbortSignal): Promise<Said | null> {
+async function askOne(row: ApprovalRow, options: QuestionsOptions, signal: AbortSignal): Promise<Answer | null> {
   const { err, keyboard } = options;
   for (const line of questionLines(row, err)) err.line(line);
   // A whole run has no tool that a rule, or the rest of the run, could be about.
   const offered = row.tool === null ? choices.filter(({ key }) => "yn".includes(key)) : choices;
   err.line(`  ${offered.map(({ key, words }) => `${err.colours.bold(key)} ${words}`).join(" · ")}`);
   const key = await keyboard.readKey(offered.map((choice) => choice.key).join(""), signal);
-  const said = offered.find((choice) => choice.key === key)?.said ?? null;
-  if (said === null || said.approved) return said;
+  const answer = offered.find((choice) => choice.key === key)?.answer ?? null;
+  if (answer === null || answer.approved) return answer;
   err.line("  why? (Enter for no reason)");
   const reason = await keyboard.readLine(signal);
-  return reason === null ? null : { ...said, reason: reason.trim().slice(0, reasonLengthMax) || null };
+  return reason === null ? null : { ...answer, reason: reason.trim().slice(0, reasonLengthMax) || null };
 }
 
-async function deliver(row: ApprovalRow, said: Said, options: QuestionsOptions): Promise<string> {
+async function sendAnswer(row: ApprovalRow, answer: Answer, options: QuestionsOptions): Promise<string> {
   const { err, by } = options;
   try {
-    const { outcome, approval } = await options.answer(row.id, ApprovalAnswer.parse({ by, ...said }));
+    const { outcome, approval } = await options.answer(row.id, ApprovalAnswer.parse({ by, ...answer }));
     if (outcome === "settled") return err.colours.dim(`  ${approval.state} before; nothing changed`);
-    return said.approved ? err.colours.green("  ✓ approved") : err.colours.yellow("  ✗ denied");
+    return answer.approved ? err.colours.green("  ✓ approved") : err.colours.yellow("  ✗ denied");
   } catch (error) {
     const { approve } = answerCommands(row);
     const why = cleanLine(error instanceof Error ? error.message : String(error));
@@ -103,18 +104,18 @@ async function deliver(row: ApprovalRow, said: Said, options: QuestionsOptions):
   }
 }
 
-function withdrawnWords(stopped: boolean): string {
+function describeWithdrawn(stopped: boolean): string {
   return stopped ? "  not answered" : "  no answer is needed any more";
 }
 
 /** Says once of each how it can be answered, where nobody can be asked. */
 export function createAnnouncements(notice: (text: string) => void): Questions {
-  const told = new Set<string>();
+  const announced = new Set<string>();
   return {
     update(waiting) {
       for (const row of waiting) {
-        if (!told.has(row.id)) notice(approvalLine(row));
-        told.add(row.id);
+        if (!announced.has(row.id)) notice(approvalLine(row));
+        announced.add(row.id);
       }
     },
     stop: async () => {},

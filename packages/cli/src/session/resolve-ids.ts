@@ -11,33 +11,33 @@ import { isSettled } from "./client.ts";
 // Ids are long: wherever one is asked for, as much of its beginning as is unique will do.
 
 /** What an id is one of, and where to find it. */
-interface Kind {
+interface IdKind {
   words: string;
   plural: string;
   code: ErrorCode;
   fix: string;
 }
 
-const sessions: Kind = {
+const sessions: IdKind = {
   words: "session",
   plural: "sessions",
   code: "UNKNOWN_SESSION",
   fix: "troupe sessions ls",
 };
-const sessionsAndRuns: Kind = { ...sessions, words: "session or run", plural: "sessions or runs" };
-const runs: Kind = {
+const sessionsAndRuns: IdKind = { ...sessions, words: "session or run", plural: "sessions or runs" };
+const runs: IdKind = {
   words: "run",
   plural: "runs",
   code: "UNKNOWN_RUN",
   fix: "troupe sessions show SESSION --tree",
 };
-const approvals: Kind = {
+const approvals: IdKind = {
   words: "request for approval",
   plural: "requests for approval",
   code: "UNKNOWN_APPROVAL",
   fix: "troupe approvals ls --all",
 };
-const rules: Kind = { words: "rule", plural: "rules", code: "UNKNOWN_RULE", fix: "troupe rules ls" };
+const rules: IdKind = { words: "rule", plural: "rules", code: "UNKNOWN_RULE", fix: "troupe rules ls" };
 
 /** As far back as a prefix is looked for. */
 const searchedMax = 500;
@@ -49,7 +49,7 @@ const settledSearchedMax = 20;
 export async function resolveSession(archive: Archive, given: string): Promise<SessionRow> {
   const found = await findSession(archive, given.toLowerCase(), sessions);
   if (found) return found;
-  throw unknown(sessions, given);
+  throw unknownId(sessions, given);
 }
 
 /** The same by its id alone: a whole one that the record does not have may be in the journal, which knows best. */
@@ -59,10 +59,10 @@ export async function resolveSessionId(archive: Archive, given: string): Promise
 }
 
 /** A session, or one run of it. */
-export type Target = { session: string; run: null } | { run: string };
+export type CancelTarget = { session: string; run: null } | { run: string };
 
 /** What can be cancelled as a whole or in part. A session comes before the run that shares the beginning of its id. */
-export async function resolveTarget(archive: Archive, given: string): Promise<Target> {
+export async function resolveTarget(archive: Archive, given: string): Promise<CancelTarget> {
   const session = await findSession(archive, given.toLowerCase(), sessionsAndRuns);
   if (session) return { session: session.session, run: null };
   return { run: await resolveRunAlone(archive, given, sessionsAndRuns) };
@@ -79,46 +79,46 @@ export async function resolveApproval(archive: Archive, given: string): Promise<
   // One that waits is meant before one that was answered long ago.
   for (const waiting of [true, false]) {
     const rows = await archive.approvals({ waiting, limit: searchedMax });
-    const found = oneOf(rows, (row: ApprovalRow) => row.id, wanted, approvals);
+    const found = findUnique(rows, (row: ApprovalRow) => row.id, wanted, approvals);
     if (found) return found.id;
   }
-  if (Id.safeParse(wanted).success && archive.member) return wanted;
-  throw unknown(approvals, given);
+  if (Id.safeParse(wanted).success && archive.connection) return wanted;
+  throw unknownId(approvals, given);
 }
 
 export function resolveRule(stored: readonly ApprovalRule[], given: string): string {
-  const found = oneOf(stored, (rule) => rule.id, given.toLowerCase(), rules);
+  const found = findUnique(stored, (rule) => rule.id, given.toLowerCase(), rules);
   if (found) return found.id;
-  throw unknown(rules, given);
+  throw unknownId(rules, given);
 }
 
-async function findSession(archive: Archive, wanted: string, kind: Kind): Promise<SessionRow | null> {
+async function findSession(archive: Archive, wanted: string, kind: IdKind): Promise<SessionRow | null> {
   if (wanted.length === 36) return (await archive.session(wanted))?.session ?? null;
   if (wanted === "") return null;
-  return oneOf(await archive.sessions(searchedMax), (row) => row.session, wanted, kind);
+  return findUnique(await archive.sessions(searchedMax), (row) => row.session, wanted, kind);
 }
 
-async function resolveRunAlone(archive: Archive, given: string, kind: Kind): Promise<string> {
+async function resolveRunAlone(archive: Archive, given: string, kind: IdKind): Promise<string> {
   const wanted = given.toLowerCase();
   if (wanted.length === 36) {
     if (Id.safeParse(wanted).success && (await archive.mayHaveRun(wanted))) return wanted;
-    throw unknown(kind, given);
+    throw unknownId(kind, given);
   }
   const rows = await archive.sessions(searchedMax);
   const searched = rows.filter((row, i) => i < settledSearchedMax || !isSettled(row.status));
   const details = await Promise.all(searched.map((row) => archive.session(row.session)));
-  const found = oneOf(
+  const found = findUnique(
     details.flatMap((detail) => detail?.runs ?? []),
     (row) => row.run,
     wanted,
     kind,
   );
   if (found) return found.run;
-  throw unknown(kind, given);
+  throw unknownId(kind, given);
 }
 
 /** Null where none begins so; several are an error, because a guess could stop the wrong one. */
-function oneOf<T>(rows: readonly T[], idOf: (row: T) => string, wanted: string, kind: Kind): T | null {
+function findUnique<T>(rows: readonly T[], idOf: (row: T) => string, wanted: string, kind: IdKind): T | null {
   const [match, ...others] = wanted === "" ? [] : rows.filter((row) => idOf(row).startsWith(wanted));
   if (!match) return null;
   if (others.length === 0) return match;
@@ -130,24 +130,25 @@ function oneOf<T>(rows: readonly T[], idOf: (row: T) => string, wanted: string, 
   });
 }
 
-function unknown({ code, words, fix }: Kind, given: string): TroupeError {
+function unknownId({ code, words, fix }: IdKind, given: string): TroupeError {
   return new TroupeError(code, `there is no ${words} ${JSON.stringify(cleanLine(given))}`, { fix });
 }
 
 /** Which session is meant: by its id or the beginning of it, or the one that was asked something last. */
-export type Continued = "newest" | { session: string };
+export type ResumeTarget = "newest" | { session: string };
 
 /**
  * The session that a run goes on with, and says which. The newest is looked for among those of the named folder, or of
  * the caller's and those that have a folder of their own, as demos do.
  */
-export async function findContinued(
+export async function findResumeTarget(
   cli: Cli,
-  wanted: Continued,
+  wanted: ResumeTarget,
   { workspace, notice }: { workspace: string | null; notice: (text: string) => void },
 ): Promise<string> {
   return await withArchive(cli, async (archive) => {
-    const row = wanted === "newest" ? await newestOf(cli, archive, workspace) : await named(archive, wanted.session);
+    const row =
+      wanted === "newest" ? await findNewest(cli, archive, workspace) : await findNamed(archive, wanted.session);
     if (typeof row === "string") return row;
     notice(`continuing session ${row.session}: ${truncate(cleanLine(row.task), 80)}`);
     return row.session;
@@ -155,13 +156,13 @@ export async function findContinued(
 }
 
 /** An id that the record does not have may be in the journal: whoever takes the turn knows. */
-async function named(archive: Archive, given: string): Promise<SessionRow | string> {
+async function findNamed(archive: Archive, given: string): Promise<SessionRow | string> {
   const id = Id.safeParse(given.toLowerCase());
   if (!id.success) return await resolveSession(archive, given);
   return (await archive.session(id.data))?.session ?? id.data;
 }
 
-async function newestOf(cli: Cli, archive: Archive, workspace: string | null): Promise<SessionRow> {
+async function findNewest(cli: Cli, archive: Archive, workspace: string | null): Promise<SessionRow> {
   const own = homeFiles(cli.home).workspaces;
   const isHere = (row: SessionRow): boolean =>
     row.workspace === (workspace ?? cli.cwd) || (workspace === null && dirname(row.workspace) === own);

@@ -6,7 +6,7 @@ import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import type { OutputMode } from "../render/failure.ts";
 import { formatCost, formatDuration } from "../render/format.ts";
 import { createProgress } from "../render/progress.ts";
-import { statusLook } from "../render/status.ts";
+import { statusStyle } from "../render/status.ts";
 import type { Colours, Output, Terminal } from "../terminal/terminal.ts";
 import type { ClientEvent } from "./client.ts";
 
@@ -20,11 +20,11 @@ export interface RunOutput {
   hold(): () => void;
   settled(response: RunResponse, submitted: Submitted): void;
   /** Instead of `settled`: only people are missing. */
-  waiting(left: LeftWaiting): void;
+  waiting(left: WaitingSession): void;
 }
 
 /** A session that is left as it is, because nobody here can answer. */
-export interface LeftWaiting {
+export interface WaitingSession {
   session: string;
   approvals: ApprovalRow[];
   paused: RunRow[];
@@ -65,7 +65,7 @@ function linesOfChange(change: RecordChange): object[] {
   return [{ event: "change", change }, ...change.approvals.map((approval) => ({ event: "approval", approval }))];
 }
 
-function waitingFacts({ session, approvals }: LeftWaiting) {
+function waitingFacts({ session, approvals }: WaitingSession) {
   return { status: "waiting", session, approvals };
 }
 
@@ -76,21 +76,21 @@ function textOutput(
 ): RunOutput {
   const { colours } = err;
   const progress = createProgress({ width: err.width, colours, startedAt: now() });
-  let held: string[] | null = null;
+  let heldLines: string[] | null = null;
   return {
     submitted(submitted) {
       if (submitted.demo) err.line(colours.yellow(demoLabel));
       err.line(colours.dim(`session ${submitted.session}  in ${cleanLine(submitted.workspace)}`));
     },
     event(event) {
-      const lines = event.type === "change" ? progress.apply(event.change) : progress.hear(event.event, now());
-      for (const line of lines) held ? held.push(line) : err.line(line);
+      const lines = event.type === "change" ? progress.apply(event.change) : progress.live(event.event, now());
+      for (const line of lines) heldLines ? heldLines.push(line) : err.line(line);
     },
     hold() {
-      held = [];
+      heldLines = [];
       return () => {
-        for (const line of held ?? []) err.line(line);
-        held = null;
+        for (const line of heldLines ?? []) err.line(line);
+        heldLines = null;
       };
     },
     notice: (text) => err.line(colours.dim(cleanLine(text))),
@@ -113,7 +113,7 @@ function textOutput(
   };
 }
 
-function waitingLines({ session, approvals, paused, stays }: LeftWaiting, err: Output): string[] {
+function waitingLines({ session, approvals, paused, stays }: WaitingSession, err: Output): string[] {
   const { colours } = err;
   const questions = approvals.flatMap((row) => {
     const { approve, deny } = answerCommands(row);
@@ -131,7 +131,7 @@ function hasAnswer(response: RunResponse): boolean {
 
 function closingLines(response: RunResponse, { demo, colours }: { demo: boolean; colours: Colours }): string[] {
   const { subtree, durationMs } = response.metrics;
-  const look = statusLook(response.status);
+  const style = statusStyle(response.status);
   const facts = [
     `${response.status.replaceAll("_", " ")} in ${formatDuration(durationMs)}`,
     subtree.runs === 1 ? "1 run" : `${subtree.runs} runs`,
@@ -139,19 +139,19 @@ function closingLines(response: RunResponse, { demo, colours }: { demo: boolean;
     demo ? "$0" : formatCost(subtree.costUsd),
   ];
   const warnings = response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`);
-  return [`${look.paint(colours)(look.glyph)} ${colours.dim(facts.join(" · "))}`, ...warnings];
+  return [`${style.paint(colours)(style.glyph)} ${colours.dim(facts.join(" · "))}`, ...warnings];
 }
 
 function errorLines(response: RunResponse, colours: Colours): string[] {
   const why = response.error?.message ?? response.bailoutReason ?? response.summary;
   return [
-    `${colours.red(colours.bold("error:"))} the run ${endedHow(response)}`,
+    `${colours.red(colours.bold("error:"))} the run ${describeEnd(response)}`,
     ...(why ? [`${colours.dim("why:")}   ${cleanLine(why)}`] : []),
     `${colours.green("fix:")}   troupe sessions show ${response.sessionId} --tree`,
   ];
 }
 
-function endedHow(response: RunResponse): string {
+function describeEnd(response: RunResponse): string {
   if (response.status === "bailed_out") return `stopped at a limit (${response.bailoutReason ?? "unknown"})`;
   if (response.status === "timeout") return "ran out of time";
   if (response.status === "cancelled") return "was cancelled";

@@ -82,42 +82,42 @@ afterEach(() => {
 
 function setUp() {
   const rows = { missing: true, needsPerson: () => rows.missing };
-  return { rows, standstill: watchUntilIdle(rows) };
+  return { rows, idleWatch: watchUntilIdle(rows) };
 }
 
 test("only people are missing, and stay so", () => {
-  const { standstill } = setUp();
-  standstill.look();
+  const { idleWatch } = setUp();
+  idleWatch.check();
   vi.advanceTimersByTime(299);
-  expect(standstill.signal.aborted).toBe(false);
+  expect(idleWatch.signal.aborted).toBe(false);
   vi.advanceTimersByTime(1);
-  expect(standstill.signal.aborted).toBe(true);
+  expect(idleWatch.signal.aborted).toBe(true);
 });
 
 test("it goes on meanwhile", () => {
-  const { rows, standstill } = setUp();
-  standstill.look();
+  const { rows, idleWatch } = setUp();
+  idleWatch.check();
   vi.advanceTimersByTime(200);
   rows.missing = false;
-  standstill.look();
+  idleWatch.check();
   vi.advanceTimersByTime(10_000);
-  expect(standstill.signal.aborted).toBe(false);
+  expect(idleWatch.signal.aborted).toBe(false);
 });
 
 test("another change begins the moment anew", () => {
-  const { standstill } = setUp();
-  standstill.look();
+  const { idleWatch } = setUp();
+  idleWatch.check();
   vi.advanceTimersByTime(200);
-  standstill.look();
+  idleWatch.check();
   vi.advanceTimersByTime(200);
-  expect(standstill.signal.aborted).toBe(false);
+  expect(idleWatch.signal.aborted).toBe(false);
   vi.advanceTimersByTime(100);
-  expect(standstill.signal.aborted).toBe(true);
+  expect(idleWatch.signal.aborted).toBe(true);
 });
 
 test("nobody watches any more", () => {
-  const { standstill } = setUp();
-  standstill.look();
-  standstill.stop();
+  const { idleWatch } = setUp();
+  idleWatch.check();
+  idleWatch.stop();
   expect(vi.getTimerCount()).toBe(0);
 });

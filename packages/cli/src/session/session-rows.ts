@@ -57,7 +57,7 @@ export interface IdleWatch {
   /** Aborts once nothing goes on without a person. */
   readonly signal: AbortSignal;
   /** To be called after each change. */
-  look(): void;
+  check(): void;
   stop(): void;
 }
 
@@ -67,7 +67,7 @@ export function watchUntilIdle(rows: Pick<SessionRows, "needsPerson">): IdleWatc
   let quiet: NodeJS.Timeout | undefined;
   return {
     signal: reached.signal,
-    look() {
+    check() {
       clearTimeout(quiet);
       if (rows.needsPerson()) quiet = setTimeout(() => reached.abort(), quietMs);
     },

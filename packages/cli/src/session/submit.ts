@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type PartialBudget, type SubmitSession, TroupeError } from "@troupe/core";
 import type { SessionGrant, Submitted } from "@troupe/core/internal";
-import { isSaid, type NatsFlags, ownerGone } from "troupe/internal";
+import { type NatsFlags, namesServer, waitForOwnerExit } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { modelFor, withOwner } from "../models/requested-model.ts";
+import { explainRefusal, modelFor } from "../models/requested-model.ts";
 import { isOutOfReach } from "./client.ts";
-import { joinOrStart, type Membership } from "./join-or-start.ts";
+import { type HomeConnection, joinOrStart } from "./join-or-start.ts";
 
 /** What the user asked for, before it is known who will do it. */
 export interface RunRequestInput {
@@ -27,7 +27,7 @@ export interface RunRequestInput {
 }
 
 export interface SubmittedRun {
-  member: Membership;
+  connection: HomeConnection;
   submitted: Submitted;
   /** The record's position before it, to follow it from. */
   position: number;
@@ -44,24 +44,24 @@ const retryMs = 100;
  */
 export async function submitRun(
   cli: Cli,
-  wish: RunRequestInput,
+  input: RunRequestInput,
   options: { notice: (text: string) => void; nats: NatsFlags },
 ): Promise<SubmittedRun> {
   const id = cli.composition.newId();
-  const name = wish.continues === null ? { session: id } : { continues: wish.continues, run: id };
+  const name = input.continues === null ? { session: id } : { continues: input.continues, run: id };
   for (let unanswered = 0; ; ) {
-    const member = await joinOrStart(cli, options.nats);
-    noteOwner(member, options);
+    const connection = await joinOrStart(cli, options.nats);
+    noteOwner(connection, options);
     try {
       cli.interrupts.signal.throwIfAborted();
-      const { position } = await member.client.sessions({ limit: 1 });
-      return { member, position, submitted: await submitTo(cli, wish, member, name) };
+      const { position } = await connection.client.sessions({ limit: 1 });
+      return { connection, position, submitted: await submitTo(cli, input, connection, name) };
     } catch (error) {
-      await member.leave();
-      if (member.own) throw error;
-      if (isRefusal(error)) {
-        options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
-        await ownerGone(cli.home, member.owner, cli.interrupts.signal);
+      await connection.close();
+      if (connection.local) throw error;
+      if (isClosing(error)) {
+        options.notice(`waiting for the ${connection.owner.kind} with pid ${connection.owner.pid}, which is closing`);
+        await waitForOwnerExit(cli.home, connection.owner, cli.interrupts.signal);
       } else {
         unanswered += 1;
         if (!isOutOfReach(error) || unanswered >= unansweredMax) throw error;
@@ -71,40 +71,48 @@ export async function submitRun(
   }
 }
 
-async function submitTo(cli: Cli, wish: RunRequestInput, member: Membership, name: object): Promise<Submitted> {
-  const request = { ...name, ...(await requestOf(cli, wish, member)) };
+async function submitTo(
+  cli: Cli,
+  input: RunRequestInput,
+  connection: HomeConnection,
+  name: object,
+): Promise<Submitted> {
+  const request = { ...name, ...(await requestOf(cli, input, connection)) };
   try {
-    return await member.client.submit(request);
+    return await connection.client.submit(request);
   } catch (error) {
-    throw member.own || !isAboutModels(error) ? error : await withOwner(cli, wish, member.owner, error);
+    throw connection.local || !isAboutModels(error) ? error : await explainRefusal(cli, input, connection.owner, error);
   }
 }
 
 /** Whoever runs the home has its way to the others: flags come too late. */
-function noteOwner({ own, owner }: Membership, { nats, notice }: { notice: (text: string) => void; nats: NatsFlags }) {
-  if (own || !isSaid(nats)) return;
+function noteOwner(
+  { local: own, owner }: HomeConnection,
+  { nats, notice }: { notice: (text: string) => void; nats: NatsFlags },
+) {
+  if (own || !namesServer(nats)) return;
   notice(
     `the ${owner.kind} with pid ${owner.pid} runs this home, and says where the others are: the flag is passed over`,
   );
 }
 
-function isRefusal(error: unknown): boolean {
+function isClosing(error: unknown): boolean {
   return TroupeError.is(error) && error.code === "CLOSING";
 }
 
-async function requestOf(cli: Cli, wish: RunRequestInput, member: Membership): Promise<SubmitSession> {
-  const { model, workspace } = await placeOf(cli, wish, member);
+async function requestOf(cli: Cli, input: RunRequestInput, connection: HomeConnection): Promise<SubmitSession> {
+  const { model, workspace } = await modelAndWorkspace(cli, input, connection);
   return {
-    task: wish.task,
+    task: input.task,
     origin: "cli",
-    ...(wish.agent === null ? {} : { agent: wish.agent }),
+    ...(input.agent === null ? {} : { agent: input.agent }),
     ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
-    ...(wish.context === null ? {} : { context: wish.context }),
-    ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
-    ...(wish.timeoutMs === null ? {} : { timeoutMs: wish.timeoutMs }),
-    ...(isEmpty(wish.budget) ? {} : { budget: wish.budget }),
-    ...(isEmpty(wish.grant) ? {} : { grant: wish.grant }),
+    ...(input.context === null ? {} : { context: input.context }),
+    ...(input.scenario === null ? {} : { scenario: input.scenario }),
+    ...(input.timeoutMs === null ? {} : { timeoutMs: input.timeoutMs }),
+    ...(isEmpty(input.budget) ? {} : { budget: input.budget }),
+    ...(isEmpty(input.grant) ? {} : { grant: input.grant }),
   };
 }
 
@@ -112,10 +120,10 @@ async function requestOf(cli: Cli, wish: RunRequestInput, member: Membership): P
  * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
  * named, so that trying it out leaves nothing behind. A session that is continued has folder and model already.
  */
-async function placeOf(cli: Cli, wish: RunRequestInput, member: Membership) {
-  const { continues, workspace } = wish;
-  if (continues !== null) return { model: wish.model, workspace };
-  const { model, demo } = await modelFor(cli, wish, member);
+async function modelAndWorkspace(cli: Cli, input: RunRequestInput, connection: HomeConnection) {
+  const { continues, workspace } = input;
+  if (continues !== null) return { model: input.model, workspace };
+  const { model, demo } = await modelFor(cli, input, connection);
   return { model, workspace: workspace ?? (demo ? null : cli.cwd) };
 }
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { createProjectTrust, hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
-import { homeFiles, inertWords, prepareHome } from "troupe/internal";
+import { describeIgnoredFiles, homeFiles, prepareHome } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine } from "../render/clean.ts";
-import { personOf } from "./control.ts";
+import { userName } from "./control.ts";
 import type { RunRequestInput } from "./submit.ts";
 
 /**
@@ -12,37 +12,37 @@ import type { RunRequestInput } from "./submit.ts";
  */
 export async function offerTrust(
   cli: Cli,
-  wish: Pick<RunRequestInput, "workspace" | "scenario" | "continues">,
+  input: Pick<RunRequestInput, "workspace" | "scenario" | "continues">,
   options: { mayAsk: boolean; notice: (text: string) => void },
 ): Promise<void> {
-  if (wish.continues !== null || (wish.scenario !== null && wish.workspace === null)) return;
+  if (input.continues !== null || (input.scenario !== null && input.workspace === null)) return;
   const trust = createProjectTrust({ file: homeFiles(cli.home).trust });
-  const project = await trust.inspect(resolve(cli.cwd, wish.workspace ?? "."));
+  const project = await trust.inspect(resolve(cli.cwd, input.workspace ?? "."));
   if (!hasIgnoredFiles(project)) return;
   const { err } = cli.terminal;
-  const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && mayBeAsked(project);
+  const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && isUndecided(project);
   if (!isAsked) {
     const fix = project.problem ? "" : ": not trusted, so that it is not used (troupe trust)";
-    options.notice(cleanLine(`${inertWords(project)}${fix}`));
+    options.notice(cleanLine(`${describeIgnoredFiles(project)}${fix}`));
     return;
   }
-  err.line(`${cleanLine(inertWords(project))}: trust? [y/N]  ${err.colours.dim("(troupe trust shows it)")}`);
+  err.line(`${cleanLine(describeIgnoredFiles(project))}: trust? [y/N]  ${err.colours.dim("(troupe trust shows it)")}`);
   const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
   if (key === null) return;
-  await keepDecision(cli, trust, project, key === "y" ? "accepted" : "declined");
+  await saveDecision(cli, trust, project, key === "y" ? "accepted" : "declined");
 }
 
 /** Who has said no to it as it is is not asked again. */
-function mayBeAsked({ status }: Project): boolean {
+function isUndecided({ status }: Project): boolean {
   return status === "untrusted" || status === "changed";
 }
 
-export async function keepDecision(
+export async function saveDecision(
   cli: Pick<Cli, "home" | "env" | "now">,
   trust: ProjectTrust,
   project: Project,
   decision: "accepted" | "declined",
 ): Promise<void> {
   await prepareHome(cli.home);
-  await trust.record(project, { decision, at: new Date(cli.now()).toISOString(), by: personOf(cli.env) });
+  await trust.record(project, { decision, at: new Date(cli.now()).toISOString(), by: userName(cli.env) });
 }

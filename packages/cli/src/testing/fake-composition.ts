@@ -14,9 +14,9 @@ export interface FakeComposition extends Composition {
   started: FakeTroupe[];
   archive: RecordArchive | null;
   /** What is in a home that nobody runs. Its record is the archive. */
-  resting: FakeTroupe | null;
+  offline: FakeTroupe | null;
   /** Homes that were opened to keep a wish, and are closed again. */
-  rested: number;
+  offlineCloses: number;
   rules: ApprovalRule[];
   policy: HomePolicy | TroupeError;
   /** Whether the one agent is switched off. */
@@ -31,14 +31,14 @@ export interface FakeComposition extends Composition {
   workers: WorkerOptions[];
   workersClosed: number;
   /** Resolved, the worker is asked to leave. */
-  asked: PromiseWithResolvers<string>;
+  drainRequested: PromiseWithResolvers<string>;
   /** Who is on the server that is named; null where none is. And how often, and where, somebody looked. */
   hostWatch: HostWatch | null;
   watched: NatsFlags[];
   /** What a look at the server finds. */
   nats: NatsFacts | null;
   /** What is wrong with the record. */
-  flaws: IntegrityReport | null;
+  integrity: IntegrityReport | null;
 }
 
 /** The other packages, in memory. Troupes find each other by address, as over the network. */
@@ -46,8 +46,8 @@ export function createFakeComposition(): FakeComposition {
   const composition: FakeComposition = {
     started: [],
     archive: null,
-    resting: null,
-    rested: 0,
+    offline: null,
+    offlineCloses: 0,
     rules: [],
     disabled: false,
     policy: { layer: GrantLayer.parse({ from: "policy", kind: "policy" }), warnings: [] },
@@ -58,11 +58,11 @@ export function createFakeComposition(): FakeComposition {
     replays: [],
     workers: [],
     workersClosed: 0,
-    asked: Promise.withResolvers(),
+    drainRequested: Promise.withResolvers(),
     hostWatch: null,
     watched: [],
     nats: null,
-    flaws: null,
+    integrity: null,
     storeVersions: { journal: 1, record: 1 },
     async start({ home, kind, port }) {
       const url = `http://127.0.0.1:${port === 0 ? 40_001 + composition.started.length : port}`;
@@ -84,8 +84,8 @@ export function createFakeComposition(): FakeComposition {
       const close = async () => {
         composition.workersClosed += 1;
       };
-      const { asked } = composition;
-      return { agents, place: "m1", bus: () => "nats://h:4222", warnings: [], asked: asked.promise, close };
+      const { drainRequested: asked } = composition;
+      return { agents, locality: "m1", bus: () => "nats://h:4222", warnings: [], drainRequested: asked.promise, close };
     },
     async watchHosts({ nats: flags }) {
       composition.watched.push(flags);
@@ -97,13 +97,13 @@ export function createFakeComposition(): FakeComposition {
       purge: () => Promise.reject(new Error("no server here")),
       restore: () => Promise.reject(new Error("no server here")),
     },
-    readFlaws: () => composition.flaws,
-    async rest() {
-      if (!composition.resting) throw new Error("nothing rests here");
+    readIntegrity: () => composition.integrity,
+    async openOffline() {
+      if (!composition.offline) throw new Error("nothing rests here");
       const close = async () => {
-        composition.rested += 1;
+        composition.offlineCloses += 1;
       };
-      return { control: composition.resting, close };
+      return { control: composition.offline, close };
     },
     async readPolicy() {
       if (composition.policy instanceof TroupeError) throw composition.policy;
@@ -114,7 +114,7 @@ export function createFakeComposition(): FakeComposition {
     openModels: () => {
       throw new Error("no models here");
     },
-    readRules: async () => composition.resting?.rules() ?? composition.rules,
+    readRules: async () => composition.offline?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);
       if (found) return found;
@@ -122,10 +122,10 @@ export function createFakeComposition(): FakeComposition {
       nobody.dead = true;
       return nobody;
     },
-    clientOf: (troupe) => troupe as FakeTroupe,
+    createLocalClient: (troupe) => troupe as FakeTroupe,
     newId: () => randomUUID(),
-    openReader: async () => composition.archive ?? (composition.resting && archiveOver(composition.resting)),
-    loadCompany: async () => registryOf(composition.problems, composition.disabled),
+    openReader: async () => composition.archive ?? (composition.offline && archiveOver(composition.offline)),
+    loadAgents: async () => registryOf(composition.problems, composition.disabled),
     async replay(options) {
       composition.replays.push(options);
       if (composition.replayed) return { ...composition.replayed, session: options.session };

@@ -58,7 +58,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly answers: ApprovalAnswer[] = [];
   readonly storedRules: ApprovalRule[] = [];
   /** What was wanted of runs, in words. */
-  readonly wishes: string[] = [];
+  readonly commands: string[] = [];
   readonly #options: FakeTroupeOptions;
   readonly #sessions = new Map<string, { row: SessionRow; runs: RunRow[]; response: RunResponse | null }>();
   readonly #listeners = new Set<(event: ClientEvent) => void>();
@@ -68,7 +68,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   dead = false;
   closed = false;
   /** Positions that streams were asked to go on from. */
-  readonly asked: number[] = [];
+  readonly streamStarts: number[] = [];
   /** Changes happen, and nobody is told. */
   mute = false;
   /** Streams end without a word after this many events; once. */
@@ -133,8 +133,8 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#position += 1;
     void delay(5).then(() => {
       const found = this.#find(session);
-      const asked = { rootRun: run, turns: row.turns + 1, turnStartedAt: new Date(9_000).toISOString() };
-      found.row = { ...found.row, ...asked, status: "running", completedAt: null, durationMs: null };
+      const streamStarts = { rootRun: run, turns: row.turns + 1, turnStartedAt: new Date(9_000).toISOString() };
+      found.row = { ...found.row, ...streamStarts, status: "running", completedAt: null, durationMs: null };
       found.runs.push(aRun({ run, session, task, status: "running", completedAt: null, order: found.runs.length }));
       found.response = null;
       this.#changed(session);
@@ -159,14 +159,15 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   async answer(id: string, answer: ApprovalAnswer): Promise<ApprovalOutcome> {
     this.#reach();
     const at = this.questions.findIndex((row) => row.id === id);
-    const asked = this.questions[at];
-    if (!asked) throw new TroupeError("UNKNOWN_APPROVAL", `there is no approval ${id}`, { fix: "troupe approvals ls" });
-    if (asked.state !== "waiting") return { approval: asked, outcome: "settled", rule: null };
+    const streamStarts = this.questions[at];
+    if (!streamStarts)
+      throw new TroupeError("UNKNOWN_APPROVAL", `there is no approval ${id}`, { fix: "troupe approvals ls" });
+    if (streamStarts.state !== "waiting") return { approval: streamStarts, outcome: "settled", rule: null };
     this.answers.push(answer);
     const { approved, scope, by, reason } = answer;
     const state = approved ? "approved" : "denied";
     const answeredAt = new Date(2_000).toISOString();
-    const approval: ApprovalRow = { ...asked, state, scope, by, answerReason: reason, answeredAt };
+    const approval: ApprovalRow = { ...streamStarts, state, scope, by, answerReason: reason, answeredAt };
     this.questions[at] = approval;
     const rule = scope === "rule" ? this.#store(approval) : null;
     this.#goOn(approval.session);
@@ -188,7 +189,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     const row = this.hostRows.find((each) => each.host === host);
     if (!row) throw new TroupeError("UNKNOWN_HOST", `there is no host "${host}"; there are a, b`);
     if (row.status !== "alive") return { host, outcome: row.status };
-    this.wishes.push(`drain ${host} (${by})`);
+    this.commands.push(`drain ${host} (${by})`);
     return { host, outcome: "requested" };
   }
 
@@ -243,7 +244,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   async *events(options: { session: string; after: number; signal: AbortSignal }): AsyncGenerator<ClientEvent> {
     this.#reach();
-    this.asked.push(options.after);
+    this.streamStarts.push(options.after);
     const queue: ClientEvent[] = [];
     const listener = (event: ClientEvent) => queue.push(event);
     this.#listeners.add(listener);
@@ -365,9 +366,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   /** A session that only asked is done with its last answer. */
   #goOn(session: string): void {
     const { row } = this.#find(session);
-    const asked = this.#asked(session);
-    const done = row.task.startsWith("ask") && asked.every(({ state }) => state !== "waiting");
-    if (done) this.finish(session, { details: asked.map(({ state }) => state).join(", ") });
+    const streamStarts = this.#asked(session);
+    const done = row.task.startsWith("ask") && streamStarts.every(({ state }) => state !== "waiting");
+    if (done) this.finish(session, { details: streamStarts.map(({ state }) => state).join(", ") });
     else this.#changed(session);
   }
 
@@ -387,7 +388,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#reach();
     const { session, status, completedAt } = this.#run(run);
     if (completedAt !== null) return { session, run, outcome: "settled", status };
-    this.wishes.push(words);
+    this.commands.push(words);
     return { session, run, outcome: "requested", status };
   }
 

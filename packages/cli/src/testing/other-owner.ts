@@ -4,7 +4,7 @@ import type { FakeCli } from "./fake-cli.ts";
 import type { FakeTroupe } from "./fake-troupe.ts";
 
 /** Another process's troupe on the same home, as this one sees it. */
-export async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
+export async function startOtherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
   const home = await acquireHome(cli.home);
   const logger = undefined as never;
   const troupe = await cli.composition.start({
@@ -24,7 +24,7 @@ export async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon"
 }
 
 /** The newest session of a troupe, as soon as there is one. */
-export async function theSession(troupe: () => FakeTroupe | undefined): Promise<string> {
+export async function newestSession(troupe: () => FakeTroupe | undefined): Promise<string> {
   return vi.waitFor(async () => {
     const [row] = (await troupe()?.sessions({ limit: 1 }))?.sessions ?? [];
     if (!row) throw new Error("not yet");

@@ -7,7 +7,7 @@ export interface TestProcess {
   out(): string;
   err(): string;
   /** Resolves when stdout or stderr has had this; rejects when the process ends without it. */
-  said(pattern: RegExp): Promise<void>;
+  printed(pattern: RegExp): Promise<void>;
   /** The exit code, or the signal's name. */
   ended(): Promise<number | string | null>;
 }
@@ -42,7 +42,7 @@ export function startScript(
     out: () => out,
     err: () => err,
     ended: () => closed,
-    said: (pattern) =>
+    printed: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
           if (pattern.test(out) || pattern.test(err)) resolve();

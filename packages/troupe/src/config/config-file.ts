@@ -4,7 +4,7 @@ import { ModelPrice, Token } from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
-import { NatsConfig, natsFixFor, natsFixForKey } from "./nats-settings.ts";
+import { NatsConfig, natsKeyFix, natsValueFix } from "./nats-settings.ts";
 
 /** In the order in which one of them is taken where nobody names a model. */
 export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
@@ -91,7 +91,7 @@ const form: YamlForm<typeof ConfigFile> = {
   what: "a configuration",
   fixFor,
   fixForKey: (path) => {
-    if (path[0] === "nats") return natsFixForKey(String(path.at(-1)));
+    if (path[0] === "nats") return natsKeyFix(String(path.at(-1)));
     return isProviderKey(path) && wordsOfKeys.test(String(path.at(-1))) ? keyFix : null;
   },
   show: (value, path) => {
@@ -125,7 +125,7 @@ function isProviderKey(path: readonly PropertyKey[]): boolean {
 /** The one step that mends a value that does not fit its key. */
 function fixFor(path: readonly PropertyKey[], value: unknown): string {
   const [section, name, key] = path.map(String);
-  if (section === "nats") return natsFixFor(name, value);
+  if (section === "nats") return natsValueFix(name, value);
   if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
   if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;
   if (section === undefined) return "write keys and values, such as model: anthropic/claude-sonnet-5";

@@ -21,11 +21,11 @@ export interface Config {
   providers: Provider[];
   nats: NatsSettingsWithOrigin;
   names: ModelNames;
-  files: { user: ConfigPlace; project: ConfigPlace | null };
+  files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
   /** What the folder's own file says, where it is not trusted: none of it is in force. */
   untrusted: SettingRow[];
   /** Why the folder's own file is not in force, in words; null where it is, or says nothing. */
-  inert: string | null;
+  ignoredReason: string | null;
   warnings: string[];
 }
 
@@ -35,7 +35,7 @@ export interface SettingRow extends Setting<string> {
 
 export type SettingMap = Readonly<Record<string, Setting<string>>>;
 
-export interface ConfigPlace {
+export interface ConfigFileStatus {
   path: string;
   exists: boolean;
 }
@@ -75,47 +75,47 @@ export async function openConfig({ home, env, cwd, ...rest }: OpenConfigOptions)
   const user = await readUserLayer(userConfigFile({ env, cwd }));
   if (env.TROUPE_CONFIG && !user.exists) throw missingFile(user.path);
   const bare = mergeLayers(env, user, null);
-  const kept = new Map<string, { stamp: string; config: Config }>();
+  const cache = new Map<string, { stamp: string; config: Config }>();
   return {
     async at(workspace) {
       if (workspace === null) return bare;
       const project = await trust.inspect(workspace);
       const stamp = `${project.status}/${project.hash}/${project.problem?.message ?? ""}`;
-      const known = kept.get(workspace);
+      const known = cache.get(workspace);
       if (known?.stamp === stamp) return known.config;
-      const config = configWith(env, user, { workspace, project });
-      kept.set(workspace, { stamp, config });
-      const oldest = kept.keys().next().value;
-      if (kept.size > foldersMax && oldest !== undefined) kept.delete(oldest);
+      const config = configForProject(env, user, { workspace, project });
+      cache.set(workspace, { stamp, config });
+      const oldest = cache.keys().next().value;
+      if (cache.size > foldersMax && oldest !== undefined) cache.delete(oldest);
       return config;
     },
   };
 }
 
-function configWith(env: NodeJS.ProcessEnv, user: Layer, place: ProjectPlace): Config {
-  const { project } = place;
-  if (project.status === "trusted") return mergeLayers(env, user, projectLayer(place));
+function configForProject(env: NodeJS.ProcessEnv, user: Layer, source: InspectedProject): Config {
+  const { project } = source;
+  if (project.status === "trusted") return mergeLayers(env, user, projectLayer(source));
   const config = mergeLayers(env, user, null);
-  const path = join(place.workspace, projectConfigPath);
+  const path = join(source.workspace, projectConfigPath);
   const exists = project.files.some((file) => file.path === projectConfigPath);
   const unknown = project.problem && `${project.problem.message}; ${project.problem.fix}`;
   return {
     ...config,
     files: { ...config.files, project: { path, exists } },
-    untrusted: exists ? untrustedRows(place) : [],
-    inert: exists ? `${path} is not in force: not trusted (troupe trust)` : unknown,
+    untrusted: exists ? untrustedRows(source) : [],
+    ignoredReason: exists ? `${path} is not in force: not trusted (troupe trust)` : unknown,
   };
 }
 
-interface ProjectPlace {
+interface InspectedProject {
   workspace: string;
   project: Project;
 }
 
 /** What an inert file would say. One that is wrong stands in nobody's way: it says nothing. */
-function untrustedRows(place: ProjectPlace): SettingRow[] {
+function untrustedRows(source: InspectedProject): SettingRow[] {
   try {
-    const { file, originOf } = withoutScripts(projectLayer(place));
+    const { file, originOf } = withoutScripts(projectLayer(source));
     const maps = (["models", "aliases", "roles"] as const).flatMap((section) =>
       Object.entries(file[section]).map(([name, value]) => ({
         key: `${section}.${name}`,
@@ -154,12 +154,12 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     providers,
     nats: readNats(env, { nats: user.file.nats, originOf: user.originOf }),
     names: namesOf(providers, maps),
-    files: { user: placeOf(user), project: project && placeOf(project) },
+    files: { user: fileStatusOf(user), project: project && fileStatusOf(project) },
     untrusted: [],
-    inert: null,
-    warnings: [...providers.flatMap(({ warnings }) => warnings), ...(project ? ignoredIn(project) : [])],
+    ignoredReason: null,
+    warnings: [...providers.flatMap(({ warnings }) => warnings), ...(project ? ignoredSettings(project) : [])],
   };
-  checkMap(config);
+  checkForCycles(config);
   return config;
 }
 
@@ -176,7 +176,7 @@ async function readUserLayer(path: string): Promise<Layer> {
 }
 
 /** Of the bytes that were looked at: the file may be another by now. */
-function projectLayer({ workspace, project }: ProjectPlace): Layer {
+function projectLayer({ workspace, project }: InspectedProject): Layer {
   const file = project.files.find(({ path }) => path === projectConfigPath);
   return layerOf(file ? file.bytes.toString("utf8") : null, join(workspace, projectConfigPath), "project");
 }
@@ -192,7 +192,7 @@ function layerOf(text: string | null, path: string, from: Layer["from"]): Layer 
   };
 }
 
-function placeOf({ path, exists }: Layer): ConfigPlace {
+function fileStatusOf({ path, exists }: Layer): ConfigFileStatus {
   return { path, exists };
 }
 
@@ -205,7 +205,7 @@ function missingFile(path: string): TroupeError {
 /** A script that plays tool calls is a program: a folder's file must not have it run. */
 function withoutScripts(project: Layer): Layer {
   const { file } = project;
-  const real = (map: Record<string, string>) =>
+  const withoutOffline = (map: Record<string, string>) =>
     Object.fromEntries(Object.entries(map).filter(([, id]) => !isOfflineModel(id)));
   const { model } = file;
   return {
@@ -213,29 +213,29 @@ function withoutScripts(project: Layer): Layer {
     file: {
       ...file,
       model: model !== undefined && isOfflineModel(model) ? undefined : model,
-      models: real(file.models),
-      aliases: real(file.aliases),
-      roles: real(file.roles),
+      models: withoutOffline(file.models),
+      aliases: withoutOffline(file.aliases),
+      roles: withoutOffline(file.roles),
     },
   };
 }
 
-function ignoredIn({ file, originOf }: Layer): string[] {
+function ignoredSettings({ file, originOf }: Layer): string[] {
   const at = (key: string[]) => originOf(key).where;
   const sections = (["providers", "fallbacks", "nats"] as const).filter(
     (section) => Object.keys(file[section]).length > 0,
   );
   const scripts = projectSections.flatMap((section) => {
-    const said = file[section];
-    if (typeof said === "string") return isOfflineModel(said) ? [at([section])] : [];
-    return Object.entries(said ?? {}).flatMap(([name, id]) => (isOfflineModel(id) ? [at([section, name])] : []));
+    const setting = file[section];
+    if (typeof setting === "string") return isOfflineModel(setting) ? [at([section])] : [];
+    return Object.entries(setting ?? {}).flatMap(([name, id]) => (isOfflineModel(id) ? [at([section, name])] : []));
   });
   return [
     ...sections.map(
       (section) =>
         `${at([section])}: ${section} count only in your own file (troupe config path), not in a project's: ignored`,
     ),
-    ...scripts.map((place) => `${place}: a project's file cannot have a script answer: ignored`),
+    ...scripts.map((source) => `${source}: a project's file cannot have a script answer: ignored`),
   ];
 }
 
@@ -275,7 +275,7 @@ function valuesOf(map: SettingMap): Record<string, string> {
 }
 
 /** A map that goes in a circle is wrong whoever asks. One that leads to nothing may be meant for another machine. */
-function checkMap({ names, models, aliases }: Config): void {
+function checkForCycles({ names, models, aliases }: Config): void {
   for (const [name, { origin }] of Object.entries({ ...models, ...aliases })) {
     const circle = findCycle(name, names);
     if (!circle) continue;

@@ -48,8 +48,8 @@ export function readNats(
 const secret = ["password", "token"];
 
 /** As `troupe config list` shows them: of what is secret only that it is set. */
-export function natsRows(said: NatsSettingsWithOrigin): ConfigRow[] {
-  return Object.entries(said).map(([key, { value, origin }]) => ({
+export function natsRows(settings: NatsSettingsWithOrigin): ConfigRow[] {
+  return Object.entries(settings).map(([key, { value, origin }]) => ({
     key: `nats.${key}`,
     value: secret.includes(key) ? "set" : key === "servers" ? withoutCredentials(String(value)) : shownValue(value),
     origin,
@@ -129,14 +129,14 @@ const examples: Partial<Record<string, string>> = {
 };
 
 /** The one step that mends a value of this section. */
-export function natsFixFor(key: string | undefined, value: unknown): string {
+export function natsValueFix(key: string | undefined, value: unknown): string {
   if (typeof value === "string" && (looksLikeKey(value) || /\/\/[^/]*@/.test(value))) return secretFix;
   if (key !== undefined && examples[key]) return examples[key];
   return key === undefined ? "write nats: {servers: nats://host:4222}" : `write ${key}: 1000000000`;
 }
 
 /** What somebody is told who writes a key there that this section does not have. */
-export function natsFixForKey(key: string): string | null {
+export function natsKeyFix(key: string): string | null {
   return /password|pass|token|secret|seed/i.test(key) ? secretFix : null;
 }
 

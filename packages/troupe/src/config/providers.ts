@@ -24,11 +24,11 @@ export interface Provider {
   /** The variable that its key was found in. */
   keyFrom: string | null;
   /** Why it cannot be asked, and what to do. */
-  problem: Problem | null;
+  problem: ProviderProblem | null;
   warnings: string[];
 }
 
-export interface Problem {
+export interface ProviderProblem {
   message: string;
   fix: string;
 }
@@ -45,11 +45,11 @@ export interface ProviderSettingsByOrigin {
  */
 export function readProviders(
   env: NodeJS.ProcessEnv,
-  { providers: said, originOf }: ProviderSettingsByOrigin,
+  { providers: configured, originOf }: ProviderSettingsByOrigin,
 ): Provider[] {
-  const own = Object.keys(said).filter((id) => !isPresetId(id));
+  const own = Object.keys(configured).filter((id) => !isPresetId(id));
   return [...presetNames, ...own].flatMap((id) => {
-    const config = Object.hasOwn(said, id) ? said[id] : undefined;
+    const config = Object.hasOwn(configured, id) ? configured[id] : undefined;
     const origin = config ? originOf(["providers", id]) : originInEnvironment(id, env);
     if (!config && !origin && !(isPresetId(id) && presets[id].isLocal)) return [];
     return [providerOf(id, config ?? null, origin, env)];
@@ -61,7 +61,7 @@ function originInEnvironment(id: string, env: NodeJS.ProcessEnv): Origin | null 
   if (!isPresetId(id)) return null;
   const { keyVariables, authTokenVariables, baseUrlVariable } = presets[id];
   const variables = [...keyVariables, ...authTokenVariables, ...(baseUrlVariable ? [baseUrlVariable] : [])];
-  const variable = variables.find((name) => valueIn(name, env) !== null);
+  const variable = variables.find((name) => readVariable(name, env) !== null);
   return variable === undefined ? null : { from: "environment", where: variable };
 }
 
@@ -74,8 +74,8 @@ function providerOf(
   const preset = config?.preset ?? (isPresetId(id) ? id : null);
   // Variables speak of the provider that bears the preset's own name, not of others like it.
   const baseUrlVariable = preset === id ? presets[preset].baseUrlVariable : null;
-  const address = addressOf(preset, baseUrlVariable, env) ?? config?.baseUrl ?? null;
-  const found = keyOf(preset, config, env);
+  const address = readAddress(preset, baseUrlVariable, env) ?? config?.baseUrl ?? null;
+  const found = findKey(preset, config, env);
   const settings = settingsOf(preset, {
     id,
     ...(config?.wire === undefined ? {} : { wire: config.wire }),
@@ -107,10 +107,10 @@ export function sizesOf({ preset, settings }: Provider): (typeof knownTiers)[key
 }
 
 /** A server that nothing is known of speaks what everybody speaks. */
-function settingsOf(preset: PresetId | null, said: PresetOverrides & { id: string }): ProviderSettings {
-  if (preset !== null) return presetSettings(preset, said);
-  const limits = { ...ProviderLimits.parse({}), ...said.limits };
-  return presetSettings("vllm", { isLocal: false, keyVariable: null, ...said, limits });
+function settingsOf(preset: PresetId | null, configured: PresetOverrides & { id: string }): ProviderSettings {
+  if (preset !== null) return presetSettings(preset, configured);
+  const limits = { ...ProviderLimits.parse({}), ...configured.limits };
+  return presetSettings("vllm", { isLocal: false, keyVariable: null, ...configured, limits });
 }
 
 interface FoundKey {
@@ -120,27 +120,27 @@ interface FoundKey {
 }
 
 /** From the variable that the file names, else from those that the ecosystem knows; a key before a token. */
-function keyOf(preset: PresetId | null, config: ProviderConfig | null, env: NodeJS.ProcessEnv): FoundKey {
+function findKey(preset: PresetId | null, config: ProviderConfig | null, env: NodeJS.ProcessEnv): FoundKey {
   const known = preset === null ? null : presets[preset];
   const keyVariables = config?.keyVariable === undefined ? (known?.keyVariables ?? []) : [config.keyVariable];
   const tokenVariables = config?.keyVariable === undefined ? (known?.authTokenVariables ?? []) : [];
-  const variable = [...keyVariables, ...tokenVariables].find((name) => valueIn(name, env) !== null) ?? null;
-  const value = variable === null ? null : valueIn(variable, env);
+  const variable = [...keyVariables, ...tokenVariables].find((name) => readVariable(name, env) !== null) ?? null;
+  const value = variable === null ? null : readVariable(variable, env);
   const isToken = tokenVariables.some((name) => name === variable);
   return { key: isToken ? null : value, authToken: isToken ? value : null, variable };
 }
 
 /** A variable that is set to nothing is not set. */
-function valueIn(variable: string, env: NodeJS.ProcessEnv): string | null {
+function readVariable(variable: string, env: NodeJS.ProcessEnv): string | null {
   return env[variable]?.trim() || null;
 }
 
-function addressOf(preset: PresetId | null, variable: string | null, env: NodeJS.ProcessEnv): string | null {
-  const said = variable === null ? null : valueIn(variable, env);
-  return said === null || preset === null ? said : baseUrlFrom(preset, said);
+function readAddress(preset: PresetId | null, variable: string | null, env: NodeJS.ProcessEnv): string | null {
+  const configured = variable === null ? null : readVariable(variable, env);
+  return configured === null || preset === null ? configured : baseUrlFrom(preset, configured);
 }
 
-interface Facts {
+interface ProviderFacts {
   preset: PresetId | null;
   keyFrom: string | null;
   /** As it was said, whether it is one or not. */
@@ -148,7 +148,10 @@ interface Facts {
   baseUrlVariable: string | null;
 }
 
-function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseUrlVariable }: Facts): Problem | null {
+function problemOf(
+  settings: ProviderSettings,
+  { preset, keyFrom, address, baseUrlVariable }: ProviderFacts,
+): ProviderProblem | null {
   const { id, baseUrl, key, authToken, keyVariable } = settings;
   if ((key ?? authToken)?.startsWith("sk-ant-oat")) {
     return {
@@ -156,9 +159,9 @@ function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseU
       fix: `unset ${keyFrom}; export ANTHROPIC_API_KEY=<a key from https://console.anthropic.com>`,
     };
   }
-  const flaw = flawIn(key ?? authToken ?? "");
-  if (flaw !== null) {
-    return { message: `${keyFrom} holds ${flaw}, which no key has`, fix: `export ${keyFrom}=<the key alone>` };
+  const defect = describeBadKey(key ?? authToken ?? "");
+  if (defect !== null) {
+    return { message: `${keyFrom} holds ${defect}, which no key has`, fix: `export ${keyFrom}=<the key alone>` };
   }
   if (address !== null && !isHttp(address)) {
     const where = baseUrlVariable ?? `the baseUrl of ${id}`;
@@ -183,7 +186,7 @@ function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseU
 }
 
 /** What shows that a key was not copied as it is: no header could carry it, or nobody would know it. */
-function flawIn(key: string): string | null {
+function describeBadKey(key: string): string | null {
   if (/[\r\n]/.test(key)) return "a line break";
   if (/\s/.test(key)) return "a space";
   if (/[^\x21-\x7e]/.test(key)) return "a character that is not ASCII";

@@ -46,7 +46,7 @@ export function locateHome(options: { env: NodeJS.ProcessEnv; cwd: string }): Ho
 
 /** Makes the folder where it is missing (for this user only), and checks that it can be written. */
 export async function prepareHome(home: Home): Promise<void> {
-  await refuseFile(home);
+  await checkIsFolder(home);
   try {
     await makeFolder(home.path);
     await access(home.path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -56,7 +56,7 @@ export async function prepareHome(home: Home): Promise<void> {
 }
 
 /** A home that does not exist (yet) is none the worse for it; one that is a file never will be a home. */
-export async function refuseFile(home: Home): Promise<void> {
+export async function checkIsFolder(home: Home): Promise<void> {
   const stats = await stat(home.path).catch(() => null);
   if (stats === null || stats.isDirectory()) return;
   throw new TroupeError("HOME_UNWRITABLE", `the home ${home.path} is not a folder`, { fix: homeFix });
@@ -85,7 +85,7 @@ export function homeUnwritable(home: Home, cause: unknown): TroupeError {
 const homeFix = "export TROUPE_HOME=<a folder that you can write>";
 
 /** Writes a file that only this user can read, all of it or nothing: a kill leaves the old one. */
-export async function writePrivately(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
   try {
     const file = await open(temporary, "wx", 0o600);

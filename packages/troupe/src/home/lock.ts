@@ -14,11 +14,11 @@ export interface Lock {
 }
 
 /** Keeps the connections alive: one that is collected as garbage would free its lock in silence. */
-const held = new Set<Database.Database>();
+const openLocks = new Set<Database.Database>();
 
 /** The lock, or null while somebody else has it. Probes of others can make one try fail: ask more than once. */
 export function tryLock(path: string): Lock | null {
-  createPrivately(path);
+  createPrivateFile(path);
   const database = openLockFile(path, { readonly: false });
   try {
     // No journal file: a killed process would leave it behind.
@@ -29,16 +29,16 @@ export function tryLock(path: string): Lock | null {
     if (isBusy(error)) return null;
     throw cannotLock(path, error);
   }
-  held.add(database);
+  openLocks.add(database);
   return {
     release() {
-      if (held.delete(database)) database.close();
+      if (openLocks.delete(database)) database.close();
     },
   };
 }
 
 /** For this user only. Never opens a file that is there: see the first danger above. */
-function createPrivately(path: string): void {
+function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {

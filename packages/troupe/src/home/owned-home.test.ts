@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
 import { homeFiles, locateHome, prepareHome } from "./home.ts";
 import { acquireHome, tryAcquireHome } from "./owned-home.ts";
-import { findOwner, ownerGone } from "./owner.ts";
+import { findOwner, waitForOwnerExit } from "./owner.ts";
 
 afterEach(removeTemporaryFolders);
 
@@ -153,13 +153,13 @@ describe("finding the owner", () => {
     const { signal } = new AbortController();
     const owned = await acquireHome(home);
     await owned.announce(someOwner);
-    const gone = ownerGone(home, someOwner, signal);
+    const gone = waitForOwnerExit(home, someOwner, signal);
     await owned.release();
     await gone;
 
     const next = await acquireHome(home);
     await next.announce({ ...someOwner, startedAt: "2026-01-02T03:04:06.000Z" });
-    await ownerGone(home, someOwner, signal);
+    await waitForOwnerExit(home, someOwner, signal);
     await next.release();
   });
 });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
-import { type Home, homeFiles, homeUnwritable, prepareHome, writePrivately } from "./home.ts";
+import { type Home, homeFiles, homeUnwritable, prepareHome, writePrivateFile } from "./home.ts";
 import { tryLock } from "./lock.ts";
 import { findOwner, OwnerInfo } from "./owner.ts";
 
@@ -25,7 +25,7 @@ export async function tryAcquireHome(home: Home): Promise<OwnedHome | null> {
   await prepareHome(home);
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const lock = tryLock(homeFiles(home).lock);
-    if (lock) return own(home, () => lock.release());
+    if (lock) return openOwnedHome(home, () => lock.release());
     if (attempt < tries) await delay(betweenTriesMs);
   }
   return null;
@@ -61,7 +61,7 @@ function homeOwned(home: Home, owner: OwnerInfo): TroupeError {
 const closeFirst =
   "close the first troupe of this program, or give the second one another home: createTroupe({ home })";
 
-async function own(home: Home, unlock: () => void): Promise<OwnedHome> {
+async function openOwnedHome(home: Home, unlock: () => void): Promise<OwnedHome> {
   const files = homeFiles(home);
   try {
     // Left behind by an owner that was killed: it would send others to a dead address.
@@ -70,7 +70,7 @@ async function own(home: Home, unlock: () => void): Promise<OwnedHome> {
     return {
       path: home.path,
       token,
-      announce: async (owner) => writePrivately(files.owner, `${JSON.stringify(OwnerInfo.parse(owner))}\n`),
+      announce: async (owner) => writePrivateFile(files.owner, `${JSON.stringify(OwnerInfo.parse(owner))}\n`),
       async release() {
         await rm(files.owner, { force: true });
         unlock();
@@ -86,7 +86,7 @@ async function readOrMakeToken(path: string): Promise<string> {
   const token = await readPrivateToken(path);
   if (token) return token;
   const made = randomBytes(32).toString("base64url");
-  await writePrivately(path, `${made}\n`);
+  await writePrivateFile(path, `${made}\n`);
   return made;
 }
 

@@ -35,22 +35,22 @@ export async function findOwner(
     const owner = await readOwner(home);
     if (owner) return owner;
     options.signal?.throwIfAborted();
-    if (performance.now() >= givenUpAt) throw silentOwner(home);
+    if (performance.now() >= givenUpAt) throw unknownOwner(home);
     await delay(pollMs);
   }
 }
 
 /** Resolves when this owner no longer has the home. */
-export async function ownerGone(home: Home, owner: OwnerInfo, signal: AbortSignal): Promise<void> {
+export async function waitForOwnerExit(home: Home, owner: OwnerInfo, signal: AbortSignal): Promise<void> {
   while (isLocked(homeFiles(home).lock)) {
     const now = await readOwner(home);
-    if (now && !sameOwner(now, owner)) return;
+    if (now && !isSameOwner(now, owner)) return;
     await delay(4 * pollMs, undefined, { signal });
   }
 }
 
 /** Whether it is the very same process, not a later one that was given its pid. */
-export function sameOwner(one: OwnerInfo, other: OwnerInfo): boolean {
+export function isSameOwner(one: OwnerInfo, other: OwnerInfo): boolean {
   return one.pid === other.pid && one.startedAt === other.startedAt;
 }
 
@@ -64,7 +64,7 @@ async function readOwner(home: Home): Promise<OwnerInfo | null> {
   }
 }
 
-function silentOwner(home: Home): TroupeError {
+function unknownOwner(home: Home): TroupeError {
   return new TroupeError(
     "HOME_OWNED",
     `the home ${home.path} is owned by a process that does not say where it can be reached`,

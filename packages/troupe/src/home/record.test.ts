@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
-import { locateRecord } from "./record.ts";
+import { selectRecord } from "./record.ts";
 
 afterEach(removeTemporaryFolders);
 
@@ -16,20 +16,20 @@ test("a home that goes from one journal to another and back has each one's recor
   };
   const read = (): string[] => ["", "-wal"].map((part) => readFileSync(record + part, "utf8"));
 
-  await locateRecord(home, "embedded");
+  await selectRecord(home, "embedded");
   write("alone");
-  await locateRecord(home, "nats-troupe");
+  await selectRecord(home, "nats-troupe");
   expect(existsSync(record)).toBe(false);
   write("shared");
-  await locateRecord(home, "nats-troupe");
+  await selectRecord(home, "nats-troupe");
   expect(read()).toEqual(["shared", "shared-wal"]);
-  await locateRecord(home, "embedded");
+  await selectRecord(home, "embedded");
   expect(read()).toEqual(["alone", "alone-wal"]);
-  await locateRecord(home, "nats-troupe");
+  await selectRecord(home, "nats-troupe");
   expect(read()).toEqual(["shared", "shared-wal"]);
 
   // Killed in the middle of it, just before the end.
   writeFileSync(join(home.path, "record.store"), "moving nats-troupe\n");
-  await locateRecord(home, "embedded");
+  await selectRecord(home, "embedded");
   expect(read()).toEqual(["alone", "alone-wal"]);
 });

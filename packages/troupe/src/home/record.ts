@@ -3,7 +3,7 @@ import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { FeedItem } from "@troupe/core";
 import { openRecord, readSessionFeed } from "@troupe/recorder";
-import { type Home, homeFiles, writePrivately } from "./home.ts";
+import { type Home, homeFiles, writePrivateFile } from "./home.ts";
 
 /** What a database may consist of. */
 const parts = ["", "-wal", "-shm"];
@@ -20,16 +20,16 @@ const moving = "moving ";
  *
  * @param store what tells the journals of one home apart: `embedded`, or the namespace that it has on a server
  */
-export async function locateRecord(home: Home, store: string): Promise<void> {
-  const said = join(home.path, "record.store");
-  const say = (text: string): Promise<void> => writePrivately(said, `${text}\n`);
+export async function selectRecord(home: Home, store: string): Promise<void> {
+  const storeFile = join(home.path, "record.store");
+  const writeStore = (text: string): Promise<void> => writePrivateFile(storeFile, `${text}\n`);
   const { record } = homeFiles(home);
   const aside = (name: string): string => join(home.path, `troupe.${name}.db`);
   const fetch = async (name: string): Promise<void> => {
     await moveAll(aside(name), record);
-    await say(name);
+    await writeStore(name);
   };
-  let before = (await readFile(said, "utf8").catch(() => "")).trim() || embedded;
+  let before = (await readFile(storeFile, "utf8").catch(() => "")).trim() || embedded;
   if (before.startsWith(moving)) {
     // Somebody was killed in the middle of it.
     before = before.slice(moving.length);
@@ -37,7 +37,7 @@ export async function locateRecord(home: Home, store: string): Promise<void> {
   }
   if (before === store) return;
   await moveAll(record, aside(before));
-  await say(moving + store);
+  await writeStore(moving + store);
   await fetch(store);
 }
 
@@ -54,7 +54,7 @@ async function moveAll(from: string, to: string): Promise<void> {
  * All that a home knows of a session, in order: what its journal says, or its record, where the journal is on a server
  * that others share. Whoever owns the home may go on writing meanwhile.
  */
-export async function recordedFeed(home: Home, session: string): Promise<FeedItem[]> {
+export async function readHomeFeed(home: Home, session: string): Promise<FeedItem[]> {
   const { journal, record } = homeFiles(home);
   const own = existsSync(journal) ? await readSessionFeed({ file: journal, session }) : [];
   if (own.length > 0 || !existsSync(record)) return own;

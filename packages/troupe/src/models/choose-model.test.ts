@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readConfig } from "../config/config.ts";
-import { chooseModel, labelOf } from "./choose-model.ts";
+import { chooseModel, providerLabel } from "./choose-model.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -72,7 +72,7 @@ describe("the model is", () => {
     ["scripted/x.yaml", true, "scripted (x.yaml, offline)"],
     ["openai/gpt-6-sol", false, "openai"],
   ] as const)("%s for people", ([id, demo, label]) => {
-    expect(labelOf({ id, demo })).toBe(label);
+    expect(providerLabel({ id, demo })).toBe(label);
   });
 });
 

@@ -22,14 +22,19 @@ export const demoModel = "scripted/demo";
  * @param named By a flag or a request: stronger than what is configured.
  */
 export function chooseModel(config: Config, named: string | null = null): ModelChoice {
-  const said = named === null ? config.model : { value: named, origin: { from: "flag", where: "" } as const };
-  if (said !== null) return chosen(config, resolveModelName(said.value, config.names, null), said.origin);
+  const configured = named === null ? config.model : { value: named, origin: { from: "flag", where: "" } as const };
+  if (configured !== null)
+    return checkedChoice(config, resolveModelName(configured.value, config.names, null), configured.origin);
   const setUp = config.providers.filter(({ isImplied }) => !isImplied);
   if (setUp.length === 0) return { id: demoModel, demo: true, origin: { from: "default", where: "nothing is set up" } };
   const ready = setUp.find((provider) => provider.problem === null && defaultOf(provider) !== null);
   const model = ready && defaultOf(ready);
-  if (!ready || !model) throw nothingToChoose(setUp);
-  return { id: `${ready.settings.id}/${model}`, demo: false, origin: { from: "default", where: whyOf(ready) } };
+  if (!ready || !model) throw noDefaultModel(setUp);
+  return {
+    id: `${ready.settings.id}/${model}`,
+    demo: false,
+    origin: { from: "default", where: describeDefault(ready) },
+  };
 }
 
 /** The middle size of a provider that is known by name. */
@@ -37,18 +42,18 @@ function defaultOf(provider: Provider): string | null {
   return sizesOf(provider)?.sonnet ?? null;
 }
 
-function whyOf({ settings, keyFrom, origin }: Provider): string {
+function describeDefault({ settings, keyFrom, origin }: Provider): string {
   return keyFrom ? `${keyFrom} is set` : `${settings.id} is set up: ${origin.where}`;
 }
 
-function chosen(config: Config, id: string, origin: Origin): ModelChoice {
+function checkedChoice(config: Config, id: string, origin: Origin): ModelChoice {
   const provider = findProvider(config, id);
   if (provider?.problem) throw new TroupeError("NO_PROVIDER", provider.problem.message, { fix: provider.problem.fix });
   return { id, demo: isOfflineModel(id), origin };
 }
 
 /** Something real is set up, and no model can be guessed from it: the demo does not stand in. */
-function nothingToChoose(setUp: readonly Provider[]): TroupeError {
+function noDefaultModel(setUp: readonly Provider[]): TroupeError {
   const broken = setUp.find(({ problem }) => problem !== null);
   const sound = setUp.find(({ problem }) => problem === null);
   if (!sound && broken?.problem) {
@@ -63,7 +68,7 @@ function nothingToChoose(setUp: readonly Provider[]): TroupeError {
 }
 
 /** How a provider is called where it answers: for people. */
-export function labelOf({ id, demo }: SessionModel): string {
+export function providerLabel({ id, demo }: SessionModel): string {
   if (id === demoModel) return "demo (scripted, offline)";
   if (demo) return `scripted (${id.slice(id.indexOf("/") + 1)}, offline)`;
   return providerOf(id) ?? id;

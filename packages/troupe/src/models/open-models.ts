@@ -21,7 +21,7 @@ import {
 import type { ChooseModel } from "@troupe/runtime/internal";
 import type { Config, ConfigSource } from "../config/config.ts";
 import type { Provider } from "../config/providers.ts";
-import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
+import { chooseModel, type ModelChoice, providerLabel } from "./choose-model.ts";
 
 /** All that a troupe knows of models. */
 export interface Models {
@@ -38,7 +38,7 @@ export interface ModelAccess {
   /** The names that a provider's server lists. Fails with a `RunFailure`. */
   list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
   /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
-  traps(settings: ProviderSettings, model: string): Promise<ModelWarning[]>;
+  serverWarnings(settings: ProviderSettings, model: string): Promise<ModelWarning[]>;
 }
 
 export interface ModelsOptions {
@@ -63,13 +63,13 @@ export async function openModels(given: ModelsOptions): Promise<Models> {
   for (const warning of config.warnings) logger.warn({ warning }, "configuration");
   const script = createScriptedProvider({ load: loadScenario, clock });
   const providers = [
-    reliable(script, clock),
-    ...(options.providers ?? []).map((provider) => reliable(provider, clock)),
-    ...config.providers.map((provider) => reliably(provider, clock)),
+    withRetries(script, clock),
+    ...(options.providers ?? []).map((provider) => withRetries(provider, clock)),
+    ...config.providers.map((provider) => retryingAdapter(provider, clock)),
   ];
   return {
-    provider: explainingUnknown(createModelRouter(providers, { fallbacks: fallbacksOf(config) }), config),
-    resolve: (wish) => resolve(options, wish),
+    provider: explainUnknownModels(createModelRouter(providers, { fallbacks: fallbacksOf(config) }), config),
+    resolve: (request) => resolve(options, request),
     async choose({ model, workspace }) {
       const { id, demo } = chooseModel(await source.at(workspace), model ?? named);
       await checkScenario(id, loadScenario);
@@ -91,7 +91,7 @@ function withProviders(source: ConfigSource, providers: readonly ModelProvider[]
   };
 }
 
-function reliable(provider: ModelProvider, clock: Clock): ModelProvider {
+function withRetries(provider: ModelProvider, clock: Clock): ModelProvider {
   return createReliableProvider({ provider, limits: ProviderLimits.parse({}), clock, random: Math.random });
 }
 
@@ -101,19 +101,19 @@ export function accessModels(config: Config): ModelAccess {
   return {
     provider: createModelRouter(config.providers.map((provider) => adapterOf(provider, clock))),
     list: (settings, { timeoutMs }) => listModels(settings, { clock, timeoutMs }),
-    traps: async (settings, name) => knownTraps(await probeLocalServer(settings, { clock }), name),
+    serverWarnings: async (settings, name) => knownWarnings(await probeLocalServer(settings, { clock }), name),
   };
 }
 
 /** What is merely assumed of a window is left to a try. */
-function knownTraps(server: LocalServer | null, name: string): ModelWarning[] {
+function knownWarnings(server: LocalServer | null, name: string): ModelWarning[] {
   const model = server?.models.find((each) => each.name === name);
   if (!server || !model || (model.contextTokens === null && model.tools !== false)) return [];
   return modelWarnings(server, model);
 }
 
 /** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
-function reliably(provider: Provider, clock: Clock): ModelProvider {
+function retryingAdapter(provider: Provider, clock: Clock): ModelProvider {
   const adapter = adapterOf(provider, clock);
   if (provider.problem !== null) return adapter;
   return createReliableProvider({ provider: adapter, limits: provider.settings.limits, clock, random: Math.random });
@@ -153,7 +153,7 @@ function fallbacksOf({ fallbacks, names }: Config): Record<string, string> {
 }
 
 /** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */
-function explainingUnknown(router: ReturnType<typeof createModelRouter>, { names }: Config): ModelProvider {
+function explainUnknownModels(router: ReturnType<typeof createModelRouter>, { names }: Config): ModelProvider {
   return {
     ...router,
     async call(request: ModelRequest, options) {
@@ -176,14 +176,17 @@ function unreachable({ model, origin }: ModelRequest, names: Config["names"]): R
 }
 
 /** Never throws: what nothing is configured for comes back as it is written, and calling it says why. */
-async function resolve({ config: source, logger }: ModelsOptions, wish: Parameters<ResolveModel>[0]): Promise<string> {
-  const { agent, inherited, workspace } = wish;
+async function resolve(
+  { config: source, logger }: ModelsOptions,
+  request: Parameters<ResolveModel>[0],
+): Promise<string> {
+  const { agent, inherited, workspace } = request;
   const config = await source.at(workspace).catch(async (error) => {
     logger.warn({ err: error, workspace }, "the project's configuration cannot be read, and is passed over");
     return await source.at(null);
   });
   const role = Object.hasOwn(config.roles, agent) ? config.roles[agent] : undefined;
-  const wanted = role?.value ?? wish.wanted;
+  const wanted = role?.value ?? request.wanted;
   try {
     return resolveForAgent(wanted, config.names, inherited);
   } catch (error) {
@@ -205,7 +208,7 @@ async function statusOf(
     return { provider: `none: ${error.message}`, model: null, demo: false };
   }
   await checkScenario(choice.id, loadScenario);
-  return { provider: labelOf(choice), model: choice.id, demo: choice.demo };
+  return { provider: providerLabel(choice), model: choice.id, demo: choice.demo };
 }
 
 const scripted = "scripted/";

@@ -12,12 +12,12 @@ export interface NatsFlags {
   /** A context of the NATS command line; true for the one that is selected there. */
   context?: string | true | undefined;
   namespace?: string | undefined;
-  place?: string | undefined;
+  locality?: string | undefined;
   leaseMs?: number | undefined;
 }
 
 /** Whether a server is named at all. */
-export function isSaid({ nats, context }: NatsFlags): boolean {
+export function namesServer({ nats, context }: NatsFlags): boolean {
   return nats !== undefined || context !== undefined;
 }
 
@@ -29,7 +29,7 @@ export interface SharedSettings {
   /** Days that a settled session stays on the server; 0: for ever; null: nobody has said. */
   keepDays: number | null;
   /** The disk that workspaces of this machine are on. */
-  place: string;
+  locality: string;
 }
 
 /** A server, and how to be let in there. */

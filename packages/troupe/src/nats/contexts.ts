@@ -49,7 +49,7 @@ export interface NatsContext {
   tlsFirst: boolean;
 }
 
-export interface ContextPlace {
+export interface ContextSources {
   env: NodeJS.ProcessEnv;
   cwd: string;
 }
@@ -58,24 +58,24 @@ export interface ContextPlace {
  * A context of the NATS command line, by its name or by the path of its file; null for the one that is selected there.
  * Throws `INVALID_CONFIG` where it cannot be used, naming those there are.
  */
-export function readContext(wanted: string | null, place: ContextPlace): NatsContext {
-  const path = isPath(wanted) ? resolve(place.cwd, expanded(wanted, place.env)) : pathOf(wanted, place);
-  const said = parseContext(readOrExplain(path, wanted, place), path);
+export function readContext(wanted: string | null, sources: ContextSources): NatsContext {
+  const path = isPath(wanted) ? resolve(sources.cwd, expandHome(wanted, sources.env)) : pathOf(wanted, sources);
+  const context = parseContext(readOrExplain(path, wanted, sources), path);
   const file = (name: string | undefined) =>
-    name === undefined ? undefined : resolve(dirname(path), expanded(name, place.env));
-  const { token, user, password, inbox_prefix: inboxPrefix, tls_first: tlsFirst } = said;
+    name === undefined ? undefined : resolve(dirname(path), expandHome(name, sources.env));
+  const { token, user, password, inbox_prefix: inboxPrefix, tls_first: tlsFirst } = context;
   return {
     path,
     // The NATS command line's own default.
-    servers: said.url ?? "nats://127.0.0.1:4222",
+    servers: context.url ?? "nats://127.0.0.1:4222",
     ...{ token, user, password, inboxPrefix, tlsFirst },
-    ...{ creds: file(said.creds), nkey: file(said.nkey) },
-    ...{ ca: file(said.ca), cert: file(said.cert), key: file(said.key) },
+    ...{ creds: file(context.creds), nkey: file(context.nkey) },
+    ...{ ca: file(context.ca), cert: file(context.cert), key: file(context.key) },
   };
 }
 
 /** Names of all contexts, sorted. */
-export function contextNames({ env }: Pick<ContextPlace, "env">): string[] {
+export function contextNames({ env }: Pick<ContextSources, "env">): string[] {
   try {
     return readdirSync(join(contextFolder(env), "context"))
       .filter((name) => name.endsWith(".json"))
@@ -87,7 +87,7 @@ export function contextNames({ env }: Pick<ContextPlace, "env">): string[] {
 }
 
 /** With `~` for the user's own folder. */
-export function expanded(path: string, env: NodeJS.ProcessEnv): string {
+export function expandHome(path: string, env: NodeJS.ProcessEnv): string {
   return path === "~" || path.startsWith("~/") ? join(env.HOME || homedir(), path.slice(1)) : path;
 }
 
@@ -101,31 +101,31 @@ function isPath(wanted: string | null): wanted is string {
   return wanted !== null && (/[/\\]/.test(wanted) || wanted.endsWith(".json"));
 }
 
-function pathOf(wanted: string | null, { env }: ContextPlace): string {
-  return join(contextFolder(env), "context", `${wanted ?? selectedIn(env)}.json`);
+function pathOf(wanted: string | null, { env }: ContextSources): string {
+  return join(contextFolder(env), "context", `${wanted ?? selectedContext(env)}.json`);
 }
 
-function selectedIn(env: NodeJS.ProcessEnv): string {
+function selectedContext(env: NodeJS.ProcessEnv): string {
   const file = join(contextFolder(env), "context.txt");
   const name = readText(file)?.trim();
   if (name) return name;
-  throw new TroupeError("INVALID_CONFIG", `no NATS context is selected: ${file} names none${known({ env })}`, {
+  throw new TroupeError("INVALID_CONFIG", `no NATS context is selected: ${file} names none${knownContexts({ env })}`, {
     fix: "nats context select NAME, or --context NAME",
   });
 }
 
-function readOrExplain(path: string, wanted: string | null, place: ContextPlace): string {
+function readOrExplain(path: string, wanted: string | null, sources: ContextSources): string {
   const found = readText(path);
   if (found !== null) return found;
   const name = wanted ?? basename(path, ".json");
-  const message = `there is no NATS context ${JSON.stringify(name)} (${path})${known(place)}`;
-  const [first] = contextNames(place);
+  const message = `there is no NATS context ${JSON.stringify(name)} (${path})${knownContexts(sources)}`;
+  const [first] = contextNames(sources);
   const fix = first === undefined ? `nats context save ${name} --server nats://host:4222` : `--context ${first}`;
   throw new TroupeError("INVALID_CONFIG", message, { fix });
 }
 
-function known(place: Pick<ContextPlace, "env">): string {
-  const names = contextNames(place);
+function knownContexts(sources: Pick<ContextSources, "env">): string {
+  const names = contextNames(sources);
   return names.length === 0 ? "; there are none" : `; there are: ${names.join(", ")}`;
 }
 

@@ -182,13 +182,13 @@ describe("what holds among all", () => {
   test("comes from flags, from the file, or is the default", () => {
     expect(serverOf({ flags: { nats: "h" } })).toMatchObject({
       ...{ namespace: "troupe", leaseMs: 8_000, keepDays: null, settings: {} },
-      place: expect.stringMatching(/^m[0-9a-f]{12}$/),
+      locality: expect.stringMatching(/^m[0-9a-f]{12}$/),
     });
     const file = `nats: {servers: [h1, h2], namespace: team, leaseMs: 2000, keepDays: 30, replicas: 3, journalBytesMax: 5, place: disk-1}`;
     const said = { leaseMs: 2_000, keepDays: 30, settings: { replicas: 3, journalBytesMax: 5 } };
-    expect(serverOf({ file })).toMatchObject({ ...said, namespace: "team", place: "disk-1" });
-    const flags = { namespace: "other", place: "disk-2", leaseMs: 3_000 };
-    expect(serverOf({ file, flags })).toMatchObject({ namespace: "other", place: "disk-2", leaseMs: 3_000 });
+    expect(serverOf({ file })).toMatchObject({ ...said, namespace: "team", locality: "disk-1" });
+    const flags = { namespace: "other", locality: "disk-2", leaseMs: 3_000 };
+    expect(serverOf({ file, flags })).toMatchObject({ namespace: "other", locality: "disk-2", leaseMs: 3_000 });
   });
 });
 

@@ -12,7 +12,7 @@ import {
   type NatsServerAccess,
   type SharedSettings,
 } from "./connection.ts";
-import { expanded, readContext } from "./contexts.ts";
+import { expandHome, readContext } from "./contexts.ts";
 
 export interface ConnectionSources {
   flags: NatsFlags;
@@ -34,41 +34,46 @@ export function findConnection(deps: ConnectionSources): Connection {
   if (flags.nats === "auto") return { kind: "auto", ...shared };
   if (flags.nats !== undefined) {
     const origin: Origin = { from: "flag", where: "--nats" };
-    return server(shared, atAddress(deps, flags.nats, origin, isFromVariable));
+    return serverConnection(shared, accessAtAddress(deps, flags.nats, origin, isFromVariable));
   }
   if (flags.context !== undefined) {
     const origin: Origin = { from: "flag", where: "--context" };
-    return server(shared, inContext(deps, flags.context === true ? null : flags.context, origin));
+    return serverConnection(shared, accessFromContext(deps, flags.context === true ? null : flags.context, origin));
   }
   const { servers, context } = nats;
   if (servers?.origin.from === "environment") {
-    return server(shared, atAddress(deps, servers.value, servers.origin, isFromVariable));
+    return serverConnection(shared, accessAtAddress(deps, servers.value, servers.origin, isFromVariable));
   }
   if (servers)
-    return server(
+    return serverConnection(
       shared,
-      atAddress(deps, servers.value, servers.origin, () => true),
+      accessAtAddress(deps, servers.value, servers.origin, () => true),
     );
-  if (context) return server(shared, inContext(deps, context.value, context.origin));
+  if (context) return serverConnection(shared, accessFromContext(deps, context.value, context.origin));
   return { kind: "embedded" };
 }
 
-function server(shared: SharedSettings, access: NatsServerAccess): Connection {
+function serverConnection(shared: SharedSettings, access: NatsServerAccess): Connection {
   return { kind: "server", server: access, ...shared };
 }
 
 /** What may be used besides the address: what variables say, or the configuration too. */
-type May = (said: { origin: Origin }) => boolean;
-const isFromVariable: May = ({ origin }) => origin.from === "environment";
+type SettingFilter = (said: { origin: Origin }) => boolean;
+const isFromVariable: SettingFilter = ({ origin }) => origin.from === "environment";
 
-function atAddress(deps: ConnectionSources, servers: string, origin: Origin, may: May): NatsServerAccess {
+function accessAtAddress(
+  deps: ConnectionSources,
+  servers: string,
+  origin: Origin,
+  isAllowed: SettingFilter,
+): NatsServerAccess {
   if (servers.trim() === "") {
     throw new TroupeError("USAGE", `${origin.where} names no server`, { fix: "give nats://host:4222" });
   }
-  return accessOf(deps, servers, settingsFor(deps.nats, may), origin);
+  return accessOf(deps, servers, settingsFor(deps.nats, isAllowed), origin);
 }
 
-function inContext(deps: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
+function accessFromContext(deps: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
   const { path, servers, ...rest } = readContext(name, deps);
   const said = settingsFor(deps.nats, isFromVariable);
   const hasCredentials = credentialKeys.some((key) => rest[key] !== undefined);
@@ -84,8 +89,8 @@ function inContext(deps: ConnectionSources, name: string | null, origin: Origin)
 const credentialKeys = ["creds", "nkey", "token", "user", "password"] as const;
 const tlsKeys = ["ca", "cert", "key"] as const;
 
-function settingsFor(nats: NatsSettingsWithOrigin, may: May): NatsSettings {
-  const entries = Object.entries(nats).filter(([, said]) => may(said));
+function settingsFor(nats: NatsSettingsWithOrigin, isAllowed: SettingFilter): NatsSettings {
+  const entries = Object.entries(nats).filter(([, said]) => isAllowed(said));
   return Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
 }
 
@@ -93,8 +98,8 @@ function accessOf(deps: ConnectionSources, servers: string, settings: NatsSettin
   const address = toNatsServers(servers);
   const { pass, token } = address.credentials;
   const inAddress = [pass, token].filter((value) => value !== undefined);
-  const credentials = inAddress.length > 0 ? null : credentialsOf(deps, settings);
-  const tls = tlsOf(deps, settings) ?? (address.isSecure ? {} : null);
+  const credentials = inAddress.length > 0 ? null : readCredentials(deps, settings);
+  const tls = readTls(deps, settings) ?? (address.isSecure ? {} : null);
   const values = [...inAddress, ...(credentials ? secretsOfCredentials(credentials) : [])];
   return {
     servers,
@@ -106,10 +111,10 @@ function accessOf(deps: ConnectionSources, servers: string, settings: NatsSettin
 }
 
 /** One way of proving who one is, the safest first: several at once would leave it to chance which one counts. */
-function credentialsOf(deps: ConnectionSources, settings: NatsSettings): NatsCredentials | null {
+function readCredentials(deps: ConnectionSources, settings: NatsSettings): NatsCredentials | null {
   const { creds, nkey, token, user, password } = settings;
-  if (creds !== undefined) return { kind: "creds", ...readNamed(deps, creds, "creds file") };
-  if (nkey !== undefined) return { kind: "nkey", ...readNamed(deps, nkey, "nkey seed") };
+  if (creds !== undefined) return { kind: "creds", ...readNamedFile(deps, creds, "creds file") };
+  if (nkey !== undefined) return { kind: "nkey", ...readNamedFile(deps, nkey, "nkey seed") };
   if (token !== undefined) return { kind: "token", token };
   if (user === undefined) return null;
   if (password !== undefined) return { kind: "user", user, password };
@@ -118,7 +123,7 @@ function credentialsOf(deps: ConnectionSources, settings: NatsSettings): NatsCre
   });
 }
 
-function tlsOf(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
+function readTls(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
   if (ca === undefined && cert === undefined && key === undefined && !tlsFirst) return null;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TroupeError(
@@ -130,7 +135,7 @@ function tlsOf(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSetting
     );
   }
   const pem = (path: string, what: string): string => {
-    const { text } = readNamed(deps, path, what);
+    const { text } = readNamedFile(deps, path, what);
     if (text.includes("-----BEGIN ")) return text;
     throw new TroupeError("INVALID_CONFIG", `${path} is no ${what} in PEM form`, { fix: `name a file of PEM blocks` });
   };
@@ -142,15 +147,15 @@ function tlsOf(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSetting
   };
 }
 
-interface Named {
+interface NamedFile {
   text: string;
   from: string;
   /** Once more. */
   read(): string;
 }
 
-function readNamed({ env, cwd }: ConnectionSources, name: string, what: string): Named {
-  const from = resolve(cwd, expanded(name, env));
+function readNamedFile({ env, cwd }: ConnectionSources, name: string, what: string): NamedFile {
+  const from = resolve(cwd, expandHome(name, env));
   const read = (): string => readFileSync(from, "utf8");
   try {
     return { text: read(), from, read };
@@ -180,7 +185,7 @@ function sharedSettings({ flags, nats }: ConnectionSources): SharedSettings {
     settings: defined({ replicas, journalBytesMax, taskBytesMax, blobBytesMax }),
     leaseMs: flags.leaseMs ?? nats.leaseMs?.value ?? leaseMsDefault,
     keepDays: nats.keepDays?.value ?? null,
-    place: token("--place", flags.place) ?? nats.place?.value ?? defaultLocality(),
+    locality: token("--place", flags.locality) ?? nats.place?.value ?? defaultLocality(),
   };
 }
 

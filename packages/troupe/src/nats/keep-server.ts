@@ -9,7 +9,7 @@ import { type Logger, TroupeError } from "@troupe/core";
  * end has gone, however it went, and then the server is told to go. A shell, because every machine that has a
  * `nats-server` has one, and because nothing else of us may be left to do it.
  */
-const keeper = `
+const wrapperScript = `
 exec 3<&0
 "$@" </dev/null 3<&- & server=$!
 { read -r nothing <&3; kill -TERM $server 2>/dev/null; } & watcher=$!
@@ -35,7 +35,7 @@ export async function keepServerRunning(options: KeepServerOptions): Promise<() 
   const { logger, port, program } = options;
   const stopping = new AbortController();
   let running = spawnServer(options);
-  const kept = (async () => {
+  const restarting = (async () => {
     for (let pauseMs = restartMs.first; ; pauseMs = Math.min(2 * pauseMs, restartMs.max)) {
       const startedAt = performance.now();
       await running.ended;
@@ -54,7 +54,7 @@ export async function keepServerRunning(options: KeepServerOptions): Promise<() 
     stopping.abort();
     running.child.stdin?.destroy();
     const late = delay(stopMs, undefined, { ref: false }).then(() => killGroup(running.child));
-    await Promise.race([kept, late]);
+    await Promise.race([restarting, late]);
   };
   const isUp = await Promise.race([listens(port, stopping.signal), running.ended.then(() => false)]);
   if (isUp) return stop;
@@ -74,7 +74,7 @@ interface RunningServer {
 
 function spawnServer({ program, configFile }: KeepServerOptions): RunningServer {
   // In a group of its own: Ctrl-C at the terminal is for us, who still need the server to leave in good order.
-  const child = spawn("/bin/sh", ["-c", keeper, "sh", program, "-c", configFile], {
+  const child = spawn("/bin/sh", ["-c", wrapperScript, "sh", program, "-c", configFile], {
     detached: true,
     stdio: ["pipe", "ignore", "pipe"],
   });

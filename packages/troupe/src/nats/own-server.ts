@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import { type Logger, TroupeError } from "@troupe/core";
 import { natsAccess } from "@troupe/nats";
 import { z } from "zod";
-import { type Home, writePrivately } from "../home/home.ts";
+import type { Cleanup } from "../cleanup.ts";
+import { type Home, writePrivateFile } from "../home/home.ts";
 import type { Connection, NatsServerAccess } from "./connection.ts";
 import { keepServerRunning } from "./keep-server.ts";
 
@@ -36,12 +37,12 @@ export async function startOwnServer({ home, env, logger }: OwnServerOptions): P
   const folder = join(home.path, "nats");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const contextFile = join(folder, "context.json");
-  const before = await readOwn(contextFile);
+  const before = await readSavedServer(contextFile);
   const port = await freePort(before ? Number(new URL(before.url).port) : 0);
   const url = `nats://127.0.0.1:${port}`;
   const password = before?.password ?? randomBytes(24).toString("base64url");
   const context = { description: "the troupe of this home", url, user, password };
-  await writePrivately(contextFile, `${JSON.stringify(context, null, 2)}\n`);
+  await writePrivateFile(contextFile, `${JSON.stringify(context, null, 2)}\n`);
   const configFile = join(folder, "server.conf");
   const isSynced = await writeConfig({ program, configFile, folder, port, password });
   if (!isSynced)
@@ -63,12 +64,12 @@ export async function startOwnServer({ home, env, logger }: OwnServerOptions): P
 
 const user = "troupe";
 
-const Own = z.object({ url: z.url(), password: z.string().min(20) });
+const SavedServer = z.object({ url: z.url(), password: z.string().min(20) });
 
 /** Those of the start before; null where they are missing or damaged. */
-async function readOwn(path: string): Promise<z.infer<typeof Own> | null> {
+async function readSavedServer(path: string): Promise<z.infer<typeof SavedServer> | null> {
   try {
-    return Own.parse(JSON.parse(await readFile(path, "utf8")));
+    return SavedServer.parse(JSON.parse(await readFile(path, "utf8")));
   } catch {
     return null;
   }
@@ -84,10 +85,10 @@ interface ServerConfig {
 
 /** With every write on the disk before it is acknowledged, where the server knows how; says whether it does. */
 async function writeConfig(config: ServerConfig): Promise<boolean> {
-  await writePrivately(config.configFile, configText(config, "  sync_interval: always\n"));
-  if (await understands(config.program, config.configFile)) return true;
-  await writePrivately(config.configFile, configText(config, ""));
-  if (await understands(config.program, config.configFile)) return false;
+  await writePrivateFile(config.configFile, configText(config, "  sync_interval: always\n"));
+  if (await acceptsConfig(config.program, config.configFile)) return true;
+  await writePrivateFile(config.configFile, configText(config, ""));
+  if (await acceptsConfig(config.program, config.configFile)) return false;
   throw new TroupeError("UNSUPPORTED_SERVER", `${config.program} does not understand ${config.configFile}`, {
     fix: "install nats-server 2.11.16, 2.12.7 or later: https://github.com/nats-io/nats-server/releases",
   });
@@ -115,11 +116,11 @@ async function freePort(wanted: number): Promise<number> {
 
 function tryPort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
-    const failpoint = createServer();
-    failpoint.once("error", () => resolve(null));
-    failpoint.listen(port, "127.0.0.1", () => {
-      const address = failpoint.address();
-      failpoint.close(() => resolve(typeof address === "object" && address !== null ? address.port : null));
+    const server = createServer();
+    server.once("error", () => resolve(null));
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : null));
     });
   });
 }
@@ -132,14 +133,14 @@ export interface OwnServer {
 }
 
 /** Starts the server that is to be one's own, and leaves any other as it is. */
-export async function reach(
+export async function startOwnServerIfAsked(
   connection: Connection,
   options: { home: Home; env: NodeJS.ProcessEnv; logger: Logger },
-  undo: (() => unknown)[],
+  cleanup: Cleanup,
 ): Promise<{ connection: Exclude<Connection, { kind: "auto" }>; own: OwnServer | null }> {
   if (connection.kind !== "auto") return { connection, own: null };
   const { access, stop, url, contextFile } = await startOwnServer(options);
-  undo.push(stop);
+  cleanup.add(stop);
   return { connection: { ...connection, kind: "server", server: access }, own: { url, contextFile } };
 }
 
@@ -160,7 +161,7 @@ export function findServerProgram(env: NodeJS.ProcessEnv): string {
 }
 
 /** Whether that version of the server knows all that stands in a configuration. */
-export async function understands(program: string, configFile: string): Promise<boolean> {
+export async function acceptsConfig(program: string, configFile: string): Promise<boolean> {
   try {
     await promisify(execFile)(program, ["-t", "-c", configFile], { timeout: 10_000 });
     return true;

@@ -1,13 +1,13 @@
 import type { StreamCopies, StreamReport } from "@troupe/nats";
 
 /** What people are told of streams that are not as they should be, or not there. */
-export function driftWarnings({
+export function streamWarnings({
   drift,
   missing,
   copies,
 }: Pick<StreamReport, "drift" | "missing" | "copies">): string[] {
   return [
-    ...awayLines(copies),
+    ...offlineServerWarnings(copies),
     ...missing.map((stream) => `the stream ${stream} is not there: a troupe up on this server creates it`),
     ...drift.map(
       ({ stream, setting, found, wanted, fix }) =>
@@ -17,7 +17,7 @@ export function driftWarnings({
 }
 
 /** A line for each server of which nothing is heard. */
-export function awayLines(copies: readonly StreamCopies[]): string[] {
+export function offlineServerWarnings(copies: readonly StreamCopies[]): string[] {
   const streams = new Map<string, string[]>();
   for (const { stream, followers } of copies) {
     for (const { server, away } of followers) if (away) streams.set(server, [...(streams.get(server) ?? []), stream]);

@@ -11,7 +11,7 @@ export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
   return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
 
-export interface AgentSourceSettings {
+export interface HomeAgentSourceOptions {
   /** Returns the agents of other hosts. */
   remoteAgents?: () => readonly AgentDefinition[];
   /** A project whose agents count wherever a run comes from. */
@@ -22,10 +22,10 @@ export interface AgentSourceSettings {
   definitions?: readonly AgentDefinition[];
 }
 
-export function agentSourceOf(
+export function createHomeAgentSource(
   home: Home,
   env: NodeJS.ProcessEnv,
-  { project, ...rest }: AgentSourceSettings = {},
+  { project, ...rest }: HomeAgentSourceOptions = {},
 ): AgentSource {
   const userFolders = [join(env.HOME || homedir(), ".troupe", "agents"), join(home.path, "agents")];
   return createAgentSource({ userFolders, ...rest, ...(project === undefined ? {} : { projects: [project] }) });
@@ -39,7 +39,7 @@ const foldersMax = 500;
  * agent. Projects bring agents of their own, and a process that has just begun has seen no folder yet: what an earlier one
  * left behind there would wait for ever for somebody who serves it.
  */
-export function seeingFolders(queue: TaskQueue, served: ServedAgents, logger: Logger): TaskQueue {
+export function createProjectAgentsQueue(queue: TaskQueue, served: ServedAgents, logger: Logger): TaskQueue {
   const seen = new Set<string>();
   const look = async (bytes: Uint8Array): Promise<void> => {
     const { path } = decode(RunRequest, bytes, "task").workspace;

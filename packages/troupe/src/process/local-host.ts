@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { hostname } from "node:os";
 import { type ActorHost, clearFolders, createActorHost, resumeOpenRuns } from "@troupe/runtime";
-import { withTimeout } from "../cleanup.ts";
-import type { Base } from "./open-process.ts";
-import type { Work } from "./running-troupe.ts";
+import { type Cleanup, withTimeout } from "../cleanup.ts";
+import type { ProcessParts } from "./open-process.ts";
+import type { ServeOptions } from "./running-troupe.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to others. */
 const drainGraceMs = 5_000;
@@ -12,7 +12,7 @@ const drainGraceMs = 5_000;
 const parkMs = 5_000;
 
 /** A process's share of the work, and what others hear of it. */
-export interface OwnHost {
+export interface LocalHost {
   /** Tells others of it. Nothing is taken before `start`. */
   announce(onDrain: (by: string) => void): Promise<void>;
   start(): Promise<void>;
@@ -22,22 +22,22 @@ export interface OwnHost {
   stop(): Promise<void>;
 }
 
-export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unknown)[]): OwnHost {
-  const { deps, served, presence, ports } = base;
+export function createLocalHost(parts: ProcessParts, { capacity }: ServeOptions, cleanup: Cleanup): LocalHost {
+  const { deps, served, presence: membership, ports } = parts;
   const { shared } = ports;
-  const names = shared ? { agents: served.ids, localities: [shared.place] } : {};
+  const names = shared ? { agents: served.ids, localities: [shared.locality] } : {};
   const host: ActorHost = createActorHost({ deps, capacity, ...names });
-  undo.push(() => presence?.leave());
+  cleanup.add(() => membership?.leave());
   let draining: Promise<void> | null = null;
   const end = async (work: Promise<void>): Promise<void> => {
-    presence?.changed();
+    membership?.changed();
     if (shared) await withTimeout(drainGraceMs + shared.leaseMs + parkMs, work);
     else await work;
   };
   return {
     async announce(onDrain) {
-      await presence?.join();
-      await presence?.announce(host, onDrain);
+      await membership?.join();
+      await membership?.announce(host, onDrain);
     },
     async start() {
       // What others have left is in nobody's way.
@@ -56,9 +56,9 @@ export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unkno
 }
 
 /** Sees to it that open runs go on, here or elsewhere; and stops doing so with what is undone. */
-export async function resumeRuns({ deps }: Base, undo: (() => unknown)[]): Promise<readonly string[]> {
+export async function resumeRuns({ deps }: ProcessParts, cleanup: Cleanup): Promise<readonly string[]> {
   const { offered, stop } = await resumeOpenRuns(deps);
-  undo.push(stop);
+  cleanup.add(stop);
   return offered;
 }
 

@@ -11,7 +11,7 @@ import {
 } from "@troupe/runtime";
 import { type HostFacts, type HostLoad, remoteAgents } from "@troupe/runtime/internal";
 import { ownVersion } from "../version.ts";
-import type { Shared } from "./ports.ts";
+import type { SharedServer } from "./ports.ts";
 
 /** Who was not heard of for three of these is taken for gone. */
 const beatsPerLease = 4;
@@ -22,7 +22,7 @@ const reloadMs = 2_000;
 
 export interface MembershipOptions {
   deps: HostDeps;
-  shared: Pick<Shared, "place" | "leaseMs">;
+  shared: Pick<SharedServer, "locality" | "leaseMs">;
   served: ServedAgents;
   /** Null: it looks at others, and is nobody itself. */
   role: HostFacts["role"] | null;
@@ -64,7 +64,7 @@ export function createHostMembership({ deps, shared, served, role, capacity }: M
       role: role ?? "run",
       version: ownVersion(),
       pid: process.pid,
-      place: shared.place,
+      place: shared.locality,
       capacity,
       startedAt: new Date(clock.now()).toISOString(),
       beatMs: Math.max(100, Math.min(beatMsMax, Math.round(shared.leaseMs / beatsPerLease))),
@@ -91,7 +91,7 @@ export function createHostMembership({ deps, shared, served, role, capacity }: M
     remoteAgents: () => remoteAgents(directory),
     async join() {
       await directory.start();
-      await hearOthers(deps);
+      await queryHosts(deps);
     },
     async announce(own, drain) {
       host = own;
@@ -120,7 +120,7 @@ const replyMs = 1_000;
 const allMs = 150;
 
 /** Asks everybody, and waits for the answers, so that what they serve is known to whoever begins at once. */
-async function hearOthers({ bus, subjects, clock, logger }: HostDeps): Promise<void> {
+async function queryHosts({ bus, subjects, clock, logger }: HostDeps): Promise<void> {
   const question = encode({ v: protocolVersion, kind: "hosts.asked" });
   try {
     await bus.request(subjects.control("all"), question, { timeoutMs: replyMs });

@@ -12,13 +12,13 @@ import {
 } from "@troupe/runtime";
 import type { HostFacts } from "@troupe/runtime/internal";
 import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox, shippedToolSpecs } from "@troupe/tools";
-import { withTimeout } from "../cleanup.ts";
+import { type Cleanup, withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
-import { locateRecord } from "../home/record.ts";
+import { selectRecord } from "../home/record.ts";
 import type { Models } from "../models/open-models.ts";
 import { type Connection, defaultLocality } from "../nats/connection.ts";
 import { ownVersion } from "../version.ts";
-import { agentSourceOf, seeingFolders } from "./agents.ts";
+import { createHomeAgentSource, createProjectAgentsQueue } from "./agents.ts";
 import { injectFaults } from "./fault-injection.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
@@ -28,9 +28,9 @@ import { openSandbox, openTools } from "./tools.ts";
 /** What models and policies are told of this machine's tools. */
 export const ownToolSpecs = shippedToolSpecs();
 
-export type Base = Awaited<ReturnType<typeof openBase>>;
+export type ProcessParts = Awaited<ReturnType<typeof openProcess>>;
 
-export interface BaseOptions {
+export interface ProcessOptions {
   home: Home;
   env: NodeJS.ProcessEnv;
   logger: Logger;
@@ -59,7 +59,7 @@ export interface BaseOptions {
  * What all troupes have in common: ports, policy, tools, agents, and the world over them. What has to be undone is
  * pushed, and undone in reverse.
  */
-export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
+export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   const { home, env, logger, hostId, clock, models, redact, trust, role, connection, serve, notice } = options;
   const { program = {} } = options;
   const settings = program.settings ?? home;
@@ -71,65 +71,70 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const createStreams = role !== "worker";
   const ports = await openPorts(
     { connection, home, hostId, clock, logger, createStreams, store: program.store, notice },
-    undo,
+    cleanup,
   );
   const { journal, queue, bus, subjects, shared } = ports;
   const blobs = redactBlobs(ports.blobs, redact);
   const sandbox = await sandboxing;
   const toolOptions = { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust };
-  const { rules, tools } = await openTools({ ...toolOptions, tools: program.tools ?? [] }, undo);
+  const { rules, tools } = await openTools({ ...toolOptions, tools: program.tools ?? [] }, cleanup);
 
-  let presence: HostMembership | null = null;
-  const agentSource = agentSourceOf(settings, env, {
+  let membership: HostMembership | null = null;
+  const agentSource = createHomeAgentSource(settings, env, {
     folders: program.agentFolders ?? [],
     definitions: program.agents ?? [],
-    remoteAgents: () => presence?.remoteAgents() ?? [],
+    remoteAgents: () => membership?.remoteAgents() ?? [],
     project: options.project,
   });
   const served = createServedAgents({ agentSource, only: serve, denied: policy.layer.denyAgents });
   const instrumented = injectFaults(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
-    queue: shared && role ? seeingFolders(queue, served, logger) : queue,
+    queue: shared && role ? createProjectAgentsQueue(queue, served, logger) : queue,
     models: models.provider,
     resolveModel: models.resolve,
     agentSource: shared && role ? served.agentSource : agentSource,
     delegation: policy.delegation,
-    folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { locality: shared.place } : {}) }),
+    folders: createRunFolders({
+      folder: homeFiles(home).runs,
+      blobs,
+      ...(shared ? { locality: shared.locality } : {}),
+    }),
     policyLayer: policy.layer,
     invalidMessages: createInvalidMessages(),
     verifiers: builtinVerifiers,
-    ...(shared ? { locality: shared.place, leaseMs: shared.leaseMs } : {}),
+    ...(shared ? { locality: shared.locality, leaseMs: shared.leaseMs } : {}),
   });
   const deps: HostDeps = redactDeps(instrumented);
   // Alone it is shown to people as well; only what is shared depends on who else is there.
-  if (shared || role) presence = createHostMembership({ ...options, deps, shared: shared ?? alone(), served });
-  if (shared && presence) deps.hosts = presence.hosts;
-  return { home, deps, ports, policy, rules, sandbox, served, presence };
+  if (shared || role)
+    membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
+  if (shared && membership) deps.hosts = membership.hosts;
+  return { home, deps, ports, policy, rules, sandbox, served, presence: membership };
 }
 
-function alone(): { place: string; leaseMs: number } {
-  return { place: defaultLocality(), leaseMs: leaseMsDefault };
+function embeddedDefaults(): { locality: string; leaseMs: number } {
+  return { locality: defaultLocality(), leaseMs: leaseMsDefault };
 }
 
 /** The record of all sessions, kept in step with the journal. */
-export async function openRecording({ home, ports }: Base, { logger }: { logger: Logger }, undo: (() => unknown)[]) {
+export async function openRecording({ home, ports }: ProcessParts, { logger }: { logger: Logger }, cleanup: Cleanup) {
   const { journal, shared } = ports;
-  await locateRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
+  await selectRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
   const record = await openRecord({ file: homeFiles(home).record });
-  undo.push(() => record.close());
+  cleanup.add(() => record.close());
   const recorder = startRecorder({
     journal,
     record,
     ...(shared ? { foreignJournalError: streamLost } : {}),
     onError: ({ cause, message, ...where }) => logger.error({ ...where, err: cause }, message),
   });
-  undo.push(() => boundedBy(shared, recorder.stop()));
+  cleanup.add(() => waitForServer(shared, recorder.stop()));
   const caughtUp = async (): Promise<void> => {
     const reading = recorder.caughtUp();
-    await boundedBy(shared, reading).catch((err) => logger.error({ err }, "the record is behind the journal"));
+    await waitForServer(shared, reading).catch((err) => logger.error({ err }, "the record is behind the journal"));
   };
   // Another journal than the one that was recorded: nothing must begin there.
-  await boundedBy(shared, recorder.ready());
+  await waitForServer(shared, recorder.ready());
   return { record, recorder, caughtUp };
 }
 
@@ -142,11 +147,11 @@ const streamLost = {
 /** So long somebody who leaves waits for a server that may have gone. */
 const sharedEndMs = 5_000;
 
-function boundedBy(shared: unknown, work: Promise<unknown>): Promise<unknown> {
+function waitForServer(shared: unknown, work: Promise<unknown>): Promise<unknown> {
   return shared === null ? work : withTimeout(sharedEndMs, work);
 }
 
-export interface ServiceFacts {
+export interface ProcessServiceOptions {
   kind: OwnerKind;
   models: Pick<Models, "choose" | "status">;
   startedAt: string;
@@ -154,11 +159,11 @@ export interface ServiceFacts {
 }
 
 /** The service behind every front end of this process. */
-export function serviceOver(base: Base, { kind, models, startedAt, record }: ServiceFacts) {
-  const { home, deps, policy, rules, sandbox, ports, presence } = base;
+export function createProcessService(parts: ProcessParts, { kind, models, startedAt, record }: ProcessServiceOptions) {
+  const { home, deps, policy, rules, sandbox, ports, presence: membership } = parts;
   return createService({
     deps,
-    ...(presence ? { hosts: presence.hosts } : {}),
+    ...(membership ? { hosts: membership.hosts } : {}),
     record: record.reader,
     rules,
     policy,
@@ -170,20 +175,20 @@ export function serviceOver(base: Base, { kind, models, startedAt, record }: Ser
       version: ownVersion(),
       pid: process.pid,
       home: home.path,
-      kind: roleOf(kind),
+      kind: hostRole(kind),
       ...ports.status(),
       ...models.status,
-      sandbox: factsOf(sandbox),
+      sandbox: sandboxFacts(sandbox),
       startedAt,
     }),
   });
 }
 
-export function factsOf({ kind, contains, detail, fix }: Sandbox): SandboxFacts {
+export function sandboxFacts({ kind, contains, detail, fix }: Sandbox): SandboxFacts {
   return { kind, contains, detail, fix };
 }
 
 /** The kind of a process in its status and its host announcement, where a program counts as a `run`. */
-export function roleOf(kind: OwnerKind): "daemon" | "run" {
+export function hostRole(kind: OwnerKind): "daemon" | "run" {
   return kind === "daemon" ? "daemon" : "run";
 }

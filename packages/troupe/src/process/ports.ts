@@ -12,10 +12,10 @@ import { createMemoryBlobs, createMemoryBus, createMemoryJournal, createMemoryTa
 import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
-import { withTimeout } from "../cleanup.ts";
+import { type Cleanup, withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import type { Connection, SharedSettings } from "../nats/connection.ts";
-import { driftWarnings } from "../nats/stream-warnings.ts";
+import { streamWarnings } from "../nats/stream-warnings.ts";
 
 /** What all of a process works over, in one process or among several. */
 export interface Ports {
@@ -29,10 +29,10 @@ export interface Ports {
   /** What people should know of the server. */
   warnings: string[];
   /** What holds among all who share the server; null where nobody else can be there. */
-  shared: Shared | null;
+  shared: SharedServer | null;
 }
 
-export interface Shared extends SharedSettings {
+export interface SharedServer extends SharedSettings {
   link: NatsLink;
   journal: NatsJournal;
 }
@@ -56,20 +56,22 @@ export interface PortsOptions {
 const closeMs = 3_000;
 
 /** Opens them, and pushes what closes them. */
-export function openPorts(options: PortsOptions, undo: (() => unknown)[]): Promise<Ports> {
+export function openPorts(options: PortsOptions, cleanup: Cleanup): Promise<Ports> {
   const { connection } = options;
-  return connection.kind === "embedded" ? openEmbedded(options, undo) : openShared({ ...options, connection }, undo);
+  return connection.kind === "embedded"
+    ? openEmbedded(options, cleanup)
+    : openShared({ ...options, connection }, cleanup);
 }
 
-async function openEmbedded({ home, logger, store }: PortsOptions, undo: (() => unknown)[]): Promise<Ports> {
+async function openEmbedded({ home, logger, store }: PortsOptions, cleanup: Cleanup): Promise<Ports> {
   const files = homeFiles(home);
   const inMemory = store === "memory";
   const journal = inMemory ? createMemoryJournal() : await openSqliteJournal({ file: files.journal });
-  undo.push(() => journal.close());
+  cleanup.add(() => journal.close());
   const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
-  undo.push(() => bus.close());
+  cleanup.add(() => bus.close());
   const queue = createMemoryTaskQueue();
-  undo.push(() => queue.close());
+  cleanup.add(() => queue.close());
   return {
     ...{ journal, queue, bus },
     subjects: createSubjects(),
@@ -82,7 +84,7 @@ async function openEmbedded({ home, logger, store }: PortsOptions, undo: (() => 
 
 async function openShared(
   options: PortsOptions & { connection: Extract<Connection, { kind: "server" }> },
-  undo: (() => unknown)[],
+  cleanup: Cleanup,
 ): Promise<Ports> {
   const { connection, hostId, clock, logger, createStreams } = options;
   const { kind: _, server, ...shared } = connection;
@@ -93,11 +95,11 @@ async function openShared(
     name: hostId,
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
   });
-  undo.push(() => withTimeout(closeMs, link.close()));
-  undo.push(followLink(link, options));
+  cleanup.add(() => withTimeout(closeMs, link.close()));
+  cleanup.add(reportLinkEvents(link, options));
   const { namespace, settings, leaseMs } = shared;
   const ports = await openNatsPorts({ link, namespace, settings, leaseMs, clock, logger, createStreams });
-  undo.push(() => withTimeout(closeMs, ports.close()));
+  cleanup.add(() => withTimeout(closeMs, ports.close()));
   const { journal, queue, bus, subjects, blobs, streams } = ports;
   const { info } = link.connection;
   return {
@@ -106,13 +108,13 @@ async function openShared(
       bus: `${link.redactedUrl} (namespace ${namespace}${link.connected ? "" : "; out of reach at the moment"})`,
       store: `the stream ${namespace}_journal on that server`,
     }),
-    warnings: [...(info ? serverWarnings(info) : []), ...driftWarnings(streams)],
+    warnings: [...(info ? serverWarnings(info) : []), ...streamWarnings(streams)],
     shared: { ...shared, link, journal },
   };
 }
 
 /** Says when the others are out of reach, when they are back, and what the server refuses: each refusal once. */
-function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions): () => void {
+function reportLinkEvents(link: NatsLink, { logger, notice = () => {} }: PortsOptions): () => void {
   const told = new Set<string>();
   let isAway = false;
   /** A server that lets somebody in and turns him out again has not been found. */
@@ -136,7 +138,7 @@ function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions)
     if (event.kind === "reconnected") void back(event.server);
     if (event.kind === "error") {
       const { error, denied } = event;
-      const what = denied ? `${denied.operation} ${kindOf(denied.subject)}` : wholeConnection;
+      const what = denied ? `${denied.operation} ${subjectPattern(denied.subject)}` : wholeConnection;
       if (told.has(what)) return;
       told.add(what);
       logger.warn({ err: error }, "NATS refuses something");
@@ -148,6 +150,6 @@ function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions)
 const wholeConnection = "connection";
 
 /** Subjects of runs and sessions are without number, and all of a kind are refused together. */
-function kindOf(subject: string): string {
+function subjectPattern(subject: string): string {
   return subject.replaceAll(/[\w-]{20,}/g, "*");
 }

@@ -13,7 +13,7 @@ export async function openRedaction(
 ) {
   const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
   const token = home.token === undefined ? {} : { token: home.token };
-  const redact = homeRedactor({ env, ...token, providers, others: secretsOfConnection(connection) });
+  const redact = createHomeRedactor({ env, ...token, providers, others: secretsOfConnection(connection) });
   return { redact, logger: redactLogger(logger, redact) };
 }
 
@@ -33,7 +33,7 @@ export interface HomeSecrets {
  * An instrument for tests, off unless its variable is set: with `TROUPE_TEST_UNREDACTED=1` nothing is taken out, so that
  * a test that finds no secret can be seen to find them where they are.
  */
-export function homeRedactor({ env, token, providers = [], others = [] }: HomeSecrets): Redactor {
+export function createHomeRedactor({ env, token, providers = [], others = [] }: HomeSecrets): Redactor {
   if (env.TROUPE_TEST_UNREDACTED === "1") return createRedactor({ shapes: false });
   const own = token === undefined ? [] : [{ name: "the home's token", value: token }];
   return createRedactor({ values: secretsOf({ env, providers, others: [...own, ...others] }) });

@@ -45,7 +45,7 @@ export interface StartOptions {
   logger: Logger;
   /** How it is to be connected with others, as far as flags say. */
   nats: NatsFlags;
-  work: Work;
+  work: ServeOptions;
   /** The parts that a program adds. */
   program?: ProgramParts;
   /** Tells people what becomes of the connection to others. @default only the log does */
@@ -76,7 +76,7 @@ export interface HttpOptions {
 }
 
 /** The work of a process. */
-export interface Work {
+export interface ServeOptions {
   /** Agents that it serves. */
   serve: "all" | readonly string[];
   /** How many runs may be at work at once. */
@@ -90,7 +90,7 @@ export interface WorkerOptions {
   name: string;
   /** Whether somebody has chosen that name. */
   isNamed: boolean;
-  work: Work;
+  work: ServeOptions;
   /** A folder whose own agents it serves as well. */
   workspace: string | null;
   nats: NatsFlags;
@@ -104,12 +104,12 @@ export interface WorkerOptions {
 /** A process that takes tasks of its agents, and nothing else. */
 export interface RunningWorker {
   agents: readonly string[];
-  place: string;
+  locality: string;
   /** As it is now, in words. */
   bus(): string;
   warnings: readonly string[];
   /** Resolves with whoever has asked it to leave. */
-  asked: Promise<string>;
+  drainRequested: Promise<string>;
   /** Leaves what is at work to others, and goes. */
   close(): Promise<void>;
 }

@@ -4,94 +4,88 @@ import { createModelRouter, createScenarioLoader } from "@troupe/models";
 import { startPurging } from "@troupe/nats";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
+import type { Cleanup } from "../cleanup.ts";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home/home.ts";
 import { type Models, openModels } from "../models/open-models.ts";
 import { keepDaysDefault } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
-import { reach } from "../nats/own-server.ts";
+import { startOwnServerIfAsked } from "../nats/own-server.ts";
 import { createActiveSessions } from "./active-sessions.ts";
 import { injectClockFaults } from "./fault-injection.ts";
-import { createOwnHost, newHostId, resumeRuns } from "./local-host.ts";
-import { type Base, factsOf, openBase, openRecording, roleOf, serviceOver } from "./open-process.ts";
+import { createLocalHost, newHostId, resumeRuns } from "./local-host.ts";
+import {
+  createProcessService,
+  hostRole,
+  openProcess,
+  openRecording,
+  type ProcessParts,
+  sandboxFacts,
+} from "./open-process.ts";
 import { openRedaction } from "./redaction.ts";
 import type { HttpOptions, OfflineOptions, OfflineTroupe, RunningTroupe, StartOptions } from "./running-troupe.ts";
-import { announcingTrust } from "./trust-notices.ts";
-
-type Undo = (() => unknown)[];
-type Close = () => Promise<void>;
-
-/** What was begun is undone in reverse: at the end, or as soon as one step fails. */
-export async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T>): Promise<T> {
-  const undo: Undo = [];
-  const close = async (): Promise<void> => {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
-  };
-  try {
-    return await begin(undo, close);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
+import { createLoggingTrust } from "./trust-notices.ts";
 
 /**
  * Starts everything that a home needs to run agents: journal, record, host, service, and the HTTP API if asked for.
  * `troupe up`, `troupe run` and `createTroupe` all call this function.
  */
-export async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
+export async function startTroupe(options: StartOptions, cleanup: Cleanup): Promise<RunningTroupe> {
   const { home, kind, env, http, program = {} } = options;
   const settings = program.settings ?? home;
   const clock = injectClockFaults(env, systemClock());
-  const trust = announcingTrust(createProjectTrust({ file: homeFiles(settings).trust }), options.logger);
+  const trust = createLoggingTrust(createProjectTrust({ file: homeFiles(settings).trust }), options.logger);
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
   const { nats } = await config.at(null);
   const found = findConnection({ flags: options.nats, nats, env, cwd });
-  const { connection, own } = await reach(found, { home, env, logger: options.logger }, undo);
+  const { connection, own } = await startOwnServerIfAsked(found, { home, env, logger: options.logger }, cleanup);
   const { redact, logger } = await openRedaction(options, config, connection);
   const { model, providers = [] } = program;
   const loadScenario = createScenarioLoader();
   const models = await openModels({ config, clock, logger, loadScenario, model, providers });
-  const parts = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice };
-  const base = await openBase({ ...options.work, ...parts, role: roleOf(kind), hostId: newHostId(kind) }, undo);
-  const { deps } = base;
-  const recording = await openRecording(base, { logger }, undo);
-  const host = createOwnHost(base, options.work, undo);
+  const shared = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice };
+  const parts = await openProcess(
+    { ...options.work, ...shared, role: hostRole(kind), hostId: newHostId(kind) },
+    cleanup,
+  );
+  const { deps } = parts;
+  const recording = await openRecording(parts, { logger }, cleanup);
+  const host = createLocalHost(parts, options.work, cleanup);
   const startedAt = new Date(deps.clock.now()).toISOString();
-  const service = serviceOver(base, { kind, models, startedAt, record: recording.record });
-  undo.push(() => service.close());
+  const service = createProcessService(parts, { kind, models, startedAt, record: recording.record });
+  cleanup.add(() => service.close());
   const sessions = createActiveSessions(service, deps);
   const server = http && (await serve(http, { service: sessions.service, token: home.token, redact, logger }));
-  if (server) undo.push(() => server.close());
-  undo.push(() => recording.caughtUp());
-  undo.push(() => host.stop());
+  if (server) cleanup.add(() => server.close());
+  cleanup.add(() => recording.caughtUp());
+  cleanup.add(() => host.stop());
 
   await host.announce((by) => {
     logger.warn({ by }, "a drain was requested: this host takes no new runs");
     void host.drain();
   });
-  if (kind === "daemon") undo.push(purgeOldSessions(base, logger));
+  if (kind === "daemon") cleanup.add(purgeOldSessions(parts, logger));
   // `troupe run` answers its own request only. The next daemon resumes the runs of a killed one.
-  const resumed = kind === "run" ? [] : await resumeRuns(base, undo);
+  const resumed = kind === "run" ? [] : await resumeRuns(parts, cleanup);
   await host.start();
   const facts = { kind, url: server?.url ?? null, resumed: resumed.length, provider: models.status.provider };
   logger.info(facts, "troupe is up");
-  logSandbox(base, logger);
+  logSandbox(parts, logger);
   return {
     url: server?.url ?? null,
     token: home.token,
     service: sessions.service,
     deps,
-    policy: base.policy,
+    policy: parts.policy,
     models,
-    warnings: base.ports.warnings,
+    warnings: parts.ports.warnings,
     ownServer: own,
     requestedPort: server && http.port !== 0 && http.port !== server.port ? http.port : null,
     beginClosing: () => service.beginClosing(),
     idle: (besides) => sessions.idle(besides),
-    close,
+    close: cleanup.run,
   };
 }
 
@@ -103,8 +97,8 @@ async function serve(
   return await serveHttp({ ...rest, host, port, assets, onError });
 }
 
-function logSandbox({ sandbox }: Base, logger: Logger): void {
-  const facts = { sandbox: factsOf(sandbox) };
+function logSandbox({ sandbox }: ProcessParts, logger: Logger): void {
+  const facts = { sandbox: sandboxFacts(sandbox) };
   if (sandbox.contains) logger.info(facts, "agents' commands run in a sandbox");
   else logger.warn(facts, "agents' commands run without a sandbox");
 }
@@ -118,7 +112,7 @@ const noModels = {
 } satisfies Models;
 
 /** No host takes what is offered here: the next troupe that starts finds it in the journal, and others at once. */
-export async function restTroupe(options: OfflineOptions, undo: Undo, close: Close): Promise<OfflineTroupe> {
+export async function openOfflineTroupe(options: OfflineOptions, cleanup: Cleanup): Promise<OfflineTroupe> {
   const { home, env } = options;
   const clock = systemClock();
   // Nothing is run here: a configuration that cannot be read is none of this process's business.
@@ -129,24 +123,24 @@ export async function restTroupe(options: OfflineOptions, undo: Undo, close: Clo
   const connection = findConnection({ flags: {}, nats, env, cwd });
   if (connection.kind === "auto") throw new Error("only a flag asks for a server of one's own");
   const quiet = await openRedaction(options, config, connection);
-  const base = await openBase(
+  const parts = await openProcess(
     { ...restingWork, home, env, ...quiet, trust, clock, models: noModels, connection, hostId: newHostId("rest") },
-    undo,
+    cleanup,
   );
-  const recording = await openRecording(base, quiet, undo);
-  const startedAt = new Date(base.deps.clock.now()).toISOString();
-  const control = serviceOver(base, { kind: "run", models: noModels, startedAt, record: recording.record });
-  undo.push(() => control.close());
-  await base.presence?.join();
-  undo.push(() => base.presence?.leave());
+  const recording = await openRecording(parts, quiet, cleanup);
+  const startedAt = new Date(parts.deps.clock.now()).toISOString();
+  const control = createProcessService(parts, { kind: "run", models: noModels, startedAt, record: recording.record });
+  cleanup.add(() => control.close());
+  await parts.presence?.join();
+  cleanup.add(() => parts.presence?.leave());
   // What an owner that was killed had not recorded yet comes first, and what is done here comes at the end.
   await recording.caughtUp();
-  undo.push(() => recording.caughtUp());
-  return { control, close };
+  cleanup.add(() => recording.caughtUp());
+  return { control, close: cleanup.run };
 }
 
 /** Old sessions leave the server, once every recorder has them. */
-function purgeOldSessions({ ports: { shared } }: Base, logger: Logger): () => void {
+function purgeOldSessions({ ports: { shared } }: ProcessParts, logger: Logger): () => void {
   if (!shared) return () => {};
   const { journal, keepDays } = shared;
   return startPurging({ journal, keepDays: keepDays ?? keepDaysDefault, clock: systemClock(), logger });

@@ -6,47 +6,44 @@ import { createScenarioLoader } from "@troupe/models";
 import { checkStreams, type NatsLink, openNatsLink } from "@troupe/nats";
 import { createHostDirectory } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
+import type { Cleanup } from "../cleanup.ts";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home/home.ts";
 import { openModels } from "../models/open-models.ts";
 import type { Connection } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
 import { injectClockFaults } from "./fault-injection.ts";
-import { createOwnHost } from "./local-host.ts";
-import { type Base, openBase } from "./open-process.ts";
+import { createLocalHost } from "./local-host.ts";
+import { openProcess, type ProcessParts } from "./open-process.ts";
 import { openRedaction } from "./redaction.ts";
 import type { RunningWorker, WorkerOptions } from "./running-troupe.ts";
-import { announcingTrust } from "./trust-notices.ts";
+import { createLoggingTrust } from "./trust-notices.ts";
 
 type Server = Extract<Connection, { kind: "server" }>;
 
 /** A host without a service: it takes tasks of its agents, over a server that others keep. */
-export async function startWorker(
-  options: WorkerOptions,
-  undo: (() => unknown)[],
-  close: () => Promise<void>,
-): Promise<RunningWorker> {
+export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Promise<RunningWorker> {
   const { home, name, env, work, workspace, notice } = options;
   const clock = injectClockFaults(env, systemClock());
-  const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
+  const trust = createLoggingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust });
   const { nats } = await config.at(null);
-  const connection = serverOf(findConnection({ flags: options.nats, nats, env, cwd }));
+  const connection = requireServer(findConnection({ flags: options.nats, nats, env, cwd }));
   const { redact, logger } = await openRedaction(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   await awaitServer(connection, options);
-  const base = await openBase(
+  const parts = await openProcess(
     {
       ...{ ...work, home, env, logger, redact, clock, models, trust, connection, notice },
       ...{ role: "worker", hostId: name, ...(workspace === null ? {} : { project: workspace }) },
     },
-    undo,
+    cleanup,
   );
-  const host = createOwnHost(base, work, undo);
-  undo.push(() => host.stop());
-  await checkName(base, options);
-  await checkServed(base, work);
+  const host = createLocalHost(parts, work, cleanup);
+  cleanup.add(() => host.stop());
+  await checkName(parts, options);
+  await checkServed(parts, work);
 
   const asked = Promise.withResolvers<string>();
   await host.announce((by) => {
@@ -54,19 +51,19 @@ export async function startWorker(
     asked.resolve(by);
   });
   await host.start();
-  const { ports, served } = base;
+  const { ports, served } = parts;
   logger.info({ agents: served.ids(), capacity: work.capacity, ...ports.status() }, "worker is up");
   return {
     agents: served.ids(),
-    place: connection.place,
+    locality: connection.locality,
     bus: () => ports.status().bus,
     warnings: ports.warnings,
-    asked: asked.promise,
-    close,
+    drainRequested: asked.promise,
+    close: cleanup.run,
   };
 }
 
-function serverOf(connection: Connection): Server {
+function requireServer(connection: Connection): Server {
   if (connection.kind === "server") return connection;
   const why = connection.kind === "auto" ? "a worker starts no server of its own" : "nobody says which server";
   throw new TroupeError("USAGE", `a worker takes its tasks from a NATS server, and ${why}`, {
@@ -87,7 +84,7 @@ async function awaitServer(connection: Server, { notice, signal }: WorkerOptions
     told = why;
   };
   for (;;) {
-    const why = await whyNotYet(connection);
+    const why = await missingOnServer(connection);
     if (why === null) return;
     tell(why);
     await delay(lookEveryMs, undefined, { signal });
@@ -95,7 +92,7 @@ async function awaitServer(connection: Server, { notice, signal }: WorkerOptions
 }
 
 /** Null: all is there. */
-async function whyNotYet({ server, namespace, settings }: Server): Promise<string | null> {
+async function missingOnServer({ server, namespace, settings }: Server): Promise<string | null> {
   const { servers, access, inboxPrefix } = server;
   let link: NatsLink | null = null;
   try {
@@ -112,7 +109,7 @@ async function whyNotYet({ server, namespace, settings }: Server): Promise<strin
 }
 
 /** Two hosts of one name would answer for each other. */
-async function checkName({ deps }: Base, { name, isNamed }: WorkerOptions): Promise<void> {
+async function checkName({ deps }: ProcessParts, { name, isNamed }: WorkerOptions): Promise<void> {
   if (!isNamed) return;
   const others = createHostDirectory({ ...deps, own: null });
   await others.start();
@@ -130,7 +127,7 @@ async function checkName({ deps }: Base, { name, isNamed }: WorkerOptions): Prom
 }
 
 /** Loads what is to be served, and refuses names that nothing here stands for. */
-async function checkServed({ served }: Base, { serve }: WorkerOptions["work"]): Promise<void> {
+async function checkServed({ served }: ProcessParts, { serve }: WorkerOptions["work"]): Promise<void> {
   const registry = await served.agentSource.load(null);
   const unknown = serve === "all" ? [] : serve.filter((id) => !served.ids().includes(id));
   const [first] = unknown;

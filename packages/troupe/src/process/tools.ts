@@ -19,6 +19,7 @@ import {
   type Sandbox,
   type Tool,
 } from "@troupe/tools";
+import type { Cleanup } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import { toolFolders } from "./agents.ts";
 
@@ -41,12 +42,12 @@ export interface ProcessToolsOptions {
 }
 
 /** What agents can do on this machine, as far as its owner lets them. */
-export async function openTools(options: ProcessToolsOptions, undo: (() => unknown)[]) {
+export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) {
   const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
   const files = homeFiles(home);
   const rules = await openApprovalRules({ file: homeFiles(settings).rules });
   // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
-  undo.push(await hideFolder(home.path));
+  cleanup.add(await hideFolder(home.path));
   const shipped = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
   const tools = withProgramTools(shipped, options.tools);
   const custom = createCustomTools({
@@ -58,7 +59,7 @@ export async function openTools(options: ProcessToolsOptions, undo: (() => unkno
   });
   const host = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
-  undo.push(() => host.idle());
+  cleanup.add(() => host.idle());
   return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
 }
 
