@@ -1,7 +1,7 @@
 import type { RunErrorType } from "@troupe/core/internal";
 import type { ToolResult } from "../define-tool.ts";
-import { restMsOf } from "../web-client/page-source.ts";
-import type { WebAnswer } from "../web-client/web-client.ts";
+import type { WebAnswer } from "../http-client/http-client.ts";
+import { restMsOf } from "../http-client/page-fetcher.ts";
 
 /** What a status that is no success means for who asked; null for a success. */
 export function httpError(

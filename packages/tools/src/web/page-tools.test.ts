@@ -1,9 +1,9 @@
 // What a model gets of a page: the words, where they came from, and that they are somebody else's.
 import { Buffer } from "node:buffer";
 import { describe, expect } from "vitest";
+import { serve, type TestServer, testWeb } from "../http-client/servers.fixture.ts";
 import { parsePolicy } from "../policy/parse-policy.ts";
 import { createToolHost } from "../tool-host.ts";
-import { serve, type TestServer, testWeb } from "../web-client/servers.fixture.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createWebTools } from "./create-web-tools.ts";
 

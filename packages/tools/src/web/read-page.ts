@@ -1,12 +1,12 @@
 import { type Clock, RunFailure } from "@troupe/core";
 import { z } from "zod";
 import type { ToolResult } from "../define-tool.ts";
-import { type ContentKind, contentKind } from "../web-client/content-kind.ts";
-import { decodeText } from "../web-client/decode-text.ts";
-import type { PageContent, PageJob } from "../web-client/extract/page-job.ts";
-import type { PageReader } from "../web-client/extract/page-reader.ts";
-import type { PageSource } from "../web-client/page-source.ts";
-import type { WebAnswer } from "../web-client/web-client.ts";
+import type { WebAnswer } from "../http-client/http-client.ts";
+import type { PageSource } from "../http-client/page-fetcher.ts";
+import { type ContentKind, contentKind } from "../page-reader/content-type.ts";
+import { decodeText } from "../page-reader/decode-text.ts";
+import type { PageContent, PageJob } from "../page-reader/page-job.ts";
+import type { PageReader } from "../page-reader/page-reader.ts";
 import { httpError } from "./http-error.ts";
 import { partOf, type ShownPage } from "./shown-page.ts";
 

@@ -2,8 +2,8 @@
 
 import { WebPolicy } from "@troupe/core/internal";
 import { describe, expect } from "vitest";
+import { serve, type TestServer } from "../http-client/servers.fixture.ts";
 import { createToolHost } from "../tool-host.ts";
-import { serve, type TestServer } from "../web-client/servers.fixture.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createWebTools } from "./create-web-tools.ts";
 

@@ -2,12 +2,12 @@ import { type Clock, RunFailure } from "@troupe/core";
 import type { WebPolicy } from "@troupe/core/internal";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { decodeEntities } from "../web-client/extract/html-to-text.ts";
-import { portOf } from "../web-client/host-rule.ts";
-import { createWebClient, type WebAnswer, type WebClient, type WebClientOptions } from "../web-client/web-client.ts";
+import { portOf } from "../http-client/host-rule.ts";
+import { createWebClient, type WebAnswer, type WebClient, type WebClientOptions } from "../http-client/http-client.ts";
+import { decodeEntities } from "../page-reader/html-to-text.ts";
+import type { SearchChoice } from "./choose-search.ts";
 import { httpError } from "./http-error.ts";
 import type { SearchBackend, SearchHit } from "./search/backend.ts";
-import type { SearchChoice } from "./search/backends.ts";
 import { isOfDomains } from "./search/sites.ts";
 
 export interface WebSearchParts {

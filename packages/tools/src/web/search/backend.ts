@@ -1,4 +1,4 @@
-import type { Ask } from "../../web-client/exchange.ts";
+import type { Ask } from "../../http-client/exchange.ts";
 
 export interface SearchQuery {
   query: string;

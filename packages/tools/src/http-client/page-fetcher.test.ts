@@ -1,11 +1,11 @@
 // However many agents of a session read the same page, its server is asked once, and never by a crowd.
 import { createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, test, vi } from "vitest";
+import { createPoliteness } from "./host-limiter.ts";
+import type { WebAnswer } from "./http-client.ts";
 import { createPageCache } from "./page-cache.ts";
-import { createPageSource } from "./page-source.ts";
-import { createPoliteness } from "./politeness.ts";
+import { createPageSource } from "./page-fetcher.ts";
 import { patient, serve, testWeb } from "./servers.fixture.ts";
-import type { WebAnswer } from "./web-client.ts";
 
 const scope = { session: "one", signal: patient };
 

@@ -1,10 +1,10 @@
 import type { Clock } from "@troupe/core";
 import { retryAfterMs } from "@troupe/core/internal";
+import { startStopwatch } from "./deadlines.ts";
+import { createPoliteness } from "./host-limiter.ts";
+import type { WebAnswer, WebClient } from "./http-client.ts";
 import { createPageCache } from "./page-cache.ts";
-import { createPoliteness } from "./politeness.ts";
-import { startStopwatch } from "./stopwatch.ts";
-import { parseWebUrl } from "./target.ts";
-import type { WebAnswer, WebClient } from "./web-client.ts";
+import { parseWebUrl } from "./ssrf-guard.ts";
 
 /** Pages, for whoever reads them. */
 export interface PageSource {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { systemClock } from "@troupe/core/system";
 import { describe, expect, test, vi } from "vitest";
-import { patient } from "../servers.fixture.ts";
+import { patient } from "../http-client/servers.fixture.ts";
 import type { PageJob } from "./page-job.ts";
 import { createPageReader } from "./page-reader.ts";
 
@@ -100,7 +100,7 @@ test("whoever has read a page can end: its process goes with it", { timeout: 30_
 });
 
 test.runIf(process.platform === "linux")("a page that is at work does not outlive who reads it", async () => {
-  const program = fileURLToPath(new URL("./process.ts", import.meta.url));
+  const program = fileURLToPath(new URL("./extract-process.ts", import.meta.url));
   const keeper = `
     const { fork } = require("node:child_process");
     const child = fork(${JSON.stringify(program)}, [], { serialization: "advanced", stdio: ["ignore", "ignore", "ignore", "ipc"] });

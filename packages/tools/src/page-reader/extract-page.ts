@@ -1,6 +1,6 @@
 import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
-import { decodeText } from "../decode-text.ts";
+import { decodeText } from "./decode-text.ts";
 import { htmlToText } from "./html-to-text.ts";
 import type { PageContent, PageJob } from "./page-job.ts";
 import { settleLinks } from "./settle-links.ts";

@@ -4,10 +4,10 @@ import { networkInterfaces } from "node:os";
 import { RunFailure, TroupeError } from "@troupe/core";
 import type { WebPolicy } from "@troupe/core/internal";
 import { isBadPort } from "./bad-ports.ts";
+import { untilAborted } from "./deadlines.ts";
 import { type HostRule, hostOf, isExactly, isWithin, parseHostRule, portOf } from "./host-rule.ts";
 import { codeOf } from "./network-failure.ts";
 import { plainAddress, whyNotPublic } from "./public-address.ts";
-import { untilAborted } from "./stopwatch.ts";
 
 /** All addresses of a name. Asked once for each request: whatever it would say next is never heard. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

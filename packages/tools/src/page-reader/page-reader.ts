@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Clock, RunFailure } from "@troupe/core";
-import { startStopwatch, untilAborted } from "../stopwatch.ts";
+import { startStopwatch, untilAborted } from "../http-client/deadlines.ts";
 import type { PageContent, PageJob } from "./page-job.ts";
 
 export interface PageReader {
@@ -18,7 +18,9 @@ export interface PageReaderOptions {
 }
 
 /** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
-const program = fileURLToPath(new URL(`./process${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+const program = fileURLToPath(
+  new URL(`./extract-process${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
+);
 
 /** Of a larger one, the beginning is read. */
 const pageBytesMax = 5_000_000;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { SearchBackend } from "./backend.ts";
-import { queryWithSites } from "./sites.ts";
+import type { SearchBackend } from "./search/backend.ts";
+import { queryWithSites } from "./search/sites.ts";
 
 const BraveAnswer = z.object({
   web: z

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Server
 import { WebPolicy } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import { type Dial, dial } from "./dial.ts";
-import type { Target } from "./target.ts";
-import { createWebClient, type WebClient, type WebClientOptions } from "./web-client.ts";
+import { createWebClient, type WebClient, type WebClientOptions } from "./http-client.ts";
+import type { Target } from "./ssrf-guard.ts";
 
 /** A server on this machine, and all that it has seen. */
 export interface TestServer extends AsyncDisposable {

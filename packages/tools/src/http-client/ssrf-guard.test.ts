@@ -4,9 +4,9 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { dial } from "./dial.ts";
+import { createWebClient } from "./http-client.ts";
 import { patient, publicAddress, serve, type TestServer, testWeb } from "./servers.fixture.ts";
-import { parseWebUrl } from "./target.ts";
-import { createWebClient } from "./web-client.ts";
+import { parseWebUrl } from "./ssrf-guard.ts";
 
 let canary: TestServer;
 let canary6: TestServer | null = null;

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Target } from "./target.ts";
+import type { Target } from "./ssrf-guard.ts";
 
 /** Opens a connection to addresses that have been checked, and to no others. */
 export type Dial = (target: Target) => Socket;

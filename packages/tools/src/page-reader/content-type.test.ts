@@ -1,6 +1,6 @@
 // A server's word is not proof: what the bytes are decides what is done with them.
 import { describe, expect, test } from "vitest";
-import { contentKind } from "./content-kind.ts";
+import { contentKind } from "./content-type.ts";
 
 const png = "\x89PNG\r\n\x1a\n....";
 const html = "<!DOCTYPE html><html><body>hello</body></html>";

@@ -1,5 +1,5 @@
 import { type Clock, RunFailure } from "@troupe/core";
-import { untilAborted } from "./stopwatch.ts";
+import { untilAborted } from "./deadlines.ts";
 
 export interface Politeness {
   /** Does a piece of work with a host when it is its turn. */

@@ -1,5 +1,5 @@
 import type { Clock } from "@troupe/core";
-import type { WebAnswer } from "./web-client.ts";
+import type { WebAnswer } from "./http-client.ts";
 
 export interface PageCache {
   get(session: string, url: string): WebAnswer | null;

@@ -1,10 +1,10 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { RunFailure } from "@troupe/core";
-import { type BodyCaps, readBody } from "./body.ts";
+import type { Stopwatch } from "./deadlines.ts";
 import type { Dial } from "./dial.ts";
 import { networkFailure } from "./network-failure.ts";
-import type { Stopwatch } from "./stopwatch.ts";
-import type { Target } from "./target.ts";
+import { type BodyCaps, readBody } from "./read-body.ts";
+import type { Target } from "./ssrf-guard.ts";
 
 /** How long each part of a request may take. */
 export interface WebTimes {

@@ -1,7 +1,7 @@
-import type { SearchBackend } from "./backend.ts";
-import { createBrave } from "./brave.ts";
-import { createSearxng } from "./searxng.ts";
-import { createTavily } from "./tavily.ts";
+import type { SearchBackend } from "./search/backend.ts";
+import { createSearxng } from "./search/searxng.ts";
+import { createTavily } from "./search/tavily.ts";
+import { createBrave } from "./search-backends.ts";
 
 export interface SearchUrls {
   /** @default https://api.search.brave.com */

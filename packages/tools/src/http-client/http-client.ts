@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { type Clock, RunFailure } from "@troupe/core";
 import type { WebPolicy } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
-import { acceptedEncodings, type BodyCaps } from "./body.ts";
+import { type Stopwatch, startStopwatch } from "./deadlines.ts";
 import { type Dial, dial as dialChecked } from "./dial.ts";
 import { type Answer, type Ask, exchange, isRedirect, type WebTimes } from "./exchange.ts";
-import { type Stopwatch, startStopwatch } from "./stopwatch.ts";
-import { createTargets, type Resolve } from "./target.ts";
+import { acceptedEncodings, type BodyCaps } from "./read-body.ts";
+import { createTargets, type Resolve } from "./ssrf-guard.ts";
 import { userAgent } from "./user-agent.ts";
 
 export interface WebClientOptions {
