@@ -28,5 +28,5 @@ export {
 } from "./trust/project-trust.ts";
 export type { TrustRecord } from "./trust/trust-store.ts";
 export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls } from "./web/choose-search.ts";
-export { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
+export { createWebTools, type WebToolOptions } from "./web/create-web-tools.ts";
 export { hideFolder } from "./workspace/hidden-folders.ts";

@@ -429,14 +429,14 @@ describe("doctor", () => {
 
   test("says which service searches the web, and what is wrong with one that was named", async () => {
     const rows = [
-      [{}, "ok", "no search service is set up"],
+      [{}, "ok", "no search service is configured"],
       [{ BRAVE_API_KEY: "secret-1234" }, "ok", "brave, at api.search.brave.com"],
       [{ SEARXNG_URL: "http://me:secret-1234@127.0.0.1:8888" }, "ok", "searxng, at 127.0.0.1:8888"],
-      [{ SEARXNG_URL: "secret-1234" }, "warn", "SEARXNG_URL is no address"],
+      [{ SEARXNG_URL: "secret-1234" }, "warn", "SEARXNG_URL is not a URL"],
       [
         { BRAVE_API_KEY: "secret-1234", TROUPE_SEARCH: "tavily" },
         "warn",
-        "TROUPE_SEARCH is tavily, which is not set up",
+        "TROUPE_SEARCH is tavily, which is not configured",
       ],
     ] as const;
     for (const [env, status, detail] of rows) {

@@ -1,52 +1,51 @@
 import { type Clock, RunFailure } from "@troupe/core";
 
-/** Ends a piece of work from outside: when whoever asked gives up, or when one of its times is over. */
-export interface Stopwatch extends Disposable {
-  /** Its reason is a `RunFailure` that says which time was over. */
+/** An abort signal for a piece of work. It aborts when the caller aborts or when a deadline passes. */
+export interface Deadlines extends Disposable {
+  /** The abort reason is a `RunFailure` of type `cancelled` or `timeout`. */
   readonly signal: AbortSignal;
-  /** Ends the work after a time, unless the function that is returned is called before. */
-  limit(ms: number, what: string): () => void;
+  /** Sets a deadline and returns the function that clears it. `failure` completes "… within 30000 ms". */
+  set(ms: number, failure: string): () => void;
 }
 
 /**
  * @example
- * using watch = startStopwatch(clock, signal);
- * watch.limit(30_000, "the whole page was not there");
+ * using deadlines = startDeadlines(clock, signal);
+ * deadlines.set(30_000, "the server did not send the page");
  */
-export function startStopwatch(clock: Clock, caller: AbortSignal): Stopwatch {
-  const stop = new AbortController();
-  const cancels: (() => void)[] = [];
-  const cancelled = (): void =>
-    stop.abort(new RunFailure({ type: "cancelled", message: "the request was cancelled", recoverable: false }));
-  caller.addEventListener("abort", cancelled, { once: true });
-  if (caller.aborted) cancelled();
+export function startDeadlines(clock: Clock, caller: AbortSignal): Deadlines {
+  const controller = new AbortController();
+  const clearAll: (() => void)[] = [];
+  const onCallerAbort = (): void =>
+    controller.abort(new RunFailure({ type: "cancelled", message: "the request was cancelled", recoverable: false }));
+  caller.addEventListener("abort", onCallerAbort, { once: true });
+  if (caller.aborted) onCallerAbort();
   return {
-    signal: stop.signal,
-    limit(ms, what) {
-      const cancel = clock.after(ms, () => stop.abort(tooLate(ms, what)));
-      cancels.push(cancel);
-      return cancel;
+    signal: controller.signal,
+    set(ms, failure) {
+      const clear = clock.after(ms, () => {
+        const message = `${failure} within ${ms} ms`;
+        controller.abort(new RunFailure({ type: "timeout", message, recoverable: true }));
+      });
+      clearAll.push(clear);
+      return clear;
     },
     [Symbol.dispose]() {
-      caller.removeEventListener("abort", cancelled);
-      for (const cancel of cancels) cancel();
+      caller.removeEventListener("abort", onCallerAbort);
+      for (const clear of clearAll) clear();
     },
   };
 }
 
-/** What a promise comes to, or the reason of the signal if that is aborted before. */
+/** Settles like the promise, or rejects with the reason of the signal if that aborts first. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", abort);
+    signal.removeEventListener("abort", onAbort);
   }
-}
-
-function tooLate(ms: number, what: string): RunFailure {
-  return new RunFailure({ type: "timeout", message: `${what} within ${ms} ms`, recoverable: true });
 }

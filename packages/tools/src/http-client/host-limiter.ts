@@ -1,96 +1,97 @@
 import { type Clock, RunFailure } from "@troupe/core";
 import { untilAborted } from "./deadlines.ts";
 
-export interface Politeness {
-  /** Does a piece of work with a host when it is its turn. */
-  withHost<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-  /** The host has asked to be left alone for a while. */
-  rest(host: string, ms: number): void;
+export interface HostLimiter {
+  /** Waits for a free slot of the host, then runs the work. Throws a `RunFailure` while the host is paused. */
+  run<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /** Blocks requests to a host that has sent `Retry-After`. */
+  pause(host: string, ms: number): void;
 }
 
-interface HostPlace {
-  busy: number;
-  nextAtMs: number;
-  restUntilMs: number;
+interface HostState {
+  running: number;
+  nextStartMs: number;
+  pausedUntilMs: number;
   waiting: (() => void)[];
 }
 
-const atOnceMax = 2;
+const concurrencyMax = 2;
 const hostsMax = 1_000;
-const restMsMax = 10 * 60_000;
+const pauseMsMax = 10 * 60_000;
 
-/** However many agents read the same site: two requests at a time, a moment between them, and none while it wants rest. */
-export function createPoliteness(clock: Clock, { gapMs = 200 }: { gapMs?: number } = {}): Politeness {
-  const hosts = new Map<string, HostPlace>();
+/** Limits the requests of all agents to one host: two at a time, with a gap between the starts, none during a pause. */
+export function createHostLimiter(clock: Clock, { gapMs = 200 }: { gapMs?: number } = {}): HostLimiter {
+  const hosts = new Map<string, HostState>();
 
-  const placeOf = (host: string): HostPlace => {
-    const place = hosts.get(host) ?? { busy: 0, nextAtMs: 0, restUntilMs: 0, waiting: [] };
+  const stateOf = (host: string): HostState => {
+    const state = hosts.get(host) ?? { running: 0, nextStartMs: 0, pausedUntilMs: 0, waiting: [] };
     hosts.delete(host);
-    hosts.set(host, place);
-    if (hosts.size > hostsMax) forgetOne();
-    return place;
+    hosts.set(host, state);
+    if (hosts.size > hostsMax) evictOne();
+    return state;
   };
 
-  /** The one that was used longest ago and is not in use. */
-  const forgetOne = (): void => {
-    for (const [host, { busy, waiting }] of hosts) {
-      if (busy === 0 && waiting.length === 0) return void hosts.delete(host);
+  /** Removes the least recently used host without requests. */
+  const evictOne = (): void => {
+    for (const [host, { running, waiting }] of hosts) {
+      if (running === 0 && waiting.length === 0) return void hosts.delete(host);
     }
   };
 
-  const enter = async (place: HostPlace, signal: AbortSignal): Promise<void> => {
-    while (place.busy >= atOnceMax) {
+  const acquire = async (state: HostState, signal: AbortSignal): Promise<void> => {
+    while (state.running >= concurrencyMax) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      place.waiting.push(resolve);
+      state.waiting.push(resolve);
       await untilAborted(promise, signal).catch((reason: unknown) => {
-        place.waiting = place.waiting.filter((each) => each !== resolve);
-        // It may have been this one's turn just now: then it is the next one's.
-        place.waiting.shift()?.();
+        state.waiting = state.waiting.filter((waiter) => waiter !== resolve);
+        // The slot may have been given to this waiter just now: pass it on.
+        state.waiting.shift()?.();
         throw reason;
       });
     }
-    place.busy += 1;
+    state.running += 1;
   };
 
-  const leave = (place: HostPlace): void => {
-    place.busy -= 1;
-    place.waiting.shift()?.();
+  const release = (state: HostState): void => {
+    state.running -= 1;
+    state.waiting.shift()?.();
   };
 
-  const pause = async (place: HostPlace, signal: AbortSignal): Promise<void> => {
+  const waitForGap = async (state: HostState, signal: AbortSignal): Promise<void> => {
     const nowMs = clock.monotonicMs();
-    const atMs = Math.max(nowMs, place.nextAtMs);
-    place.nextAtMs = atMs + gapMs;
-    if (atMs === nowMs) return;
+    const startMs = Math.max(nowMs, state.nextStartMs);
+    state.nextStartMs = startMs + gapMs;
+    if (startMs === nowMs) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(atMs - nowMs, resolve);
+    const cancel = clock.after(startMs - nowMs, resolve);
     await untilAborted(promise, signal).finally(cancel);
   };
 
   return {
-    async withHost(host, signal, work) {
-      const place = placeOf(host);
-      await enter(place, signal);
+    async run(host, signal, work) {
+      const state = stateOf(host);
+      await acquire(state, signal);
       try {
-        const leftMs = Math.ceil(place.restUntilMs - clock.monotonicMs());
-        if (leftMs > 0) throw resting(host, leftMs);
-        await pause(place, signal);
+        const remainingMs = Math.ceil(state.pausedUntilMs - clock.monotonicMs());
+        if (remainingMs > 0) throw pausedHost(host, remainingMs);
+        await waitForGap(state, signal);
         return await work();
       } finally {
-        leave(place);
+        release(state);
       }
     },
-    rest(host, ms) {
-      placeOf(host).restUntilMs = clock.monotonicMs() + Math.min(ms, restMsMax);
+    pause(host, ms) {
+      stateOf(host).pausedUntilMs = clock.monotonicMs() + Math.min(ms, pauseMsMax);
     },
   };
 }
 
-function resting(host: string, leftMs: number): RunFailure {
+function pausedHost(host: string, remainingMs: number): RunFailure {
+  const seconds = Math.ceil(remainingMs / 1_000);
   return new RunFailure({
     type: "rate_limit",
-    message: `${host} has asked to be left alone for another ${Math.ceil(leftMs / 1_000)} s; use another source meanwhile`,
+    message: `${host} accepts no requests for another ${seconds} s (Retry-After); use another source meanwhile`,
     recoverable: true,
-    retryAfterMs: leftMs,
+    retryAfterMs: remainingMs,
   });
 }

@@ -1,109 +1,108 @@
-// However many agents of a session read the same page, its server is asked once, and never by a crowd.
+// Any number of agents of a session cause one request for a page, and hosts get few requests at a time.
 import { createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, test, vi } from "vitest";
-import { createPoliteness } from "./host-limiter.ts";
-import type { WebAnswer } from "./http-client.ts";
-import { createPageCache } from "./page-cache.ts";
-import { createPageSource } from "./page-fetcher.ts";
-import { patient, serve, testWeb } from "./servers.fixture.ts";
+import { createHostLimiter } from "./host-limiter.ts";
+import type { HttpResponse } from "./http-client.ts";
+import { createPageCache, createPageFetcher } from "./page-fetcher.ts";
+import { neverAborts, serve, testWeb } from "./servers.fixture.ts";
 
-const scope = { session: "one", signal: patient };
+const scope = { session: "one", signal: neverAborts };
 
-function answerOf(url: string, overrides: Partial<WebAnswer> = {}): WebAnswer {
+function responseOf(url: string, overrides: Partial<HttpResponse> = {}): HttpResponse {
   return { status: 200, headers: {}, body: Buffer.from("page"), url: new URL(url), chain: [url], ...overrides };
 }
 
-describe("a page that was read", () => {
-  test("is not asked for again by its session, from whichever URL it came", async () => {
+describe("a page", () => {
+  test("is fetched once by its session, under every URL that led to it", async () => {
     await using site = await serve((request, response) => {
       if (request.url === "/old") response.writeHead(301, { location: "/new" }).end();
       else response.end(`at ${request.url}`);
     });
-    const { ask, options } = testWeb({ sites: { "site.example": site.port } });
+    const { request, options } = testWeb({ sites: { "site.example": site.port } });
     const clock = options.clock ?? createSimulatedClock();
-    const pages = createPageSource({ ask, clock });
+    const fetcher = createPageFetcher({ request, clock });
 
     for (const path of ["/old", "/old#part", "/new", "/new"]) {
-      expect((await pages.get(`http://site.example${path}`, scope)).body.toString()).toBe("at /new");
+      expect((await fetcher.fetch(`http://site.example${path}`, scope)).body.toString()).toBe("at /new");
     }
     expect(site.requests.map(({ path }) => path)).toEqual(["/old", "/new"]);
-    await pages.get("http://site.example/new", { ...scope, session: "two" });
+    await fetcher.fetch("http://site.example/new", { ...scope, session: "two" });
     expect(site.requests).toHaveLength(3);
   });
 
-  test("is asked for once where several wait for their turn", async () => {
-    const asked: string[] = [];
+  test("is fetched once when several callers wait for it", async () => {
+    const requests: string[] = [];
     const clock = createSimulatedClock();
-    const ask = async ({ url }: { url: URL }) => {
-      asked.push(url.pathname);
-      return answerOf(url.href);
+    const request = async ({ url }: { url: URL }) => {
+      requests.push(url.pathname);
+      return responseOf(url.href);
     };
-    const pages = createPageSource({ ask, clock });
-    const all = ["/a", "/a", "/a", "/a"].map((path) => pages.get(`http://site.example${path}`, scope));
+    const fetcher = createPageFetcher({ request, clock });
+    const all = ["/a", "/a", "/a", "/a"].map((path) => fetcher.fetch(`http://site.example${path}`, scope));
     await vi.waitUntil(() => {
       clock.advance(200);
-      return asked.length > 0;
+      return requests.length > 0;
     });
     for (let turn = 0; turn < 5; turn += 1) {
       await settle();
       clock.advance(200);
     }
     await Promise.all(all);
-    expect(asked).toEqual(["/a"]);
+    expect(requests).toEqual(["/a"]);
   });
 
   test.for([
-    ["its server does not want it kept", { headers: { "cache-control": "private, No-Store" } }],
-    ["it was not there", { status: 404 }],
+    ["its server forbids to store it", { headers: { "cache-control": "private, No-Store" } }],
+    ["it did not exist", { status: 404 }],
     ["its server had a problem", { status: 500 }],
-  ] as const)("is asked for again where %s", async ([, overrides]) => {
-    const asked: string[] = [];
-    const ask = async ({ url }: { url: URL }) => {
-      asked.push(url.href);
-      return answerOf(url.href, overrides);
+  ] as const)("is fetched again if %s", async ([, overrides]) => {
+    const requests: string[] = [];
+    const request = async ({ url }: { url: URL }) => {
+      requests.push(url.href);
+      return responseOf(url.href, overrides);
     };
     const clock = createSimulatedClock();
-    const pages = createPageSource({ ask, clock });
-    await pages.get("http://site.example/a", scope);
+    const fetcher = createPageFetcher({ request, clock });
+    await fetcher.fetch("http://site.example/a", scope);
     clock.advance(1_000);
-    await pages.get("http://site.example/a", scope);
-    expect(asked).toHaveLength(2);
+    await fetcher.fetch("http://site.example/a", scope);
+    expect(requests).toHaveLength(2);
   });
 });
 
-describe("what is kept", () => {
-  test("is forgotten after a quarter of an hour", () => {
+describe("the cache", () => {
+  test("drops a page after 15 minutes", () => {
     const clock = createSimulatedClock();
     const cache = createPageCache({ clock });
-    cache.put("one", answerOf("http://a/"));
+    cache.put("one", responseOf("http://a/"));
     clock.advance(14 * 60_000);
     expect(cache.get("one", "http://a/")).not.toBeNull();
     clock.advance(60_000);
     expect(cache.get("one", "http://a/")).toBeNull();
   });
 
-  test("is no more than a number of pages, and of bytes", () => {
+  test("has a limit of pages and of bytes", () => {
     const cache = createPageCache({ clock: createSimulatedClock(), entriesMax: 3, bytesMax: 100 });
-    const kept = () => ["a", "b", "c", "d", "e"].filter((each) => cache.get("one", `http://${each}/`) !== null);
-    for (const each of ["a", "b", "c", "d"]) cache.put("one", answerOf(`http://${each}/`));
-    expect(kept()).toEqual(["b", "c", "d"]);
-    cache.put("one", answerOf("http://e/", { body: Buffer.alloc(95) }));
-    expect(kept()).toEqual(["d", "e"]);
-    cache.put("one", answerOf("http://a/", { body: Buffer.alloc(101) }));
-    expect(kept()).toEqual([]);
-    cache.put("one", answerOf("http://b/"));
-    expect(kept()).toEqual(["b"]);
+    const cached = () => ["a", "b", "c", "d", "e"].filter((each) => cache.get("one", `http://${each}/`) !== null);
+    for (const each of ["a", "b", "c", "d"]) cache.put("one", responseOf(`http://${each}/`));
+    expect(cached()).toEqual(["b", "c", "d"]);
+    cache.put("one", responseOf("http://e/", { body: Buffer.alloc(95) }));
+    expect(cached()).toEqual(["d", "e"]);
+    cache.put("one", responseOf("http://a/", { body: Buffer.alloc(101) }));
+    expect(cached()).toEqual([]);
+    cache.put("one", responseOf("http://b/"));
+    expect(cached()).toEqual(["b"]);
   });
 });
 
 describe("a host", () => {
-  test("is asked by two at a time, and with a moment between them", async () => {
+  test("gets two requests at a time, with a gap between them", async () => {
     const clock = createSimulatedClock();
-    const { withHost } = createPoliteness(clock, { gapMs: 200 });
+    const { run } = createHostLimiter(clock, { gapMs: 200 });
     const started: number[] = [];
     const ends: (() => void)[] = [];
     const all = [1, 2, 3].map((each) =>
-      withHost("site.example", patient, () => {
+      run("site.example", neverAborts, () => {
         started.push(each);
         return new Promise<void>((resolve) => ends.push(resolve));
       }),
@@ -117,8 +116,8 @@ describe("a host", () => {
     clock.advance(1_000);
     await settle();
     expect(started).toEqual([1, 2]);
-    // Another host does not wait for it.
-    await withHost("other.example", patient, async () => started.push(9));
+    // Another host does not wait.
+    await run("other.example", neverAborts, async () => started.push(9));
     ends[0]?.();
     await vi.waitUntil(() => started.length === 4);
     for (const end of ends) end();
@@ -126,43 +125,43 @@ describe("a host", () => {
     expect(started).toEqual([1, 2, 9, 3]);
   });
 
-  test("is left by whoever gives up while waiting, and the next one has the place", async () => {
+  test("passes the slot of a cancelled request to the next one", async () => {
     const clock = createSimulatedClock();
-    const { withHost } = createPoliteness(clock, { gapMs: 0 });
+    const { run } = createHostLimiter(clock, { gapMs: 0 });
     const ends: (() => void)[] = [];
     const work = () => new Promise<void>((resolve) => ends.push(resolve));
-    const first = withHost("site.example", patient, work);
-    const second = withHost("site.example", patient, work);
+    const first = run("site.example", neverAborts, work);
+    const second = run("site.example", neverAborts, work);
     await vi.waitUntil(() => ends.length === 2);
     const abort = new AbortController();
-    const third = withHost("site.example", abort.signal, work);
-    const fourth = withHost("site.example", patient, work);
-    const gone = expect(third).rejects.toThrow("enough");
+    const third = run("site.example", abort.signal, work);
+    const fourth = run("site.example", neverAborts, work);
+    const cancelled = expect(third).rejects.toThrow("enough");
     abort.abort(new Error("enough"));
-    await gone;
+    await cancelled;
     ends[0]?.();
     await vi.waitUntil(() => ends.length === 3);
     for (const end of ends) end();
     await Promise.all([first, second, fourth]);
   });
 
-  test.for([429, 503])("that answers %i and says for how long is left alone so long", async (status) => {
+  test.for([429, 503])("that answers %i with Retry-After gets no requests for that time", async (status) => {
     const clock = createSimulatedClock(Date.UTC(2026, 0, 1));
-    const asked: string[] = [];
-    const ask = async ({ url }: { url: URL }) => {
-      asked.push(url.href);
-      return answerOf(url.href, { status, headers: { "retry-after": "120" } });
+    const requests: string[] = [];
+    const request = async ({ url }: { url: URL }) => {
+      requests.push(url.href);
+      return responseOf(url.href, { status, headers: { "retry-after": "120" } });
     };
-    const pages = createPageSource({ ask, clock });
-    expect((await pages.get("http://site.example/a", scope)).status).toBe(status);
+    const fetcher = createPageFetcher({ request, clock });
+    expect((await fetcher.fetch("http://site.example/a", scope)).status).toBe(status);
     clock.advance(20_000);
-    await expect(pages.get("http://site.example/b", scope)).rejects.toMatchObject({
-      message: expect.stringContaining("left alone for another 100 s"),
+    await expect(fetcher.fetch("http://site.example/b", scope)).rejects.toMatchObject({
+      message: expect.stringContaining("accepts no requests for another 100 s"),
       runError: { type: "rate_limit", recoverable: true, retryAfterMs: 100_000 },
     });
     clock.advance(100_000);
-    await pages.get("http://site.example/b", scope);
-    expect(asked).toHaveLength(2);
+    await fetcher.fetch("http://site.example/b", scope);
+    expect(requests).toHaveLength(2);
   });
 });
 

@@ -1,58 +1,115 @@
 import type { Clock } from "@troupe/core";
-import { retryAfterMs } from "@troupe/core/internal";
-import { startStopwatch } from "./deadlines.ts";
-import { createPoliteness } from "./host-limiter.ts";
-import type { WebAnswer, WebClient } from "./http-client.ts";
-import { createPageCache } from "./page-cache.ts";
+import { startDeadlines } from "./deadlines.ts";
+import { createHostLimiter } from "./host-limiter.ts";
+import type { HttpClient, HttpResponse } from "./http-client.ts";
 import { parseWebUrl } from "./ssrf-guard.ts";
+import { retryAfterOf } from "./status-error.ts";
 
-/** Pages, for whoever reads them. */
-export interface PageSource {
-  /** Throws a `RunFailure` where there is no answer; one that says that there is no page is an answer. */
-  get(url: string, scope: { session: string; signal: AbortSignal }): Promise<WebAnswer>;
+export interface PageFetcher {
+  /** Throws a `RunFailure` if there is no response. A response with an error status is returned. */
+  fetch(url: string, scope: { session: string; signal: AbortSignal }): Promise<HttpResponse>;
 }
 
-export interface PageSourceOptions {
-  ask: WebClient;
+export interface PageFetcherOptions {
+  request: HttpClient;
   clock: Clock;
 }
 
 /**
- * Pages from the web: politely, and once for all that a session does with one.
+ * Fetches pages with a cache for each session and a rate limit for each host.
  *
  * @example
- * const pages = createPageSource({ ask: createWebClient({ policy }), clock });
- * const { status, body } = await pages.get("https://example.org/", { session, signal });
+ * const fetcher = createPageFetcher({ request: createHttpClient({ policy }), clock });
+ * const { status, body } = await fetcher.fetch("https://example.org/", { session, signal });
  */
-export function createPageSource({ ask, clock }: PageSourceOptions): PageSource {
+export function createPageFetcher({ request, clock }: PageFetcherOptions): PageFetcher {
   const cache = createPageCache({ clock });
-  const politeness = createPoliteness(clock);
+  const limiter = createHostLimiter(clock);
 
   return {
-    async get(text, { session, signal }) {
-      using watch = startStopwatch(clock, signal);
+    async fetch(text, { session, signal }) {
+      using deadlines = startDeadlines(clock, signal);
       const url = parseWebUrl(text);
       url.hash = "";
-      const cached = (): WebAnswer | null => cache.get(session, url.href);
-      const kept = cached();
-      if (kept) return kept;
-      return politeness.withHost(url.host, watch.signal, async () => {
-        // Somebody else of the session may have read it while this one waited for its turn.
-        const meanwhile = cached();
-        if (meanwhile) return meanwhile;
-        const answer = await ask({ url, signal });
-        const restMs = restMsOf(answer, clock.now());
-        if (restMs !== null) politeness.rest(answer.url.host, restMs);
-        cache.put(session, answer);
-        return answer;
+      const cached = cache.get(session, url.href);
+      if (cached) return cached;
+      return limiter.run(url.host, deadlines.signal, async () => {
+        // Another run of the session may have fetched the page while this one waited.
+        const fetchedMeanwhile = cache.get(session, url.href);
+        if (fetchedMeanwhile) return fetchedMeanwhile;
+        const response = await request({ url, signal });
+        const retryAfterMs = retryAfterOf(response, clock.now());
+        if (retryAfterMs !== null) limiter.pause(response.url.host, retryAfterMs);
+        cache.put(session, response);
+        return response;
       });
     },
   };
 }
 
-/** How long the server of an answer wants to be left alone; null where it does not say. */
-export function restMsOf({ status, headers }: Pick<WebAnswer, "status" | "headers">, nowMs: number): number | null {
-  const said = headers["retry-after"];
-  if (said === undefined || (status !== 429 && status !== 503)) return null;
-  return retryAfterMs(new Headers({ "retry-after": said }), nowMs);
+export interface PageCache {
+  get(session: string, url: string): HttpResponse | null;
+  /** Stores a response under every URL of its chain. Ignores responses that the server forbids to store. */
+  put(session: string, response: HttpResponse): void;
+}
+
+export interface PageCacheOptions {
+  clock: Clock;
+  /** @default 15 minutes */
+  ageMsMax?: number;
+  /** Of all sessions together. @default 200 */
+  entriesMax?: number;
+  /** Of all sessions together. @default 64 MB */
+  bytesMax?: number;
+}
+
+interface CacheEntry {
+  response: HttpResponse;
+  storedAtMs: number;
+}
+
+/** Caches responses for each session, so that the next part of a page or a second tool needs no request. */
+export function createPageCache(options: PageCacheOptions): PageCache {
+  const { clock, ageMsMax = 15 * 60_000, entriesMax = 200, bytesMax = 64 * 1024 * 1024 } = options;
+  /** Oldest first. */
+  const entries = new Map<string, CacheEntry>();
+  let bytes = 0;
+
+  const remove = (key: string): void => {
+    bytes -= entries.get(key)?.response.body.length ?? 0;
+    entries.delete(key);
+  };
+
+  const evict = (): void => {
+    const oldestMs = clock.monotonicMs() - ageMsMax;
+    for (const [key, { storedAtMs }] of entries) {
+      if (storedAtMs > oldestMs && entries.size <= entriesMax && bytes <= bytesMax) return;
+      remove(key);
+    }
+  };
+
+  return {
+    get(session, url) {
+      evict();
+      return entries.get(keyOf(session, url))?.response ?? null;
+    },
+    put(session, response) {
+      if (!isCacheable(response)) return;
+      for (const url of response.chain) {
+        const key = keyOf(session, url);
+        remove(key);
+        entries.set(key, { response, storedAtMs: clock.monotonicMs() });
+        bytes += response.body.length;
+      }
+      evict();
+    },
+  };
+}
+
+function isCacheable({ status, headers }: HttpResponse): boolean {
+  return status === 200 && !/\bno-store\b/i.test(headers["cache-control"] ?? "");
+}
+
+function keyOf(session: string, url: string): string {
+  return `${session} ${url}`;
 }

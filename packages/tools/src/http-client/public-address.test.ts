@@ -1,6 +1,6 @@
-// A range that is forgotten here is a door to whatever this machine can reach and the rest of the world cannot.
+// A range that is missing here opens the private network of this machine to models.
 import { describe, expect, test } from "vitest";
-import { plainAddress, whyNotPublic } from "./public-address.ts";
+import { embeddedAddress, whyNotPublic } from "./public-address.ts";
 
 describe("not public:", () => {
   test.for([
@@ -100,8 +100,8 @@ describe("public:", () => {
   });
 });
 
-test("an address that only carries another one is that one", () => {
-  expect(plainAddress("::ffff:10.1.2.3")).toBe("10.1.2.3");
-  expect(plainAddress("64:ff9b::0")).toBe("0.0.0.0");
-  expect(plainAddress("2606:4700::1111")).toBe("2606:4700::1111");
+test("an IPv6 address that embeds an IPv4 address counts as that address", () => {
+  expect(embeddedAddress("::ffff:10.1.2.3")).toBe("10.1.2.3");
+  expect(embeddedAddress("64:ff9b::0")).toBe("0.0.0.0");
+  expect(embeddedAddress("2606:4700::1111")).toBe("2606:4700::1111");
 });

@@ -4,20 +4,20 @@ import { pipeline } from "node:stream/promises";
 import * as zlib from "node:zlib";
 import { RunFailure } from "@troupe/core";
 
-export interface BodyCaps {
-  /** As it comes over the wire. */
+export interface BodyLimits {
+  /** Bytes before decompression. */
   wireBytesMax: number;
-  /** After decompression. */
+  /** Bytes after decompression. */
   bytesMax: number;
 }
 
-/** What a server may send: an old Node cannot decompress zstd. */
+/** The content encodings that the client accepts. Old versions of Node cannot decompress zstd. */
 export const acceptedEncodings = ["gzip", "deflate", "br", ...("createZstdDecompress" in zlib ? ["zstd"] : [])];
 
-/** The whole body, decompressed while it comes: no more than a cap of it is ever held, however far it would inflate. */
+/** Reads and decompresses a body as a stream, so that a decompression bomb never takes more memory than the limit. */
 export async function readBody(
   message: IncomingMessage,
-  { host, caps, signal }: { host: string; caps: BodyCaps; signal: AbortSignal },
+  { host, limits, signal }: { host: string; limits: BodyLimits; signal: AbortSignal },
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const sink = new Writable({
@@ -28,39 +28,45 @@ export async function readBody(
   });
   const stages = [
     message,
-    counted(caps.wireBytesMax, `${host} sends`),
-    ...decoders(message.headers["content-encoding"], host),
-    counted(caps.bytesMax, `${host} sends, decompressed,`),
+    limitBytes(limits.wireBytesMax, host, ""),
+    ...createDecoders(message.headers["content-encoding"], host),
+    limitBytes(limits.bytesMax, host, " after decompression"),
     sink,
   ];
   await pipeline(stages, { signal });
   return Buffer.concat(chunks);
 }
 
-function counted(bytesMax: number, who: string): Transform {
+function limitBytes(bytesMax: number, host: string, stage: string): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > bytesMax) done(tooLarge(who, bytesMax));
-      else done(null, chunk);
+      if (bytes <= bytesMax) return done(null, chunk);
+      const message = `${host} sends more than ${bytesMax} bytes${stage}, the limit of a page; request a smaller one`;
+      done(new RunFailure({ type: "tool_error", message, recoverable: false }));
     },
   });
 }
 
-/** In the order in which they are undone. Several are allowed by the protocol, and make no sense past two. */
-function decoders(contentEncoding: string | undefined, host: string): Transform[] {
+/** Returns the decoders in the order of decompression. HTTP allows any number of encodings; no real server uses three. */
+function createDecoders(contentEncoding: string | undefined, host: string): Transform[] {
   const names = (contentEncoding ?? "")
     .toLowerCase()
     .split(",")
-    .map((name) => name.trim());
-  const said = names.filter((name) => name !== "" && name !== "identity").reverse();
-  if (said.length > 2) throw unknownEncoding(host, said.join(", "));
-  return said.map((name) => decoder(name) ?? fail(unknownEncoding(host, name)));
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "identity")
+    .reverse();
+  if (names.length > 2) throw unsupportedEncoding(host, names.join(", "));
+  return names.map((name) => {
+    const decoder = createDecoder(name);
+    if (decoder === null) throw unsupportedEncoding(host, name);
+    return decoder;
+  });
 }
 
-function decoder(name: string): Transform | null {
-  // A body whose end is missing is read as far as it goes by none of these: half a page would pass for a whole one.
+function createDecoder(name: string): Transform | null {
+  // These decoders reject a truncated body. Half a page must not pass for a whole one.
   switch (name) {
     case "gzip":
     case "x-gzip":
@@ -76,22 +82,10 @@ function decoder(name: string): Transform | null {
   }
 }
 
-function fail(failure: RunFailure): never {
-  throw failure;
-}
-
-function tooLarge(who: string, bytesMax: number): RunFailure {
+function unsupportedEncoding(host: string, name: string): RunFailure {
   return new RunFailure({
     type: "tool_error",
-    message: `${who} more than the ${bytesMax} bytes that are read of a page; ask for a smaller one`,
-    recoverable: false,
-  });
-}
-
-function unknownEncoding(host: string, name: string): RunFailure {
-  return new RunFailure({
-    type: "tool_error",
-    message: `${host} compressed its answer as ${JSON.stringify(name.slice(0, 80))}, which cannot be read here`,
+    message: `${host} sends the content encoding ${JSON.stringify(name.slice(0, 80))}, which is not supported`,
     recoverable: false,
   });
 }

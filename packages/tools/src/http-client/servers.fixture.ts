@@ -2,45 +2,45 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { WebPolicy } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
-import { type Dial, dial } from "./dial.ts";
-import { createWebClient, type WebClient, type WebClientOptions } from "./http-client.ts";
+import { type OpenSocket, openSocket } from "./exchange.ts";
+import { createHttpClient, type HttpClient, type HttpClientOptions } from "./http-client.ts";
 import type { Target } from "./ssrf-guard.ts";
 
-/** A server on this machine, and all that it has seen. */
+/** A server on this machine that records its connections and requests. */
 export interface TestServer extends AsyncDisposable {
   port: number;
   connections: number;
   requests: { method: string; path: string; headers: NodeJS.Dict<string | string[]>; body: string }[];
 }
 
-/** An HTTP server on a port of its own. */
-export async function serve(answer: RequestListener, host = "127.0.0.1"): Promise<TestServer> {
+/** Starts an HTTP server on a free port. */
+export async function serve(respond: RequestListener, host = "127.0.0.1"): Promise<TestServer> {
   const server = createServer((request, response) => {
     const { method = "", url = "", headers } = request;
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      made.requests.push({ method, path: url, headers, body: Buffer.concat(chunks).toString() });
-      answer(request, response);
+      testServer.requests.push({ method, path: url, headers, body: Buffer.concat(chunks).toString() });
+      respond(request, response);
     });
   });
-  const made = await started(server, host);
-  return made;
+  const testServer = await listen(server, host);
+  return testServer;
 }
 
-/** A server that speaks no more HTTP than it is told to. */
-export function serveBytes(answer: (socket: Socket) => void): Promise<TestServer> {
+/** Starts a TCP server that writes raw bytes instead of HTTP. */
+export function serveBytes(respond: (socket: Socket) => void): Promise<TestServer> {
   const server = createTcpServer((socket) => {
     socket.on("error", () => {});
-    socket.once("data", () => answer(socket));
+    socket.once("data", () => respond(socket));
   });
-  return started(server, "127.0.0.1");
+  return listen(server, "127.0.0.1");
 }
 
-async function started(server: Server, host: string): Promise<TestServer> {
+async function listen(server: Server, host: string): Promise<TestServer> {
   const sockets = new Set<Socket>();
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  const made: TestServer = {
+  const testServer: TestServer = {
     port: (server.address() as AddressInfo).port,
     connections: 0,
     requests: [],
@@ -50,57 +50,58 @@ async function started(server: Server, host: string): Promise<TestServer> {
     },
   };
   server.on("connection", (socket) => {
-    made.connections += 1;
+    testServer.connections += 1;
     sockets.add(socket.once("close", () => sockets.delete(socket)));
   });
-  return made;
+  return testServer;
 }
 
-/** A web of names with public addresses, each of which is really a server on this machine. */
+/** A client in a fake internet: its names resolve to public addresses, and servers of this machine serve them. */
 export interface TestWeb {
-  ask: WebClient;
-  options: WebClientOptions;
-  /** Every target that was connected to. */
-  dialled: Target[];
-  /** Every name that was looked up. */
+  request: HttpClient;
+  options: HttpClientOptions;
+  /** Every target of a connection. */
+  connected: Target[];
+  /** Every resolved name. */
   resolved: string[];
 }
 
-export interface TestWebOptions extends Partial<Omit<WebClientOptions, "policy">> {
-  /** Names, and the port of this machine that answers for them. */
+export interface TestWebOptions extends Partial<Omit<HttpClientOptions, "policy">> {
+  /** Names, each with the port of the local server that serves it. */
   sites?: Readonly<Record<string, number>>;
-  /** Names and their addresses, one list for each time that they are asked about. */
+  /** Names, each with one list of addresses per lookup. The last list repeats. */
   names?: Readonly<Record<string, readonly (readonly string[])[]>>;
   policy?: { privateHosts?: string[]; deny?: string[] };
 }
 
 export const publicAddress = "93.184.216.34";
 
-/** A client in such a web: what leads to no site of it is dialled as it really is. */
+/** Creates a client in the fake internet. It connects to any other target for real. */
 export function testWeb({ sites = {}, names = {}, policy, ...rest }: TestWebOptions = {}): TestWeb {
-  const dialled: Target[] = [];
+  const connected: Target[] = [];
   const resolved: string[] = [];
-  const dialTest: Dial = (target) => {
-    dialled.push(target);
+  const openTestSocket: OpenSocket = (target) => {
+    connected.push(target);
     const port = sites[target.host];
-    return port === undefined || !target.addresses.includes(publicAddress) ? dial(target) : connect(port, "127.0.0.1");
+    const isReal = port === undefined || !target.addresses.includes(publicAddress);
+    return isReal ? openSocket(target) : connect(port, "127.0.0.1");
   };
-  const options: WebClientOptions = {
+  const options: HttpClientOptions = {
     clock: systemClock(),
     policy: WebPolicy.parse(policy),
-    dial: dialTest,
-    async resolve(host) {
+    openSocket: openTestSocket,
+    async resolveHost(host) {
       resolved.push(host);
       const lists = names[host] ?? (host in sites ? [[publicAddress]] : []);
-      const times = resolved.filter((each) => each === host).length;
-      const addresses = lists[Math.min(times, lists.length) - 1];
+      const lookups = resolved.filter((name) => name === host).length;
+      const addresses = lists[Math.min(lookups, lists.length) - 1];
       if (addresses) return addresses;
       throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" });
     },
     ...rest,
   };
-  return { ask: createWebClient(options), options, dialled, resolved };
+  return { request: createHttpClient(options), options, connected, resolved };
 }
 
-/** Nobody gives up. */
-export const patient: AbortSignal = new AbortController().signal;
+/** A signal that never aborts. */
+export const neverAborts: AbortSignal = new AbortController().signal;

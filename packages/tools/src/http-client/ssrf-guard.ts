@@ -1,127 +1,175 @@
 import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { RunFailure, TroupeError } from "@troupe/core";
-import type { WebPolicy } from "@troupe/core/internal";
-import { isBadPort } from "./bad-ports.ts";
+import { errorCodeOf, type WebPolicy } from "@troupe/core/internal";
 import { untilAborted } from "./deadlines.ts";
-import { type HostRule, hostOf, isExactly, isWithin, parseHostRule, portOf } from "./host-rule.ts";
-import { codeOf } from "./network-failure.ts";
-import { plainAddress, whyNotPublic } from "./public-address.ts";
+import { embeddedAddress, whyNotPublic } from "./public-address.ts";
 
-/** All addresses of a name. Asked once for each request: whatever it would say next is never heard. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+/** Looks up all addresses of a host name. The guard calls it once for each request, so a later answer has no effect. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** Where a request goes: what was checked is what is connected to. */
+/** The checked destination of a request. */
 export interface Target {
   readonly url: URL;
-  /** The name, or the address where the URL has one; never in brackets. */
+  /** The host name, or the address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Every one of them may be connected to. */
+  /** The policy allows a connection to each of them. */
   readonly addresses: readonly string[];
 }
 
-export interface TargetRules {
+export interface SsrfGuardOptions {
   policy: WebPolicy;
   /** @default getaddrinfo */
-  resolve?: Resolve;
+  resolveHost?: ResolveHost;
 }
 
-export type FindTarget = (url: URL, signal: AbortSignal) => Promise<Target>;
+export type ResolveTarget = (url: URL, signal: AbortSignal) => Promise<Target>;
 
 /**
- * Says where a URL leads, or throws a `RunFailure` where nobody may go: every address of the name has to be public,
- * unless this machine's owner has allowed the host.
+ * Protects private networks from requests that a model or a page asks for (server-side request forgery). The guard
+ * resolves a URL to addresses. It throws a `RunFailure` unless every address is public or the policy allows the host.
  */
-export function createTargets({ policy, resolve = resolveAll }: TargetRules): FindTarget {
-  const allowed = policy.privateHosts.map(ruleOf);
-  const denied = policy.deny.map(ruleOf);
+export function createSsrfGuard({ policy, resolveHost = resolveWithSystem }: SsrfGuardOptions): ResolveTarget {
+  const allowed = policy.privateHosts.map(requireHostRule);
+  const denied = policy.deny.map(requireHostRule);
 
-  const check = (url: URL, address: string, asked: HostRule & { port: number }): void => {
+  const checkAddress = (url: URL, address: string, hostPort: HostPort): void => {
     const addressHost = isIP(address) === 6 ? `[${address}]` : address;
-    if (denied.some((rule) => isExactly(rule, { ...asked, host: addressHost }))) throw deniedHost(url);
-    if (allowed.some((rule) => isExactly(rule, asked))) return;
-    const why = isOwnAddress(plainAddress(address)) ? "this machine's own" : whyNotPublic(address);
-    if (why !== null) throw notPublic(url, address, why);
+    if (denied.some((rule) => isExactly(rule, { ...hostPort, host: addressHost }))) throw deniedHost(url);
+    if (allowed.some((rule) => isExactly(rule, hostPort))) return;
+    const reason = isOwnAddress(embeddedAddress(address)) ? "this machine's own" : whyNotPublic(address);
+    if (reason !== null) throw notPublic(url, address, reason);
   };
 
   return async (url, signal) => {
-    const host = hostOf(url);
-    const port = portOf(url);
-    checkForm(url, port);
-    if (denied.some((rule) => isWithin(rule, { host, port }))) throw deniedHost(url);
-    const bare = host.replace(/^\[|\]$/g, "");
-    const addresses = isIP(bare) ? [bare] : await addressesOf(bare, resolve, signal);
-    for (const address of addresses) check(url, address, { host, port });
-    return { url, host: bare, port, addresses };
+    const hostPort = { host: hostOf(url), port: portOf(url) };
+    checkUrl(url, hostPort.port);
+    if (denied.some((rule) => isWithin(rule, hostPort))) throw deniedHost(url);
+    const host = withoutBrackets(hostPort.host);
+    const addresses = isIP(host) ? [host] : await addressesOf(host, resolveHost, signal);
+    for (const address of addresses) checkAddress(url, address, hostPort);
+    return { url, host, port: hostPort.port, addresses };
   };
 }
 
-/** A URL as a model wrote it. */
+/** Parses a URL that a model has written. */
 export function parseWebUrl(text: string): URL {
   const url = URL.parse(text.trim());
   if (url) return url;
   const shown = JSON.stringify(text.slice(0, 200));
-  throw refused("params", `${shown} is no URL; write the whole of it, such as https://example.org/page`);
+  throw refused("params", `${shown} is not a URL; write all of it, such as https://example.org/page`);
 }
 
-function checkForm(url: URL, port: number): void {
+/** The port of a URL, or the default port of its protocol. */
+export function portOf({ port, protocol }: Pick<URL, "port" | "protocol">): number {
+  return Number(port || (protocol === "https:" ? 443 : 80));
+}
+
+function checkUrl(url: URL, port: number): void {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw refused("params", `only http and https can be asked, and this is ${url.protocol}//…`);
+    throw refused("params", `only http and https are supported, and this URL begins with ${url.protocol}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw refused("params", `the URL of ${url.host} has a user or password in it; ask without them`);
+    throw refused("params", `the URL of ${url.host} contains a user or password; remove it`);
   }
-  if (isBadPort(port))
-    throw refused("permission", `${url.host} cannot be asked: no web server listens at port ${port}`);
+  if (blockedPorts.has(port)) {
+    throw refused("permission", `${url.host} is blocked: port ${port} is not a port of web servers`);
+  }
 }
 
-async function addressesOf(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
-  const addresses = await untilAborted(resolve(host), signal).catch((error: unknown) => {
+async function addressesOf(host: string, resolveHost: ResolveHost, signal: AbortSignal): Promise<readonly string[]> {
+  const addresses = await untilAborted(resolveHost(host), signal).catch((error: unknown) => {
     if (signal.aborted) throw signal.reason;
-    throw notFound(host, codeOf(error) === "EAI_AGAIN" ? "the name server did not answer" : "no such name is known");
+    const isDown = errorCodeOf(error) === "EAI_AGAIN";
+    throw notFound(host, isDown ? "the name server did not answer" : "the name does not exist");
   });
   if (addresses.length === 0) throw notFound(host, "the name has no address");
   return addresses;
 }
 
-const resolveAll: Resolve = async (host) => {
-  const found = await lookup(host, { all: true, order: "verbatim" });
-  return found.map(({ address }) => address);
+const resolveWithSystem: ResolveHost = async (host) => {
+  const entries = await lookup(host, { all: true, order: "verbatim" });
+  return entries.map(({ address }) => address);
 };
 
-/** What listens there may think that whoever comes from here is a friend. */
+/** A service on this machine may trust every connection from this machine, even on a public address. */
 function isOwnAddress(address: string): boolean {
-  return Object.values(networkInterfaces()).some((own) => own?.some((each) => each.address === address));
+  return Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => entry.address === address));
 }
 
-function ruleOf(text: string): HostRule {
+/** A host that the policy names: `wiki.example.org`, `127.0.0.1:8080`, `[::1]:8080`. */
+interface HostRule {
+  host: string;
+  /** Null: any port. */
+  port: number | null;
+}
+
+interface HostPort {
+  host: string;
+  port: number;
+}
+
+function requireHostRule(text: string): HostRule {
   const rule = parseHostRule(text);
   if (rule) return rule;
-  throw new TroupeError("INVALID_POLICY", `web: ${JSON.stringify(text)} names no host`, {
+  throw new TroupeError("INVALID_POLICY", `web: ${JSON.stringify(text)} is not a host`, {
     fix: "write a host, or host:port, such as wiki.example.org or 127.0.0.1:8080",
   });
 }
 
-function notPublic(url: URL, address: string, why: string): RunFailure {
-  const leads = hostOf(url).replace(/^\[|\]$/g, "") === address ? "is" : `leads to ${address}, which is`;
+/** Normalizes the host as the URL parser does: lower case, no final dot, IPv6 in brackets. Null if it is not a host. */
+function parseHostRule(text: string): HostRule | null {
+  if (isIPv6(text)) return parseHostRule(`[${text}]`);
+  const [, name = "", port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
+  const url = /[/?#@\\\s*]/.test(name) ? null : URL.parse(`http://${name}`);
+  if (!url?.hostname || Number(port ?? 1) > 65_535) return null;
+  return { host: hostOf(url), port: port === undefined ? null : Number(port) };
+}
+
+/** The host without its final dot: `example.org.` and `example.org` are the same host. */
+function hostOf({ hostname }: Pick<URL, "hostname">): string {
+  return hostname.replace(/\.+$/, "");
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, "");
+}
+
+function isExactly(rule: HostRule, { host, port }: HostPort): boolean {
+  return rule.host === host && (rule.port === null || rule.port === port);
+}
+
+/** True if the rule names the host or a parent domain of it. */
+function isWithin(rule: HostRule, { host, port }: HostPort): boolean {
+  const isInside = host === rule.host || host.endsWith(`.${rule.host}`);
+  return isInside && (rule.port === null || rule.port === port);
+}
+
+/** The ports that browsers block because other protocols use them (the list of the Fetch standard). */
+const blockedPorts: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+function notPublic(url: URL, address: string, reason: string): RunFailure {
+  const verb = withoutBrackets(hostOf(url)) === address ? "is" : `resolves to ${address}, which is`;
   return refused(
     "permission",
-    `${url.host} is not asked: it ${leads} no public address (${why}). The owner of this machine can allow it: web: {privateHosts: ["${url.host}"]} in policy.yaml`,
+    `${url.host} is blocked: it ${verb} not a public address (${reason}). The owner of this machine can allow it: web: {privateHosts: ["${url.host}"]} in policy.yaml`,
   );
 }
 
 function deniedHost(url: URL): RunFailure {
-  return refused("permission", `${url.host} is not asked: this machine's policy denies it (web.deny)`);
+  return refused("permission", `${url.host} is blocked: the policy of this machine denies it (web.deny)`);
 }
 
-function notFound(host: string, why: string): RunFailure {
-  return new RunFailure({
-    type: "network",
-    message: `${host} cannot be found: ${why}; check its spelling`,
-    recoverable: false,
-  });
+function notFound(host: string, reason: string): RunFailure {
+  const message = `${host} cannot be resolved: ${reason}; check its spelling`;
+  return new RunFailure({ type: "network", message, recoverable: false });
 }
 
 function refused(type: "params" | "permission", message: string): RunFailure {

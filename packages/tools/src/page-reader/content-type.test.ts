@@ -1,6 +1,6 @@
-// A server's word is not proof: what the bytes are decides what is done with them.
+// Headers can be wrong, so the first bytes decide the type of a body.
 import { describe, expect, test } from "vitest";
-import { contentKind } from "./content-type.ts";
+import { sniffContentType } from "./content-type.ts";
 
 const png = "\x89PNG\r\n\x1a\n....";
 const html = "<!DOCTYPE html><html><body>hello</body></html>";
@@ -33,12 +33,12 @@ describe("the content is", () => {
     ["text/html", "RIFF1234WEBPVP8 ", "binary", "a WebP image", "text/html"],
     ["text/html", "\0\0\0\x18ftypmp42", "binary", "a video, recording or image", "text/html"],
     ["text/html", "", "empty", "empty", null],
-  ] as const)("%s, %j: %s, %s", ([type, body, kind, is, insteadOf]) => {
-    expect(contentKind(type, Buffer.from(body, "latin1"))).toMatchObject({ kind, is, insteadOf });
+  ] as const)("%s, %j: %s, %s", ([type, body, kind, description, contradicted]) => {
+    expect(sniffContentType(type, Buffer.from(body, "latin1"))).toMatchObject({ kind, description, contradicted });
   });
 });
 
-test("the charset is taken out of the header, quoted or not", () => {
-  expect(contentKind('text/html; x=y; Charset="ISO-8859-1"', Buffer.from("x")).charset).toBe("iso-8859-1");
-  expect(contentKind("text/html; charset=", Buffer.from("x")).charset).toBeNull();
+test("the charset comes from the header, quoted or not", () => {
+  expect(sniffContentType('text/html; x=y; Charset="ISO-8859-1"', Buffer.from("x")).charset).toBe("iso-8859-1");
+  expect(sniffContentType("text/html; charset=", Buffer.from("x")).charset).toBeNull();
 });

@@ -1,16 +1,15 @@
-/** What a page really is: what its server says, held against its first bytes. */
-export interface ContentKind {
+export interface ContentType {
   kind: "html" | "json" | "text" | "binary" | "empty";
-  /** In words: `text/html`, `a PNG image`. */
-  is: string;
-  /** What the server said, where that is something else; null where it is right, or said nothing. */
-  insteadOf: string | null;
-  /** As the header says. */
+  /** The media type, or a description: `text/html`, `a PNG image`. */
+  description: string;
+  /** The type in the header if the content contradicts it; otherwise null. */
+  contradicted: string | null;
+  /** From the header. */
   charset: string | null;
 }
 
-/** How files begin that are no text. */
-const signatures: readonly (readonly [beginning: string, what: string])[] = [
+/** The first bytes of binary file formats. */
+const signatures: readonly (readonly [prefix: string, description: string])[] = [
   ["\x89PNG\r\n\x1a\n", "a PNG image"],
   ["\xff\xd8\xff", "a JPEG image"],
   ["GIF8", "a GIF image"],
@@ -35,74 +34,79 @@ const signatures: readonly (readonly [beginning: string, what: string])[] = [
   ["\xd0\xcf\x11\xe0", "an old office document"],
 ];
 
-/** Types whose content is text although their name does not begin so. */
+/** Types of text whose names do not begin with `text/`. */
 const textTypes =
   /^(?:text\/.*|image\/svg\+xml|application\/(?:.*[+/])?(?:xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql|rtf|x-sh|x-ndjson|jsonl))$/;
 const markup =
   /^(?:\s|<!--[\s\S]{0,500}?-->|<\?xml[^>]{0,200}\?>)*<(?:!doctype\s+html|html|head|body|title|script|meta|h1|div|p|table|iframe|a)[\s>]/i;
 
 /**
+ * Determines the type of a body from its header and its first bytes. The bytes win, because headers can be wrong.
+ *
  * @example
- * contentKind("text/html", pngBytes); // { kind: "binary", is: "a PNG image", insteadOf: "text/html", … }
+ * sniffContentType("text/html", pngBytes); // { kind: "binary", description: "a PNG image", contradicted: "text/html", … }
  */
-export function contentKind(header: string | undefined, body: Buffer): ContentKind {
-  const { type, charset } = parseType(header);
-  if (body.length === 0) return { kind: "empty", is: "empty", insteadOf: null, charset };
-  const beginning = body.toString("latin1", 0, 1_024);
-  const binary = binaryKind(beginning, charset);
-  if (binary !== null) {
-    const isSaid = type !== "" && type !== "application/octet-stream" && !isTextual(type);
-    return {
-      kind: "binary",
-      is: binary ?? (isSaid ? type : "binary data"),
-      insteadOf: isTextual(type) ? type : null,
-      charset,
-    };
-  }
-  return { ...textKind(type, beginning), charset };
+export function sniffContentType(header: string | undefined, body: Buffer): ContentType {
+  const { type, charset } = parseHeader(header);
+  if (body.length === 0) return { kind: "empty", description: "empty", contradicted: null, charset };
+  const head = body.toString("latin1", 0, 1_024);
+  const binary = sniffBinary(head, charset);
+  if (binary === null) return { ...typeOfText(type, head), charset };
+  const isDeclared = type !== "" && type !== "application/octet-stream" && !isTextType(type);
+  return {
+    kind: "binary",
+    description: binary.description ?? (isDeclared ? type : "binary data"),
+    contradicted: isTextType(type) ? type : null,
+    charset,
+  };
 }
 
-function parseType(header = ""): { type: string; charset: string | null } {
-  const [type = "", ...rest] = header
+function parseHeader(header = ""): { type: string; charset: string | null } {
+  const [type = "", ...parameters] = header
     .toLowerCase()
     .split(";")
     .map((part) => part.trim());
-  const charset = rest
-    .find((part) => part.startsWith("charset="))
+  const charset = parameters
+    .find((parameter) => parameter.startsWith("charset="))
     ?.slice(8)
     .replace(/^["']|["']$/g, "");
   return { type: /^[\w.+-]{1,60}\/[\w.+-]{1,80}$/.test(type) ? type : "", charset: charset || null };
 }
 
-/** Null: text. Undefined: binary, and nobody knows which. */
-function binaryKind(beginning: string, charset: string | null): string | null | undefined {
-  const known = signatures.find(([start]) => beginning.startsWith(start));
-  if (known) return known[1];
-  if (beginning.startsWith("RIFF")) return beginning.startsWith("WEBP", 8) ? "a WebP image" : "a recording or video";
-  if (beginning.startsWith("ftyp", 4)) return "a video, recording or image";
-  const isWide = beginning.startsWith("\xff\xfe") || beginning.startsWith("\xfe\xff") || charset?.startsWith("utf-16");
-  return !isWide && hasControls(beginning) ? undefined : null;
+/** Null for text. The description is null for an unknown binary format. */
+function sniffBinary(head: string, charset: string | null): { description: string | null } | null {
+  const signature = signatures.find(([prefix]) => head.startsWith(prefix));
+  if (signature) return { description: signature[1] };
+  if (head.startsWith("RIFF")) {
+    return { description: head.startsWith("WEBP", 8) ? "a WebP image" : "a recording or video" };
+  }
+  if (head.startsWith("ftyp", 4)) return { description: "a video, recording or image" };
+  const isUtf16 = head.startsWith("\xff\xfe") || head.startsWith("\xfe\xff") || charset?.startsWith("utf-16");
+  return !isUtf16 && hasControls(head) ? { description: null } : null;
 }
 
-/** Characters that no text has: all controls but white space, backspace and escape. */
-function hasControls(beginning: string): boolean {
-  return [...beginning].some((character) => {
+/** Text contains no control characters except white space, backspace and escape. */
+function hasControls(head: string): boolean {
+  return [...head].some((character) => {
     const code = character.charCodeAt(0);
     return code < 0x20 && !(code >= 0x08 && code <= 0x0d) && code !== 0x1b;
   });
 }
 
-function textKind(type: string, beginning: string): Pick<ContentKind, "kind" | "is" | "insteadOf"> {
-  if (/^(?:text\/html|application\/xhtml\+xml)$/.test(type)) return { kind: "html", is: type, insteadOf: null };
-  if (/^application\/(?:.*\+)?json$/.test(type) || type === "text/json")
-    return { kind: "json", is: type, insteadOf: null };
-  if (textTypes.test(type)) return { kind: "text", is: type, insteadOf: null };
-  const insteadOf = type === "" ? null : type;
-  if (markup.test(beginning.replace(/^\xef\xbb\xbf/, ""))) return { kind: "html", is: "text/html", insteadOf };
-  if (/^\s*[[{]/.test(beginning)) return { kind: "json", is: "application/json", insteadOf };
-  return { kind: "text", is: "text/plain", insteadOf };
+function typeOfText(type: string, head: string): Omit<ContentType, "charset"> {
+  if (/^(?:text\/html|application\/xhtml\+xml)$/.test(type)) {
+    return { kind: "html", description: type, contradicted: null };
+  }
+  if (/^application\/(?:.*\+)?json$/.test(type) || type === "text/json") {
+    return { kind: "json", description: type, contradicted: null };
+  }
+  if (textTypes.test(type)) return { kind: "text", description: type, contradicted: null };
+  const contradicted = type === "" ? null : type;
+  if (markup.test(head.replace(/^\xef\xbb\xbf/, ""))) return { kind: "html", description: "text/html", contradicted };
+  if (/^\s*[[{]/.test(head)) return { kind: "json", description: "application/json", contradicted };
+  return { kind: "text", description: "text/plain", contradicted };
 }
 
-function isTextual(type: string): boolean {
-  return textKind(type, "").insteadOf === null && type !== "";
+function isTextType(type: string): boolean {
+  return typeOfText(type, "").contradicted === null && type !== "";
 }

@@ -1,19 +1,19 @@
-/** Text, and the encoding that it was read by. */
 export interface DecodedText {
   text: string;
+  /** The encoding of the bytes. */
   charset: string;
 }
 
-/** How far a page may go before it says its encoding. */
+/** A page must declare its encoding within these bytes. */
 const declarationBytesMax = 1_024;
 
 /**
- * In the order that browsers go by: a byte order mark, what the server says, what the page says; then UTF-8 where it fits,
- * and Windows-1252, by which every byte means something. Never throws: what cannot be decoded becomes U+FFFD.
+ * Decodes text with the priorities of browsers: byte order mark, HTTP header, declaration in the page. Otherwise it tries
+ * UTF-8 and then Windows-1252, which decodes every byte. Never throws: undecodable bytes become U+FFFD.
  */
-export function decodeText(bytes: Uint8Array, said: string | null): DecodedText {
-  for (const label of [byteOrderMark(bytes), said, declared(bytes)]) {
-    const decoder = label === null ? null : decoderFor(label);
+export function decodeText(bytes: Uint8Array, headerCharset: string | null): DecodedText {
+  for (const label of [byteOrderMark(bytes), headerCharset, declaredCharset(bytes)]) {
+    const decoder = label === null ? null : decoderOf(label);
     if (decoder) return { text: decoder.decode(bytes), charset: decoder.encoding };
   }
   try {
@@ -29,19 +29,18 @@ function byteOrderMark([a, b, c]: Uint8Array): string | null {
   return a === 0xff && b === 0xfe ? "utf-16le" : null;
 }
 
-function declared(bytes: Uint8Array): string | null {
-  const beginning = Buffer.from(bytes.subarray(0, declarationBytesMax)).toString("latin1");
+function declaredCharset(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes.subarray(0, declarationBytesMax)).toString("latin1");
   const [, meta, xml] =
-    /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]{1,40})|<\?xml[^>]{1,100}encoding\s*=\s*["']([\w-]{1,40})/i.exec(
-      beginning,
-    ) ?? [];
+    /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]{1,40})|<\?xml[^>]{1,100}encoding\s*=\s*["']([\w-]{1,40})/i.exec(head) ??
+    [];
   const label = meta ?? xml ?? null;
-  // It was found by reading single bytes, so that it cannot be in one of two.
+  // The declaration was readable as single bytes, so the page cannot be UTF-16.
   return label !== null && /^utf-?16/i.test(label) ? "utf-8" : label;
 }
 
-/** Null for an encoding that nobody knows, and for those that browsers do not decode. */
-function decoderFor(label: string): InstanceType<typeof TextDecoder> | null {
+/** Null for an unknown encoding and for encodings that browsers do not decode. */
+function decoderOf(label: string): InstanceType<typeof TextDecoder> | null {
   try {
     return new TextDecoder(label);
   } catch {

@@ -2,82 +2,165 @@ import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
 import { decodeText } from "./decode-text.ts";
 import { htmlToText } from "./html-to-text.ts";
-import type { PageContent, PageJob } from "./page-job.ts";
-import { settleLinks } from "./settle-links.ts";
-import { tooDeep } from "./tree-depth.ts";
 
-/** More of a page is not kept: who reads it would not get there. */
-const contentLengthMax = 2_000_000;
+/** `article`: the main content. `page`: everything visible. `text`: everything visible, without formatting. */
+export type ExtractMode = "article" | "page" | "text";
+
+export interface ExtractInput {
+  bytes: Uint8Array;
+  /** From the HTTP header. */
+  charset: string | null;
+  /** The base of relative links. */
+  url: string;
+  mode: ExtractMode;
+  images: boolean;
+}
+
+export interface ExtractedPage {
+  title: string | null;
+  author: string | null;
+  /** In the format of the page. */
+  published: string | null;
+  site: string | null;
+  language: string | null;
+  content: string;
+  format: "markdown" | "text";
+  wordCount: number;
+  charset: string;
+  /** Tells the reader how the content differs from the requested one; null if it does not. */
+  note: string | null;
+}
 
 type Document = ReturnType<typeof parseHTML>["document"];
+type Element = NonNullable<ReturnType<Document["querySelector"]>>;
+
+const contentLengthMax = 2_000_000;
+
+/** Extraction time grows with the square of the depth. No page for human readers is deeper. */
+const depthMax = 200;
 
 /**
- * A page as Markdown. Scripts of the page are never run and nothing is fetched: the parser does neither, and the
- * extractors for known sites, which would, are told not to. Synchronous for as long as the page takes: for a thread of its
- * own.
+ * Extracts the content of an HTML page as Markdown. It runs no script of the page and fetches nothing: the parser cannot,
+ * and Defuddle's extractors for known sites are told not to. It blocks its thread, so call it in the extract process.
  */
-export async function extractPage(job: PageJob): Promise<PageContent> {
-  const { text: html, charset } = decodeText(job.bytes, job.charset);
-  if (job.want === "text") return asText(html, charset, null);
+export async function extractPage(input: ExtractInput): Promise<ExtractedPage> {
+  const { text: html, charset } = decodeText(input.bytes, input.charset);
+  if (input.mode === "text") return asText(html, charset, null);
   const { document } = parseHTML(html);
   if (document.documentElement === null) return asText(html, charset, null);
-  if (tooDeep(document.documentElement))
-    return asText(html, charset, "its elements are nested too deeply to be read as a tree");
-  settleLinks(document, job.url);
-  const page = await read(document, job);
+  if (isTooDeep(document.documentElement)) {
+    return asText(html, charset, "shown as plain text: its elements are nested too deeply");
+  }
+  resolveLinks(document, input.url);
+  const page = await extractWithDefuddle(document, input);
   if (page.content.trim() === "") {
-    const note = job.want === "article" ? "no article was found on the page: this is all of its text" : null;
-    return { ...page, ...asText(html, charset, note), ...titled(page) };
+    const note = input.mode === "article" ? "no article was found on the page: this is its whole text" : null;
+    const { title, author, published, site, language } = page;
+    return { ...asText(html, charset, note), title, author, published, site, language };
   }
   return { ...page, content: page.content.slice(0, contentLengthMax), charset };
 }
 
-function titled({ title, author, published, site, language }: PageContent) {
-  return { title, author, published, site, language };
-}
-
-async function read(document: Document, { url, want, images }: PageJob): Promise<PageContent> {
-  const whole = {
+async function extractWithDefuddle(document: Document, { url, mode, images }: ExtractInput): Promise<ExtractedPage> {
+  const wholePage = {
     contentSelector: "body",
     removeExactSelectors: false,
     removePartialSelectors: false,
     removeLowScoring: false,
     removeContentPatterns: false,
   };
-  const found = await Defuddle(document as never, url, {
+  const result = await Defuddle(document as never, url, {
     markdown: true,
     useAsync: false,
-    fetch: () => Promise.reject(new Error("nothing is fetched while a page is read")),
+    fetch: () => Promise.reject(new Error("extraction must not fetch")),
     removeImages: !images,
     includeReplies: false,
-    ...(want === "page" && whole),
+    ...(mode === "page" && wholePage),
   });
   return {
-    title: line(found.title),
-    author: line(found.author),
-    published: line(found.published),
-    site: line(found.site),
-    language: line(found.language),
-    content: found.content,
-    form: "markdown",
-    words: found.wordCount,
+    title: oneLine(result.title),
+    author: oneLine(result.author),
+    published: oneLine(result.published),
+    site: oneLine(result.site),
+    language: oneLine(result.language),
+    content: result.content,
+    format: "markdown",
+    wordCount: result.wordCount,
     charset: "",
     note: null,
   };
 }
 
-function asText(html: string, charset: string, note: string | null): PageContent {
+function asText(html: string, charset: string, note: string | null): ExtractedPage {
   const content = htmlToText(html).slice(0, contentLengthMax);
   const [, title] = /<title[^>]{0,200}>([^<]{1,500})/i.exec(html.slice(0, 100_000)) ?? [];
-  const nothing = { author: null, published: null, site: null, language: null };
-  return { title: line(title), ...nothing, content, form: "text", words: countWords(content), charset, note };
+  const unknown = { author: null, published: null, site: null, language: null };
+  const wordCount = content.match(/\S+/g)?.length ?? 0;
+  return { title: oneLine(title), ...unknown, content, format: "text", wordCount, charset, note };
 }
 
-function countWords(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0;
-}
-
-/** A page may write whatever it likes where its title should be: one line of it is shown. */
-function line(text: string | undefined): string | null {
+/** Prevents that a page fakes lines of the tool output in its metadata. */
+function oneLine(text: string | undefined): string | null {
   return text?.replace(/\s+/g, " ").trim().slice(0, 300) || null;
+}
+
+/**
+ * Makes the links and images of a page absolute. Removes URLs that run code (`javascript:`), embed content (`data:`) or
+ * use any other protocol than http, https and mailto. A `<base>` counts if it is a web address, as in browsers.
+ */
+function resolveLinks(document: Document, pageUrl: string): void {
+  const base = baseUrlOf(document, pageUrl);
+  for (const element of document.querySelectorAll("base, [href], [src], [srcset]")) {
+    if (element.localName === "base") {
+      element.remove();
+      continue;
+    }
+    // Without srcset, Defuddle uses the image of src.
+    element.removeAttribute("srcset");
+    for (const name of ["href", "src"]) resolveLink(element, name, base);
+  }
+}
+
+function baseUrlOf(document: Document, pageUrl: string): string {
+  const href = document.querySelector("base[href]")?.getAttribute("href");
+  const base = href ? URL.parse(href.trim(), pageUrl) : null;
+  return base && isWebUrl(base) ? base.href : pageUrl;
+}
+
+function resolveLink(element: Element, name: string, base: string): void {
+  const value = element.getAttribute(name);
+  if (value === null) return;
+  const url = URL.parse(value.trim(), base);
+  const isAllowed = url && (isWebUrl(url) || (name === "href" && url.protocol === "mailto:"));
+  if (!isAllowed) element.removeAttribute(name);
+  else if (!value.trim().startsWith("#")) element.setAttribute(name, url.href);
+}
+
+function isWebUrl({ protocol }: URL): boolean {
+  return protocol === "http:" || protocol === "https:";
+}
+
+interface TreeNode {
+  readonly firstChild: TreeNode | null;
+  readonly nextSibling: TreeNode | null;
+  readonly parentNode: TreeNode | null;
+}
+
+/** Walks the tree without recursion, so that a deep tree cannot overflow the stack. */
+function isTooDeep(root: TreeNode): boolean {
+  let depth = 0;
+  for (let node: TreeNode | null = root; node; ) {
+    if (node.firstChild) {
+      depth += 1;
+      if (depth > depthMax) return true;
+      node = node.firstChild;
+      continue;
+    }
+    while (node && node !== root && !node.nextSibling) {
+      node = node.parentNode;
+      depth -= 1;
+    }
+    node = node === root ? null : (node?.nextSibling ?? null);
+  }
+  return false;
 }

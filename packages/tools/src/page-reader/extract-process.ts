@@ -1,24 +1,24 @@
 import { isMainThread, Worker } from "node:worker_threads";
-import type { PageJob } from "./page-job.ts";
+import type { ExtractInput } from "./extract-page.ts";
 
-// The process in which pages are read, and beside it a thread that ends it when nobody is there any more to read for: a
-// page that is at work may not let its process hear of anything.
+// The program of the extract process. The main thread extracts pages. The worker thread kills the process when its parent
+// has died, because an extraction blocks the main thread and its events.
 
 if (isMainThread) serve();
 else watchParent();
 
 function serve(): void {
   new Worker(new URL(import.meta.url)).unref();
-  // Nothing in here has a reason to ask the network.
-  globalThis.fetch = () => Promise.reject(new Error("nothing is fetched while a page is read"));
+  // No code of this process may use the network.
+  globalThis.fetch = () => Promise.reject(new Error("extraction must not fetch"));
   process.on("disconnect", () => process.exit());
-  process.on("message", (job: PageJob) => void answer(job));
+  process.on("message", (input: ExtractInput) => void reply(input));
 }
 
-async function answer(job: PageJob): Promise<void> {
+async function reply(input: ExtractInput): Promise<void> {
   try {
     const { extractPage } = await import("./extract-page.ts");
-    process.send?.({ page: await extractPage(job) });
+    process.send?.({ page: await extractPage(input) });
   } catch (error) {
     process.send?.({ problem: error instanceof Error ? error.message : String(error) });
   }

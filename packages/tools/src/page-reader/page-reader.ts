@@ -1,49 +1,49 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Clock, RunFailure } from "@troupe/core";
-import { startStopwatch, untilAborted } from "../http-client/deadlines.ts";
-import type { PageContent, PageJob } from "./page-job.ts";
+import { startDeadlines, untilAborted } from "../http-client/deadlines.ts";
+import type { ExtractedPage, ExtractInput } from "./extract-page.ts";
 
 export interface PageReader {
-  /** Throws a `RunFailure` where not even the text of a page can be had. */
-  read(job: PageJob, signal: AbortSignal): Promise<PageContent>;
+  /** Throws a `RunFailure` if not even the plain text of a page can be extracted. */
+  read(input: ExtractInput, signal: AbortSignal): Promise<ExtractedPage>;
 }
 
 export interface PageReaderOptions {
   clock: Clock;
-  /** For one try. @default 8 s */
+  /** For each attempt. @default 8 s */
   timeoutMs?: number;
   /** @default 512 */
   memoryMb?: number;
 }
 
-/** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
-const program = fileURLToPath(
-  new URL(`./extract-process${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
-);
+/** A checkout runs the source (`.ts`), a package the compiled file (`.js`). */
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const program = fileURLToPath(new URL(`./extract-process.${extension}`, import.meta.url));
 
-/** Of a larger one, the beginning is read. */
+/** The reader ignores the rest of a larger page. */
 const pageBytesMax = 5_000_000;
 
-/** After a page of such a size the process is not used again: what it has taken of memory it would keep. */
-const largeBytes = 1_000_000;
+/** After a page of this size the process ends, because it would keep the memory. */
+const largePageBytes = 1_000_000;
 
-type Answer = { page: PageContent } | { problem: string };
+type Reply = { page: ExtractedPage } | { problem: string };
 
 /**
- * Reads pages in a process of its own, one after the other. A thread would not do: one that runs out of memory can take
- * the whole process with it, whatever its limits are. It is started for the first page, has no variables of the
- * environment, may write no file and start no program, is killed when a page takes too much time or memory, ends with the
- * process that started it, and keeps none alive that has nothing else to do. A page that was too much is read again as
- * plain text.
+ * Extracts pages in a process of its own, one after the other. This keeps the HTML parsers out of this process. A hostile
+ * page can only exhaust the extract process: a worker thread that runs out of memory can crash its whole process.
+ *
+ * The process starts for the first page. It gets no environment, cannot write files and cannot start programs. The reader
+ * kills it when a page takes too much time or memory, and extracts that page again as plain text. The process ends with
+ * its parent and does not keep the parent alive.
  */
 export function createPageReader({ clock, timeoutMs = 8_000, memoryMb = 512 }: PageReaderOptions): PageReader {
   let idle: ChildProcess | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  let lastRead: Promise<unknown> = Promise.resolve();
 
   const start = (): ChildProcess => {
     const child = startProcess(memoryMb);
-    // It may end while nobody waits for it, and somebody has to hear of that.
+    // Without a listener, an error of the idle process would crash this process.
     child
       .on("error", () => {})
       .on("exit", () => {
@@ -52,51 +52,51 @@ export function createPageReader({ clock, timeoutMs = 8_000, memoryMb = 512 }: P
     return child;
   };
 
-  const attempt = async (job: PageJob, signal: AbortSignal): Promise<Answer> => {
+  const attempt = async (input: ExtractInput, signal: AbortSignal): Promise<Reply> => {
     const child = idle ?? start();
     idle = null;
-    setAwaited(child, true);
-    const { promise, resolve } = Promise.withResolvers<Answer>();
-    const heard = (answer: unknown): void => resolve(answer as Answer);
-    const ended = (): void => resolve({ problem: "it needs more memory than a page may have" });
+    setRef(child, true);
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const onMessage = (message: unknown): void => resolve(message as Reply);
+    const onEnd = (): void => resolve({ problem: "it needs more memory than the limit" });
     const cancel = clock.after(timeoutMs, () => resolve({ problem: `it takes longer than ${timeoutMs} ms` }));
-    child.once("message", heard).once("error", ended).once("exit", ended);
-    child.send(job, () => {});
+    child.once("message", onMessage).once("error", onEnd).once("exit", onEnd);
+    child.send(input, () => {});
     try {
-      const answer = await untilAborted(promise, signal);
-      if ("page" in answer && job.bytes.length < largeBytes) idle = child;
-      return answer;
+      const reply = await untilAborted(promise, signal);
+      if ("page" in reply && input.bytes.length < largePageBytes) idle = child;
+      return reply;
     } finally {
       cancel();
-      child.off("message", heard).off("error", ended).off("exit", ended);
-      if (idle === child) setAwaited(child, false);
+      child.off("message", onMessage).off("error", onEnd).off("exit", onEnd);
+      if (idle === child) setRef(child, false);
       else child.kill("SIGKILL");
     }
   };
 
-  const readOne = async (job: PageJob, signal: AbortSignal): Promise<PageContent> => {
+  const readOne = async (input: ExtractInput, signal: AbortSignal): Promise<ExtractedPage> => {
     if (signal.aborted) throw signal.reason;
-    const first = await attempt(job, signal);
+    const first = await attempt(input, signal);
     if ("page" in first) return first.page;
-    const second = await attempt({ ...job, want: "text" }, signal);
-    if ("page" in second) return { ...second.page, note: `the page is plain text here: ${first.problem}` };
+    const second = await attempt({ ...input, mode: "text" }, signal);
+    if ("page" in second) return { ...second.page, note: `shown as plain text: ${first.problem}` };
     throw new RunFailure({
       type: "tool_error",
-      message: `the page cannot be read: ${second.problem}; ask for format "raw", or for another page`,
+      message: `the page cannot be read: ${second.problem}; use format "raw" or another page`,
       recoverable: false,
     });
   };
 
   return {
-    async read(job, caller) {
-      using watch = startStopwatch(clock, caller);
-      const bytes = job.bytes.subarray(0, pageBytesMax);
-      const mine = last.then(() => readOne({ ...job, bytes }, watch.signal));
-      last = mine.catch(() => {});
-      const page = await untilAborted(mine, watch.signal);
-      if (bytes.length === job.bytes.length) return page;
-      const cut = `only the first ${pageBytesMax} of its ${job.bytes.length} bytes were read`;
-      return { ...page, note: page.note === null ? cut : `${page.note}; ${cut}` };
+    async read(input, caller) {
+      using deadlines = startDeadlines(clock, caller);
+      const bytes = input.bytes.subarray(0, pageBytesMax);
+      const thisRead = lastRead.then(() => readOne({ ...input, bytes }, deadlines.signal));
+      lastRead = thisRead.catch(() => {});
+      const page = await untilAborted(thisRead, deadlines.signal);
+      if (bytes.length === input.bytes.length) return page;
+      const note = `only the first ${pageBytesMax} of ${input.bytes.length} bytes were read`;
+      return { ...page, note: page.note === null ? note : `${page.note}; ${note}` };
     },
   };
 }
@@ -112,14 +112,13 @@ function startProcess(memoryMb: number): ChildProcess {
       "--allow-worker",
     ],
     serialization: "advanced",
-    // What it has to say of a page is in its answer; its other words are for nobody.
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
 }
 
-/** Whether this process stays alive for it. */
-function setAwaited(child: ChildProcess, isAwaited: boolean): void {
-  if (isAwaited) {
+/** Sets whether the child keeps this process alive. */
+function setRef(child: ChildProcess, isRef: boolean): void {
+  if (isRef) {
     child.ref();
     child.channel?.ref();
   } else {

@@ -1,0 +1,78 @@
+import { createRedactor, type Risk } from "@troupe/core";
+import { z } from "zod";
+import { defineTool, type Tool } from "../define-tool.ts";
+import { type PageToolDeps, readPage } from "./read-page.ts";
+
+const partLengthMax = 60_000;
+/** A character has at most four bytes. The rest is for the lines above the text. */
+const outputBytesMax = 4 * partLengthMax + 8_192;
+
+const pageInput = {
+  url: z.string().min(1).max(8_000).describe("The whole URL, with http:// or https://"),
+  from: z.int().min(0).default(0).describe("First character to show; the previous part of a long page names it"),
+  length: z.int().min(1).max(partLengthMax).default(20_000).describe("How many characters to show"),
+};
+
+const modes = { markdown: "page", text: "text", raw: "source" } as const;
+
+/** Creates the tool that fetches one page. */
+export function createWebFetchTool(deps: PageToolDeps): Tool {
+  return defineTool({
+    name: "web_fetch",
+    description:
+      "Fetches a web page or file by its URL and shows all of it: HTML as Markdown, JSON and text unchanged. A long page " +
+      "comes in parts: use from to get the next part. For the article alone, use webReader. Scripts do not run.",
+    input: z.strictObject({
+      ...pageInput,
+      format: z
+        .enum(["markdown", "text", "raw"])
+        .default("markdown")
+        .describe("For HTML: Markdown, plain text, or the source"),
+    }),
+    risk: "low",
+    riskOf: ({ url }) => riskOfUrl(url),
+    effect: "read",
+    groups: ["web"],
+    outputBytesMax,
+    run: ({ url, format, from, length }, context) =>
+      readPage({ url, from, length, mode: modes[format], images: true }, deps, context),
+  });
+}
+
+/** Creates the tool that reads the article of a page. */
+export function createWebReaderTool(deps: PageToolDeps): Tool {
+  return defineTool({
+    name: "webReader",
+    description:
+      "Reads the main article of a web page as Markdown with its title, author and date, without menus, advertisements " +
+      "and comments. A long article comes in parts: use from to get the next part. For the whole page, use web_fetch.",
+    input: z.strictObject({
+      ...pageInput,
+      retain_images: z.boolean().default(false).describe("Whether to keep links to the images of the article"),
+    }),
+    risk: "low",
+    riskOf: ({ url }) => riskOfUrl(url),
+    effect: "read",
+    groups: ["web"],
+    outputBytesMax,
+    run: ({ url, retain_images, from, length }, context) =>
+      readPage({ url, from, length, mode: "article", images: retain_images }, deps, context),
+  });
+}
+
+/** A longer path and query can carry data that an agent has read. Few pages need more. */
+const pathLengthMax = 200;
+const labelLengthMax = 40;
+const redactor = createRedactor({});
+
+/**
+ * The risk of a request is low. It is medium if the URL could send data out: a long path, query or host label, or text
+ * that looks like a key. A policy can require approval for medium risk.
+ */
+function riskOfUrl(text: string): Risk {
+  const url = URL.parse(text.trim());
+  if (!url) return "low";
+  const isLong = `${url.pathname}${url.search}`.length > pathLengthMax;
+  const hasLongLabel = url.hostname.split(".").some((label) => label.length > labelLengthMax);
+  return isLong || hasLongLabel || redactor.text(url.href) !== url.href ? "medium" : "low";
+}
