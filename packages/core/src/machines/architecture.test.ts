@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md shows the machines as they are: after a change, paste what `troupe inspect machine NAME` prints. */
+/** docs/machines.md shows the machines as they are. After a change, paste the output of `troupe inspect machine NAME`. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { agentMachine } from "./agent/machine.ts";
@@ -6,11 +6,11 @@ import { batchMachine } from "./batch/machine.ts";
 import { delegationMachine } from "./delegation/machine.ts";
 import { machineToMermaid } from "./mermaid.ts";
 
-const architecture = readFileSync(new URL("../../../../ARCHITECTURE.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../../docs/machines.md", import.meta.url), "utf8");
 
 /** The diagram below a summary. */
 function shown(name: string): string | undefined {
-  return architecture
+  return page
     .split(`<summary><code>${name}</code></summary>`)[1]
     ?.match(/```mermaid\n(.*?)```/s)?.[1]
     ?.trim();
