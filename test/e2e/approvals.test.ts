@@ -85,7 +85,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
     await responseOf(daemon(), session);
     // Nobody has to answer any more, and nobody can.
     const late = await troupe(["approvals", "approve", asked[0]?.id ?? ""], { home });
-    expect(late).toMatchObject({ code: 0, stdout: "shell of main was withdrawn before; nothing changed\n" });
+    expect(late).toMatchObject({ code: 0, stdout: "shell of main was withdrawn already; nothing changed\n" });
     const withdrawn = (await client.approvals({ waiting: false, limit: 500 })).approvals.filter(
       (row) => row.session === session,
     );
@@ -243,7 +243,7 @@ ofOneProcess(describe.concurrent)("of several answers", { timeout: 60_000 }, () 
     const response = await responseOf(daemon(), session);
     expect(response.details).toMatch(state.startsWith("approved") ? /^exit code 0$/ : /^denied by /);
     const later = await troupe(["approvals", "deny", id], { home });
-    expect(later).toMatchObject({ code: 0, stdout: expect.stringMatching(/ before; nothing changed\n$/) });
+    expect(later).toMatchObject({ code: 0, stdout: expect.stringMatching(/ already; nothing changed\n$/) });
     expect(later.stdout).toContain(`was ${state} before`);
     const answers = (await daemon().journal.inbox(session)).filter(({ kind }) => kind === "approval.answered");
     expect(answers).toHaveLength(1);

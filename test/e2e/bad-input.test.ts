@@ -219,7 +219,7 @@ describe.concurrent("a home", () => {
     for (const command of commands.slice(0, 2)) {
       const result = await troupe(command, { home, cwd: folder });
       expect(result.code).toBe(3);
-      expect(refusal(result).error).toBe(`the home ${home} cannot be written`);
+      expect(refusal(result).error).toBe(`the home ${home} is not writable`);
       expect(result.stderr).toMatch(/^why: {3}ENOTDIR/m);
     }
   });
@@ -282,7 +282,7 @@ describe.concurrent("a provider without a model that could be guessed", () => {
     const doctor = await troupe(["doctor"], { home, env });
     for (const result of [alone, attached]) {
       expect(result.code).toBe(3);
-      expect(refusal(result).error).toContain("the demo never stands in");
+      expect(refusal(result).error).toContain("the demo never replaces a real provider");
       expect(refusal(result).fix).toContain("export TROUPE_MODEL=openai/<model>");
     }
     expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);

@@ -173,7 +173,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
     const settled = await troupe(["cancel", runOf("researcher", "look")], { home });
     expect(settled).toMatchObject({
       code: 0,
-      stdout: `${runOf("researcher", "look")} had settled before: completed\n`,
+      stdout: `${runOf("researcher", "look")} has already settled: completed\n`,
     });
     const before = await ledger.calls(runs.map(({ run }) => run));
     const first = await troupe(["cancel", build, "--json"], { home });

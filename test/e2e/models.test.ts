@@ -65,7 +65,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     const tested = await run(["models", "test"], env);
     expect(tested.code).toBe(4);
     expect(tested.stdout).toMatch(/✗ failed {2}answer: .*export ANTHROPIC_API_KEY=/);
-    expect(tested.stdout).toContain("– skipped  tools: nothing answered");
+    expect(tested.stdout).toContain("– skipped  tools: the model did not answer");
     const ran = await run(["run", "hello"], env);
     expect(ran.code).toBe(4);
     expect(ran.stderr).toContain("export ANTHROPIC_API_KEY=");
@@ -92,7 +92,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     const env = { OPENAI_BASE_URL: server.openaiUrl, TROUPE_CONFIG: file };
     const tested = await run(["models", "test", "openai/llama3.2"], env);
     expect(tested.code).toBe(5);
-    expect(tested.stdout).toContain("✗ failed  answer: no whole answer came within 300 ms");
+    expect(tested.stdout).toContain("✗ failed  answer: no complete answer within 300 ms");
   });
 
   it("says that a model calls no tools, or is not there: 3", async ({ expect, onTestFinished }) => {
@@ -101,7 +101,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     const env = { OPENAI_BASE_URL: server.openaiUrl };
     const talking = await run(["models", "test", "openai/llama3.2"], env);
     expect(talking.code).toBe(3);
-    expect(talking.stdout).toMatch(/✗ failed {2}tools: it answered in words and called no tool\n +fix: choose a model/);
+    expect(talking.stdout).toMatch(/✗ failed {2}tools: it answered with text and called no tool\n +fix: choose a model/);
     const missing = await run(["models", "test", "openai/nobody"], env);
     expect(missing.code).toBe(3);
     expect(missing.stdout).toMatch(/✗ failed {2}answer: .*nobody/);
@@ -267,7 +267,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     await run(["trust", "--yes"]);
     const ran = await run(["run", "x"], { OPENAI_API_KEY: key, OPENAI_BASE_URL: server.openaiUrl });
     expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain("config.yaml:2: providers count only in your own file");
+    expect(ran.stderr).toContain("config.yaml:2: providers is ignored: only your own configuration can set it");
     expect(evil.calls()).toEqual([]);
   });
 
@@ -283,7 +283,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect(linted.code).toBe(0);
     expect(linted.stdout).toContain('odd.md:4:1: warning no model is called "nowhere/x"');
     expect((await run(["agents", "validate", agents])).stdout).toBe("");
-    expect(ran.stderr).toContain('the agent odd wants a model that cannot be asked: no model is called "nowhere/x"');
+    expect(ran.stderr).toContain('the agent odd names a model that is not available: no model is called "nowhere/x"');
     expect(server.calls()).toEqual([]);
   });
 });

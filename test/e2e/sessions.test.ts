@@ -58,7 +58,7 @@ describe.concurrent("troupe cancel", () => {
     expect(await daemon.client.session(session)).toEqual(settled);
     await daemon.stop();
     // Nothing was sent to it the second time, either.
-    expect((await troupe(["cancel", session], { home })).stdout).toBe(`${session} had settled before: cancelled\n`);
+    expect((await troupe(["cancel", session], { home })).stdout).toBe(`${session} has already settled: cancelled\n`);
     for (const entries of readJournalFile(path.join(home, "journal.db")).values()) {
       expect(entries.at(-1)?.entry.kind).toBe("run.settled");
     }

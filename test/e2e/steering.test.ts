@@ -64,7 +64,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     if (opened?.kind !== "run.opened") throw new Error("the run did not open");
     expect(opened.request.context).toMatch(/main[\s\S]*A message from ada: mind the gap/);
     const late = await troupe(["steer", run, "too late"], { home });
-    expect(late).toMatchObject({ code: 0, stdout: `${run} had settled before: completed\n` });
+    expect(late).toMatchObject({ code: 0, stdout: `${run} has already settled: completed\n` });
   });
 
   ofOneProcess(it)("while the model speaks its last word makes it go on", async ({ expect }) => {

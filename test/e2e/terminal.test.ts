@@ -126,7 +126,7 @@ describeAtTerminal("somebody at a terminal", () => {
     run.type(ctrlC);
     const { code, stdout } = await run.ended;
     expect(code).toBe(130);
-    expect(stdout).toMatch(/cancelling session \S+; once more leaves at once/);
+    expect(stdout).toMatch(/cancelling session \S+; press Ctrl-C again to exit at once/);
     expect(stdout).not.toContain("never said");
   });
 
@@ -151,6 +151,6 @@ describeAtTerminal("somebody at a terminal", () => {
     expect(await responseOf(daemon, session)).toMatchObject({ details: "exit code 0" });
     const { code, stdout } = await run.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("no answer is needed any more");
+    expect(stdout).toContain("no answer is needed anymore");
   });
 });

@@ -48,7 +48,7 @@ it.skipIf(!hasServer)(
     await one?.kill();
     const missed = await until(async () => {
       const found = await check("troupe");
-      return String(found.problems).includes("is away, with its copies of troupe_journal") && found;
+      return String(found.problems).includes("is offline, with its copies of troupe_journal") && found;
     });
     expect(missed).toMatchObject({ code: 1, ok: false, drift: [] });
 

@@ -191,7 +191,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     const first = await pid();
     process.kill(first, "SIGKILL");
     await until(async () => (await pid().catch(() => first)) !== first);
-    await until(async () => !(await daemon.client.status()).bus.includes("out of reach"));
+    await until(async () => !(await daemon.client.status()).bus.includes("not reachable"));
     const { session } = await daemon.client.submit({ task: "go", origin: "api" });
     expect(await responseOf(daemon, session)).toMatchObject({ summary: "Done." });
 
@@ -214,9 +214,9 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     [
       "missing at the configured path",
       { TROUPE_NATS_SERVER: "/nowhere/nats-server" },
-      /\/nowhere\/nats-server, which is no program/,
+      /\/nowhere\/nats-server, which is not an executable file/,
     ],
-    ["another program with that name", { TROUPE_NATS_SERVER: "/bin/false" }, /does not understand/],
+    ["another program with that name", { TROUPE_NATS_SERVER: "/bin/false" }, /rejects/],
   ] as const)("%s: reported, with the place to get one", async ([_what, env, words], test) => {
     const home = await tempFolder("connect", test);
     const { code, stdout } = await troupe([...up, "--nats", "auto"], { home, env });

@@ -94,18 +94,18 @@ describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () =>
 
     await server.reconfigure(operator.config({ revoked: [first] }));
     await worker.said(/refuses these credentials/);
-    await worker.said(/is out of reach; looking for it/);
+    await worker.said(/is not reachable; reconnecting/);
     await keep("worker.creds", second.creds);
-    await worker.said(/is back\n/);
+    await worker.said(/is reachable again\n/);
     expect(await ask()).toMatchObject({ summary: "It says: I thought." });
-    expect(worker.stderr().match(/out of reach/g)).toHaveLength(1);
+    expect(worker.stderr().match(/is not reachable/g)).toHaveLength(1);
     expect(worker.stderr().match(/refuses these credentials/g)).toHaveLength(1);
     expect((await worker.kill("SIGTERM")).code).toBe(0);
 
     const { stdout } = await worker.ended;
     const logs = (await Promise.all([folderText(daemon.home, "logs"), folderText(worker.home, "workers")])).join("");
     const written = stdout + worker.stderr() + JSON.stringify(daemon.ready) + daemon.stderr() + logs;
-    expect(written).toContain("NATS refuses something");
+    expect(written).toContain("NATS refused an operation");
     for (const { seed, jwt } of [ofDaemon, first, second]) {
       expect(written).not.toContain(seed);
       expect(written).not.toContain(jwt);

@@ -53,7 +53,7 @@ describe.skipIf(!hasServer)(hasServer ? "troupe hosts, without a daemon" : natsS
     ]);
     expect(listed.code).toBe(0);
     expect(JSON.parse(listed.stdout)).toMatchObject([{ host: "worker-a", runs: 2, busy: 1, status: "alive" }]);
-    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("worker-a was asked to drain") });
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("asked worker-a to drain") });
     expect(drained).toEqual(["worker-a, as ada wants"]);
   });
 

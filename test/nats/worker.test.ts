@@ -67,7 +67,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     const twin = await troupes.worker("expert", { has: expert, flags: ["--name", "brain"] });
     expect(await twin.ended).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("a worker called brain already"),
+      stdout: expect.stringContaining("is taken by a worker"),
     });
     expect(await worker.kill("SIGTERM")).toMatchObject({ code: 0 });
     expect(worker.stderr()).toMatch(/draining.*\nstopped\n$/s);
@@ -155,27 +155,27 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     await worker.ready;
 
     await own.kill();
-    await until(async () => (await daemon.client.status()).bus.includes("out of reach"));
-    await worker.said(new RegExp(`${own.url} is out of reach; looking for it`));
+    await until(async () => (await daemon.client.status()).bus.includes("not reachable"));
+    await worker.said(new RegExp(`${own.url} is not reachable; reconnecting`));
     await own.restart();
-    await worker.said(new RegExp(`${own.url} is back`));
-    await until(async () => !(await daemon.client.status()).bus.includes("out of reach"));
+    await worker.said(new RegExp(`${own.url} is reachable again`));
+    await until(async () => !(await daemon.client.status()).bus.includes("not reachable"));
     await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
     expect(await responseOf(daemon, session)).toMatchObject({ success: true });
 
     // A lost server does not delay the shutdown.
     await own.kill();
-    await until(async () => (await daemon.client.status()).bus.includes("out of reach"));
+    await until(async () => (await daemon.client.status()).bus.includes("not reachable"));
     expect((await worker.kill("SIGTERM")).code).toBe(0);
     await daemon.stop();
     expect(await daemon.ended).toMatchObject({ code: 0 });
   }, 60_000);
 
   it.for([
-    ["an unknown agent", ["--agents", "exprt"], 2, /"exprt\\" is not here; there are: .*expert.*did you mean expert/],
-    ["no server", ["--agents", "expert"], 2, /nobody says which server/],
-    ["a server of one's own", ["--agents", "expert", "--nats", "auto"], 2, /starts no server of its own/],
+    ["an unknown agent", ["--agents", "exprt"], 2, /"exprt\\" does not exist; available: .*expert.*did you mean expert/],
+    ["no server", ["--agents", "expert"], 2, /no server is configured/],
+    ["a server of one's own", ["--agents", "expert", "--nats", "auto"], 2, /`auto` is for `troupe up` only/],
   ] as const)("refuse %s", async ([what, flags, code, words], test) => {
     const home = await tempFolder("worker", test);
     await writeAgent(home, "expert");

@@ -24,7 +24,7 @@ import type { Keyboard } from "./terminal/keyboard.ts";
 import type { PipedInput } from "./terminal/piped-input.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** The world that a command runs in: everything of the process that it touches. */
+/** The environment of a command: every part of the process that it uses. */
 export interface Cli {
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -35,59 +35,59 @@ export interface Cli {
   keyboard: Keyboard;
   interrupts: Interrupts;
   composition: Composition;
-  /** Wall clock, in ms. */
+  /** Wall clock in milliseconds. */
   now(): number;
-  /** Shows a page to the user; false when nothing could be started. */
+  /** Opens a page in the browser; false if no browser could be started. */
   openPage(url: string): Promise<boolean>;
 }
 
-/** All that the commands need of the other packages. `compose.ts` is the one real implementation. */
+/** The functions of other packages that commands use. `composition.ts` is the real implementation; tests have a fake one. */
 export interface Composition {
   start: StartTroupe;
   startWorker(options: WorkerOptions): Promise<RunningWorker>;
-  /** Asks the hosts on a server who they are; null where no server is named. */
+  /** Queries the hosts on a server; null if no server is configured. */
   watchHosts(options: HostWatchOptions): Promise<HostWatch | null>;
-  /** Looks at the server that is configured, and changes nothing; null where there is none. */
+  /** Checks the configured NATS server and changes nothing; null if none is configured. */
   checkNats(options: NatsCheckOptions): Promise<NatsFacts | null>;
-  /** What a person does about the streams of a server. */
+  /** Maintenance of the streams on a server. */
   streams: StreamMaintenance;
-  /** Entries that a home's record set aside, and runs of which it has two lines; null where nobody can tell. */
+  /** Damaged entries and forked runs in a home's record; null if there is no record. */
   readIntegrity(home: Home): IntegrityReport | null;
-  /** The same journal and record without a host and a server. */
+  /** Opens the journal and record of a home without a host and a server. */
   openOffline(options: OfflineOptions): Promise<OfflineTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;
-  /** The client of a troupe in this process, which calls its service directly. */
+  /** Creates the client of a troupe in this process. It calls the service directly. */
   createLocalClient(troupe: RunningTroupe): TroupeClient;
-  /** Null when there is no record yet. Never writes. */
+  /** Opens the record for reading; null if there is none yet. */
   openReader(home: Home): Promise<RecordArchive | null>;
-  /** Fails with `INVALID_POLICY`. Without a file it is the default one. */
+  /** Rejects with `INVALID_POLICY`. Without a file it returns the default policy. */
   readPolicy(home: Home): Promise<HomePolicy>;
-  /** How commands would be kept under that policy, tried out. */
+  /** Tests the sandbox that the policy selects. */
   readSandbox(home: Home): Promise<SandboxFacts>;
-  /** What is configured in a folder, and where it was said. Fails with `INVALID_CONFIG`. */
+  /** The settings of a folder, each with its origin. Rejects with `INVALID_CONFIG`. */
   readConfig(options: ConfigOptions): Promise<Config>;
   openModels(config: Config): ModelAccess;
-  /** The stored answers to requests for approval. Needs no running troupe. */
+  /** The stored approval rules. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
-  /** An id for a session or a turn that is to be submitted. */
+  /** A new id for a session or a turn. */
   newId(): string;
   /**
-   * Runs a session that the home's journal has again, offline: with the agents and tools that its runs were opened with,
-   * or with those of today. Needs no running troupe, and disturbs none.
+   * Replays a recorded session offline, with the agents and tools of then or the current ones. Needs no running troupe, and
+   * can run beside one.
    */
   replay(options: { home: Home; session: string; current: boolean; env: NodeJS.ProcessEnv }): Promise<Replayed>;
-  /** The agents as seen from a workspace. Needs no running troupe. */
+  /** The agents of a workspace. Needs no running troupe. */
   loadAgents(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
-  /** Lints agent files and folders of them. */
+  /** Checks agent files and folders of them. */
   validateAgents(paths: readonly string[]): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
-  /** The newest `user_version` of each database that this build can read. */
+  /** The newest database versions (`user_version`) that this build can read. */
   storeVersions: { journal: number; record: number };
 }
 
-/** The command line always serves HTTP: other commands of the same home talk to it. */
+/** The command line always serves HTTP, because other commands of the same home connect to it. */
 export interface StartOptions extends Omit<CoreStartOptions, "http"> {
   host: string;
-  /** 0: any free port. Otherwise this port, or the next free one. */
+  /** 0 takes any free port. Otherwise this port, or the next free one. */
   port: number;
 }
 
@@ -98,10 +98,10 @@ export interface RunningTroupe extends Omit<CoreRunningTroupe, "url" | "deps" | 
 
 export type StartTroupe = (options: StartOptions) => Promise<RunningTroupe>;
 
-/** The record, opened for reading while nobody owns the home. */
+/** The record, opened for reading while no process owns the home. */
 export type RecordArchive = RecordReader & { close(): Promise<void> | void };
 
-/** What a home's `policy.yaml` says about tools and agents, and names in it that nothing here has. */
+/** The grant layer of a home's `policy.yaml`, and warnings about unknown names in it. */
 export interface HomePolicy {
   layer: GrantLayer;
   warnings: string[];

@@ -26,7 +26,7 @@ import { checkNats } from "./nats/server.ts";
 import { streamMaintenance } from "./nats/stream-maintenance.ts";
 import { createServiceClient } from "./session/service-client.ts";
 /**
- * The one place that knows all packages: puts journal, recorder, host, service and HTTP server of a home together.
+ * The real composition. This is the one module that imports every package.
  */
 export const composition: Composition = {
   async start({ host, port, ...options }) {
@@ -73,7 +73,7 @@ export const composition: Composition = {
   storeVersions: { journal: journalVersion, record: recordVersion },
 };
 
-/** Folder of the built dashboard, in a checkout and in an installation alike. */
+/** Folder of the built dashboard, both in a checkout and in an installation. */
 function dashboardFolder(): string {
   return join(dirname(fileURLToPath(import.meta.resolve("@troupe/dashboard/package.json"))), "dist");
 }

@@ -11,14 +11,14 @@ const filesMax = 5;
 export interface HomeLogger {
   logger: Logger;
   path: string;
-  /** Writes what is left and closes the file. */
+  /** Flushes and closes the file. */
   close(): void;
 }
 
 /**
- * JSON lines to `logs/troupe-<date>.log` of a home; never to stdout, which belongs to answers. `TROUPE_LOG` is the
- * level. No secret is written. Whoever logs for a session or run binds `session` and `run`. At start a file over 10 MB is set aside and only
- * the newest five stay.
+ * Opens the log of a home: JSON lines in `logs/troupe-<date>.log`, never on stdout. `TROUPE_LOG` sets the level. Secrets are
+ * redacted. Code that logs for a session or run binds `session` and `run`. At the start a file over 10 MB is renamed, and
+ * only the newest five files are kept.
  */
 export function openLogger(options: {
   home: Home & Partial<Pick<OwnedHome, "token">>;
@@ -29,9 +29,9 @@ export function openLogger(options: {
   const folder = homeFiles(options.home).logs;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `troupe-${options.now.toISOString().slice(0, 10)}.log`);
-  setAsideWhenBig(path);
+  rotateIfLarge(path);
   removeOld(folder, path);
-  // Synchronous: the lines before a crash are the ones that matter.
+  // Synchronous, because the lines before a crash matter most.
   const file = destination({ dest: path, append: true, sync: true, mode: 0o600 });
   const { token } = options.home;
   const redact = createHomeRedactor({ env: options.env, ...(token === undefined ? {} : { token }) });
@@ -50,7 +50,7 @@ export function openLogger(options: {
 
 const secrets = ["token", "apiKey", "authorization"].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** The last moment before a line is written: nothing that is logged, by whomever, gets past it. */
+/** Redacts a line just before it is written, so that no logger can bypass it. */
 function redactLine(line: string, redact: Redactor): string {
   if (!redact.mayBeIn(line)) return line;
   try {
@@ -63,12 +63,12 @@ function redactLine(line: string, redact: Redactor): string {
 function levelOf(env: NodeJS.ProcessEnv): string {
   const level = env.TROUPE_LOG || "info";
   if (levels.includes(level)) return level;
-  throw new TroupeError("USAGE", `TROUPE_LOG is "${level}", which is not one of ${levels.join(", ")}`, {
+  throw new TroupeError("USAGE", `TROUPE_LOG is "${level}"; it must be one of ${levels.join(", ")}`, {
     fix: "export TROUPE_LOG=info",
   });
 }
 
-function setAsideWhenBig(path: string): void {
+function rotateIfLarge(path: string): void {
   if (!existsSync(path) || statSync(path).size <= bytesMax) return;
   const stem = path.slice(0, -".log".length);
   let number = 1;
@@ -76,7 +76,7 @@ function setAsideWhenBig(path: string): void {
   renameSync(path, `${stem}.${number}.log`);
 }
 
-/** Leaves room for the current one among the newest. */
+/** Deletes all but the newest files, with the current one among them. */
 function removeOld(folder: string, current: string): void {
   const others = readdirSync(folder)
     .filter((name) => /^troupe-.*\.log$/.test(name))

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Imports nothing by itself: an old Node has to be told so before it meets what it cannot load.
+// No static imports: an old Node must reach this check before it loads code that it cannot run.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 13)) {

@@ -1,4 +1,4 @@
-/** Closes what a start has opened, the newest first. */
+/** Steps that close the parts of a process, in the reverse order of their start. */
 export interface Cleanup {
   /** Adds a step. It runs before every step that was added earlier. */
   add(step: () => unknown): void;

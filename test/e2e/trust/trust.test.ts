@@ -63,7 +63,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     for (const agent of ["main", "helper", "script"]) {
       const ran = await run("run", "do it", "--agent", agent);
       expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "done\n" });
-      expect(ran.stderr).toContain("this project brings .troupe/config.yaml, .troupe/tools/evil.mjs");
+      expect(ran.stderr).toContain("this project has .troupe/config.yaml, .troupe/tools/evil.mjs");
       await isUntouched(repository, before);
     }
     // Its model goes to nobody: no such provider is set up.
@@ -93,7 +93,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     expect(models()).toEqual([ofTheUser, ofTheUser]);
     await daemon.stop();
     const logged = await logOf(home);
-    expect(logged.filter((line) => line.includes("it is not used"))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes(": ignored"))).toHaveLength(1);
   });
 
   it("is what its owner accepts: what is configured counts, and no more", async ({ expect, onTestFinished }) => {
@@ -114,7 +114,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     await repository.write(".troupe/hooks/session-start", "#!/bin/sh\n");
     expect(await asked()).toBe(ofTheUser);
     const doctor = await run("doctor");
-    expect(doctor.stdout).toContain("it is another since it was trusted: changed .troupe/hooks/session-start");
+    expect(doctor.stdout).toContain("it changed since you trusted it: changed .troupe/hooks/session-start");
     expect((await run("trust")).code).toBe(8);
     expect(await run("trust", "--yes")).toMatchObject({ code: 0 });
     expect(await asked()).toBe(ofTheProject);
@@ -130,7 +130,7 @@ describeAtTerminal("a run at a terminal", () => {
     await mkdir(path.join(home, "user"), { recursive: true });
     const options = { home, cwd: repository.folder, env, test: { onTestFinished } };
     const first = startInTerminal(["run", "do it"], options);
-    await first.said(/this project brings .*: trust\? \[y\/N\]/);
+    await first.said(/this project has .*: trust\? \[y\/N\]/);
     expect(await repository.started()).toEqual([]);
     await first.answer("y");
     expect(await first.ended).toMatchObject({ code: 0 });

@@ -9,7 +9,7 @@ import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { type Cell, layout, truncate } from "../render/layout.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe agents ls`: who can be asked from this folder. Reads the files themselves, so no daemon is needed. */
+/** `troupe agents ls`: lists the agents of this folder. Reads the files, so it needs no daemon. */
 export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const registry = await loadAgents(cli);
@@ -25,7 +25,7 @@ export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<nu
   return 0;
 }
 
-/** `troupe agents show`: one definition, prompt and all. */
+/** `troupe agents show`: shows one definition with its prompt. */
 export async function showAgent(cli: Cli, id: string, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const registry = await loadAgents(cli);
@@ -36,7 +36,7 @@ export async function showAgent(cli: Cli, id: string, flags: { json: boolean }):
   return 0;
 }
 
-/** `troupe agents validate`: lints files and folders. Errors exit with 3, warnings alone with 0. */
+/** `troupe agents validate`: checks files and folders. Errors exit with 3, warnings with 0. */
 export async function validateAgents(cli: Cli, paths: readonly string[], flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const absolute = paths.map((path) => existing(cli, path));
@@ -60,7 +60,7 @@ function loadAgents(cli: Cli): Promise<AgentRegistry> {
 
 function unknownAgent(id: string, registry: AgentRegistry): TroupeError {
   const known = registry.agents.map((agent) => agent.id).join(", ");
-  return new TroupeError("UNKNOWN_AGENT", `there is no agent ${JSON.stringify(cleanLine(id))}; there are ${known}`, {
+  return new TroupeError("UNKNOWN_AGENT", `there is no agent ${JSON.stringify(cleanLine(id))}; available: ${known}`, {
     fix: "troupe agents ls",
   });
 }
@@ -78,7 +78,7 @@ function existing(cli: Cli, given: string): string {
   }
 }
 
-/** @param policy Of this machine, where it matters who can really be asked. */
+/** @param policy the policy of this machine, which can disable agents */
 function summarise(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
   const { id, name, description, tools, model, source, subagents } = agent;
   const disabled = agent.disabled || (policy?.denyAgents.includes(id) ?? false);
@@ -86,7 +86,7 @@ function summarise(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
   return { id, name, description, tools, subagents: subagents.allow, model, origin, path, disabled };
 }
 
-/** The description says more about an agent than a long list of others does. */
+/** Longest list of delegates: the description is more useful than a long list. */
 const targetsWidthMax = 30;
 
 function tableOf(agents: readonly AgentSummary[], { width, colours }: Output): string[] {
@@ -113,8 +113,8 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ["model", cleanLine(agent.model)],
     ["tools", agent.tools === null ? "as granted by its parent" : agent.tools.map(cleanLine).join(", ") || "none"],
     ...(agent.disallowedTools.length > 0 ? [["never", agent.disallowedTools.join(", ")] as [string, string]] : []),
-    ["delegates to", agent.subagents.allow.join(", ") || "nobody"],
-    ...(agent.disabled ? [["disabled", "yes: nobody can ask it"] as [string, string]] : []),
+    ["delegates to", agent.subagents.allow.join(", ") || "no agent"],
+    ...(agent.disabled ? [["disabled", "yes: no run can use it"] as [string, string]] : []),
     ["intent", agent.intent],
     ["workspace", workspaceModeOf(agent)],
     ...(limits.length > 0 ? [["limits", limits.join(", ")] as [string, string]] : []),
@@ -124,7 +124,7 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
   return [...layout([{}, {}], rows, width), "", cleanText(agent.prompt).trimEnd()];
 }
 
-/** In the form that editors and CI turn into links. */
+/** `path:line:column:`, which editors and CI turn into links. */
 function describe(problem: AgentProblem, { colours }: Output): string[] {
   const paint = problem.severity === "error" ? colours.red : colours.yellow;
   const position = `${cleanLine(problem.path)}:${problem.line}:${problem.column}:`;
@@ -137,8 +137,8 @@ function plural(count: number, word: string): string {
 }
 
 /**
- * A warning for each agent whose model nothing is configured for: its runs would fail. Where nothing is set up at all the
- * demo answers for everybody, and nothing can be said of models.
+ * A warning for each agent that names an unknown model. Without any configured provider the demo answers for every agent,
+ * so there is no warning.
  */
 export async function modelProblems(
   { composition, home, env, cwd }: Cli,
@@ -163,7 +163,7 @@ export async function modelProblems(
   return found.flat();
 }
 
-/** Where the file names its model. */
+/** Position of the model in the agent file. */
 async function modelPosition(path: string): Promise<{ line: number; column: number }> {
   const text = await readFile(path, "utf8").catch(() => "");
   const line = text.split("\n").findIndex((each) => /^\s*["']?model["']?\s*:/.test(each));

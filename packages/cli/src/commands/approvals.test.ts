@@ -83,7 +83,7 @@ describe("approvals ls", () => {
     const cli = createFakeCli();
     expect(await cli.run("approvals", "ls")).toBe(0);
     expect(cli.out()).toBe("");
-    expect(cli.err()).toBe("nothing waits for approval\n");
+    expect(cli.err()).toBe("no request waits for approval\n");
     expect(await cli.run("approvals", "ls", "--json")).toBe(0);
     expect(cli.out()).toBe("[]\n");
   });
@@ -109,7 +109,7 @@ describe("an answer", () => {
     const expected = { scope: "once", anyArguments: false, reason: null, by: "ada", ...answer };
     expect(troupe.answers).toEqual([expected]);
     expect(cli.out().trimEnd()).toEqual(typeof said === "string" ? said : expect.stringMatching(said));
-    expect(cli.err()).toBe("nobody runs this home now; it takes effect with the next: troupe up\n");
+    expect(cli.err()).toBe("no daemon is running; this takes effect with the next: troupe up\n");
     expect(cli.composition.offlineCloses).toBe(1);
   });
 
@@ -139,18 +139,24 @@ describe("an answer", () => {
   test("that comes second changes nothing, and says how it stands", async () => {
     const { cli, troupe } = withQuestions();
     expect(await cli.run("approvals", "approve", "bbbb")).toBe(0);
-    expect(cli.out()).toBe("shell of lead › coder was denied by bob before; nothing changed\n");
+    expect(cli.out()).toBe("shell of lead › coder was denied by bob already; nothing changed\n");
     expect(cli.err()).toBe("");
     expect(troupe.answers).toEqual([]);
   });
 
   test.each([
-    [["approve", "aaaa"], /"aaaa" stands for 2 requests for approval/],
+    [["approve", "aaaa"], /"aaaa" matches 2 requests for approval/],
     [["approve", "cccc"], /there is no request for approval "cccc"\nfix: {3}troupe approvals ls --all/],
     [["deny", ""], /there is no request for approval ""/],
     [["approve", "99999999-0000-8000-8000-000000000009"], /there is no request for approval "9{8}/],
-    [["approve", one, "--any-arguments"], /no rule without --always\nfix: .*approve ID --always --any-arguments/],
-    [["deny", one, "--any-arguments"], /no rule without --always\nfix: .*deny ID --always --any-arguments/],
+    [
+      ["approve", one, "--any-arguments"],
+      /needs --always: it widens the stored rule\nfix: .*approve ID --always --any-arguments/,
+    ],
+    [
+      ["deny", one, "--any-arguments"],
+      /needs --always: it widens the stored rule\nfix: .*deny ID --always --any-arguments/,
+    ],
     [["approve", one, "--run", "--always"], /cannot be used with option '--always'/],
     [["deny", one, "--run"], /unknown option '--run'/],
     [["approve"], /missing required argument 'id'/],
@@ -227,7 +233,7 @@ describe("rules", () => {
 
   test.each([
     ["eeee", /there is no rule "eeee"\nfix: {3}troupe rules ls/],
-    ["dddd", /"dddd" stands for 2 rules/],
+    ["dddd", /"dddd" matches 2 rules/],
   ])("rm %s is refused with 2", async (id, message) => {
     const { cli, troupe } = withRules();
     expect(await cli.run("rules", "rm", id)).toBe(2);

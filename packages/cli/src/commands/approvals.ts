@@ -9,12 +9,12 @@ import { resolveApproval } from "../session/resolve-ids.ts";
 
 const listedMax = 500;
 
-/** `troupe approvals ls`: what waits for a person; with `all` also what was answered. */
+/** `troupe approvals ls`: lists the requests that wait for a person; with `all` the answered ones too. */
 export async function listApprovals(cli: Cli, flags: { all: boolean; json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const rows = await withArchive(cli, (archive) => archive.approvals({ waiting: !flags.all, limit: listedMax }));
   if (flags.json) out.line(jsonLine(rows));
-  else if (rows.length === 0) err.line(flags.all ? "nobody has asked for approval yet" : "nothing waits for approval");
+  else if (rows.length === 0) err.line(flags.all ? "no requests for approval yet" : "no request waits for approval");
   else for (const line of approvalTable(rows, { out, now: cli.now() })) out.line(line);
   if (!flags.json && rows.some((row) => row.state === "waiting")) {
     err.line(err.colours.dim('answer with: troupe approvals approve ID, or: troupe approvals deny ID --reason "why"'));
@@ -24,16 +24,16 @@ export async function listApprovals(cli: Cli, flags: { all: boolean; json: boole
 
 export interface AnswerFlags {
   approved: boolean;
-  /** For the rest of the run. */
+  /** Allows the tool for the rest of the run. */
   run: boolean;
-  /** From now on, on this machine. */
+  /** Stores a rule on this machine. */
   always: boolean;
   anyArguments: boolean;
   reason: string | null;
   json: boolean;
 }
 
-/** `troupe approvals approve` and `deny`. The first answer holds, whoever gave it. */
+/** `troupe approvals approve` and `deny`. The first answer counts. */
 export async function answerApproval(cli: Cli, given: string, flags: AnswerFlags): Promise<number> {
   const answer = answerOf(cli, flags);
   const id = await withArchive(cli, (archive) => resolveApproval(archive, given));
@@ -50,13 +50,9 @@ function answerOf(cli: Cli, flags: AnswerFlags): ApprovalAnswer {
   const { approved, run, always, anyArguments, reason } = flags;
   const verb = approved ? "approve" : "deny";
   if (anyArguments && !always) {
-    throw new TroupeError(
-      "USAGE",
-      "--any-arguments says how far a rule reaches, and there is no rule without --always",
-      {
-        fix: `troupe approvals ${verb} ID --always --any-arguments`,
-      },
-    );
+    throw new TroupeError("USAGE", "--any-arguments needs --always: it widens the stored rule", {
+      fix: `troupe approvals ${verb} ID --always --any-arguments`,
+    });
   }
   const words = reason?.trim() || null;
   const scope = always ? "rule" : run ? "run" : "once";
@@ -67,7 +63,7 @@ function describe({ approval, outcome, rule }: ApprovalOutcome): string {
   const what = `${toolName(approval)} of ${requesterPath(approval)}`;
   if (outcome === "settled") {
     const by = approval.by === null ? "" : ` by ${cleanLine(approval.by)}`;
-    return `${what} was ${approval.state}${by} before; nothing changed`;
+    return `${what} was ${approval.state}${by} already; nothing changed`;
   }
   const reach = approval.scope === "run" ? " for the rest of its run" : "";
   const stored = rule === null ? "" : `; rule ${rule.id} was stored`;

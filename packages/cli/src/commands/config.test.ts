@@ -53,12 +53,12 @@ describe("config list", () => {
   test("says what of a project's file does not count", async () => {
     const { cli, project } = await cliWith({ project: "providers: {openai: {baseUrl: http://evil/v1}}" });
     expect(await cli.run("config", "list")).toBe(0);
-    expect(cli.err()).toContain(`warning: ${project}:1: providers count only in your own file`);
+    expect(cli.err()).toContain(`warning: ${project}:1: providers is ignored: only your own configuration can set it`);
     const { cli: json } = await cliWith({ project: "model: scripted/evil" });
     await json.run("config", "list", "--json");
     expect(JSON.parse(json.out())).toMatchObject({
       settings: [{ key: "model", value: "scripted/demo", origin: { from: "default" } }],
-      warnings: [expect.stringContaining("cannot have a script answer")],
+      warnings: [expect.stringContaining("cannot select a scripted model")],
     });
   });
 
@@ -96,7 +96,7 @@ test("config path names the file, there or not", async () => {
   const { cli, config } = await cliWith({});
   expect(await cli.run("config", "path")).toBe(0);
   expect(cli.out()).toBe(`${config}\n`);
-  expect(cli.err()).toContain("(not there)");
+  expect(cli.err()).toContain("(does not exist)");
 });
 
 describe("config init", () => {

@@ -10,19 +10,19 @@ import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe config list`: everything that holds in this folder. */
+/** `troupe config list`: lists the settings that apply in this folder. */
 export async function listConfig(cli: Cli, flags: { showOrigin: boolean; json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const config = await configHere(cli);
   const rows = configRows(config);
-  const { ignoredReason: inert } = config;
-  const warnings = inert === null ? config.warnings : [...config.warnings, inert];
+  const { ignoredReason } = config;
+  const warnings = ignoredReason === null ? config.warnings : [...config.warnings, ignoredReason];
   if (flags.json) out.line(jsonLine({ settings: rows, untrusted: config.untrusted, warnings }));
   else {
     const untrusted = flags.showOrigin ? config.untrusted : [];
     const cells = [
       ...rows.map((row) => cellsOf(row, flags.showOrigin ? describeOrigin(row.origin) : null, out)),
-      ...untrusted.map((row) => cellsOf(row, `not in force: not trusted (${row.origin.where})`, out)),
+      ...untrusted.map((row) => cellsOf(row, `ignored: not trusted (${row.origin.where})`, out)),
     ];
     for (const line of layout([{}, {}, {}], cells, out.width)) out.line(line.trimEnd());
     for (const warning of warnings) err.line(`${err.colours.yellow("warning:")} ${cleanLine(warning)}`);
@@ -35,7 +35,7 @@ function cellsOf(row: ConfigRow, origin: string | null, { colours }: Output): Ce
   return origin === null ? cells : [...cells, { text: cleanLine(origin), paint: colours.dim }];
 }
 
-/** `troupe config get KEY`: one value, or all below a key. */
+/** `troupe config get KEY`: prints one setting, or every setting below a key. */
 export async function getConfig(cli: Cli, key: string, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const rows = configRows(await configHere(cli));
@@ -47,7 +47,7 @@ export async function getConfig(cli: Cli, key: string, flags: { json: boolean })
   return 0;
 }
 
-/** `troupe config path`: the files that are looked into, and whether they are there. */
+/** `troupe config path`: prints the paths of the configuration files, and whether they exist. */
 export async function configPath(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const path = userConfigFile(cli);
@@ -59,12 +59,12 @@ export async function configPath(cli: Cli, flags: { json: boolean }): Promise<nu
   out.line(path);
   const { files } = await configHere(cli).catch(() => ({ files: null }));
   for (const [whose, file] of Object.entries(files ?? {})) {
-    if (file) err.line(err.colours.dim(`${whose}: ${file.path}${file.exists ? "" : " (not there)"}`));
+    if (file) err.line(err.colours.dim(`${whose}: ${file.path}${file.exists ? "" : " (does not exist)"}`));
   }
   return 0;
 }
 
-/** `troupe config init`: the user's file, with every setting explained. What is there is never touched. */
+/** `troupe config init`: writes the user's file with every setting explained. Never overwrites a file. */
 export async function initConfig(cli: Cli): Promise<number> {
   const path = userConfigFile(cli);
   try {
@@ -72,7 +72,7 @@ export async function initConfig(cli: Cli): Promise<number> {
     await writeFile(path, configTemplate, { flag: "wx", mode: 0o600 });
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") {
-      throw new TroupeError("CONFLICT", `${path} is there already, and is not touched`, { fix: "troupe config list" });
+      throw new TroupeError("CONFLICT", `${path} exists already and was not changed`, { fix: "troupe config list" });
     }
     throw new TroupeError("INVALID_CONFIG", `${path} cannot be written`, {
       cause,
@@ -93,7 +93,7 @@ function formatValue({ value }: ConfigRow): string {
 
 function noSuchSetting(key: string, rows: readonly ConfigRow[]): TroupeError {
   const known = rows.map((row) => row.key);
-  return new TroupeError("USAGE", `nothing is configured as ${JSON.stringify(cleanLine(key))}`, {
+  return new TroupeError("USAGE", `there is no setting ${JSON.stringify(cleanLine(key))}`, {
     fix: didYouMean(key, known) ?? "troupe config list",
   });
 }

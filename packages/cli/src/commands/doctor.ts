@@ -12,7 +12,7 @@ import type { Output } from "../terminal/terminal.ts";
 
 const defaultPort = 4_711;
 
-/** `troupe doctor`: looks at everything that a run needs, and changes nothing. 0 when nothing fails. */
+/** `troupe doctor`: checks everything that a run needs and changes nothing. Returns 0 if no check fails. */
 export async function doctor(cli: Cli, flags: { json: boolean }): Promise<number> {
   const checks = await runChecks(cli);
   const healthy = checks.every((check) => check.status !== "fail");
@@ -67,7 +67,7 @@ async function checkOwner(cli: Cli): Promise<Owned> {
   let owner: OwnerInfo | null = null;
   try {
     owner = await findOwner(cli.home, { patienceMs: 1_000 });
-    if (!owner) return { owner, status: null, check: ok("owner", "nobody owns the home; `troupe up` would") };
+    if (!owner) return { owner, status: null, check: ok("owner", "no process owns the home; start one: troupe up") };
     const { url } = owner;
     if (url === null) {
       return { owner, status: null, check: ok("owner", `a program, pid ${owner.pid}, without an HTTP API`) };

@@ -44,7 +44,7 @@ describe("explain", () => {
   test.each([
     [
       ["explain", "5c5c", "shel"],
-      /no tool or agent "shel"; there are: read, shell, coder\nfix: {3}troupe explain 5c5c/,
+      /no tool or agent "shel"; available: read, shell, coder\nfix: {3}troupe explain 5c5c/,
     ],
     [["explain", "77"], /there is no run "77"/],
     [["explain"], /missing required argument 'run'/],
@@ -80,7 +80,7 @@ describe("inspect machine", () => {
     const cli = createFakeCli();
     expect(await cli.run("inspect", "machine", "toString")).toBe(2);
     expect(cli.err()).toMatch(
-      /no machine "toString"; there are: agent, delegation, batch\nfix: {3}troupe inspect machine agent/,
+      /no machine "toString"; available: agent, delegation, batch\nfix: {3}troupe inspect machine agent/,
     );
   });
 });

@@ -8,22 +8,22 @@ import { withControl } from "../session/control.ts";
 import { resolveRun } from "../session/resolve-ids.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe explain`: what a run may use, and which layer took away what it may not. */
+/** `troupe explain`: shows the granted tools and agents of a run, and the layer that denies each other one. */
 export async function explain(cli: Cli, given: string, name: string | null, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
   const whole = await withControl(cli, (control) => control.explain(run));
-  const explanation = name === null ? whole : { ...whole, verdicts: verdictsOn(whole, name) };
+  const explanation = name === null ? whole : { ...whole, verdicts: decisionsOn(whole, name) };
   if (flags.json) out.line(jsonLine(explanation));
   else for (const line of linesOf(explanation, out)) out.line(line);
   return 0;
 }
 
-function verdictsOn({ verdicts, run }: GrantExplanation, name: string): GrantDecision[] {
-  const found = verdicts.filter((verdict) => verdict.name === name);
+function decisionsOn({ verdicts, run }: GrantExplanation, name: string): GrantDecision[] {
+  const found = verdicts.filter((decision) => decision.name === name);
   if (found.length > 0) return found;
-  const known = verdicts.map((verdict) => cleanLine(verdict.name)).join(", ") || "none";
-  throw new TroupeError("USAGE", `there is no tool or agent ${JSON.stringify(cleanLine(name))}; there are: ${known}`, {
+  const known = verdicts.map((decision) => cleanLine(decision.name)).join(", ") || "none";
+  throw new TroupeError("USAGE", `there is no tool or agent ${JSON.stringify(cleanLine(name))}; available: ${known}`, {
     fix: `troupe explain ${run}`,
   });
 }

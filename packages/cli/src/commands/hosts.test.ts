@@ -51,9 +51,9 @@ describe("hosts ls", () => {
 
 describe("hosts drain", () => {
   test.each([
-    ["worker-a", "requested", "worker-a was asked to drain: it takes nothing new, leaves its runs to others, and goes"],
-    ["worker-b", "draining", "worker-b drains already; nothing changed"],
-    ["worker-c", "gone", "worker-c has gone; nothing changed"],
+    ["worker-a", "requested", "asked worker-a to drain: it takes no new runs, gives its runs to other hosts and stops"],
+    ["worker-b", "draining", "worker-b is already draining; nothing changed"],
+    ["worker-c", "gone", "worker-c is gone; nothing changed"],
   ])("%s: %s", async (host, outcome, words) => {
     const { cli, troupe } = await owned();
     expect(await cli.run("hosts", "drain", host)).toBe(0);
@@ -145,7 +145,7 @@ test.each([[["ls"]], [["ls", "--json"]], [["drain", "worker-a"]]])("without an o
   const cli = createFakeCli();
   expect(await cli.run("hosts", ...args)).toBe(5);
   const said = cli.out() + cli.err();
-  expect(said).toMatch(/nobody runs the home \S+, so that no host is known/);
+  expect(said).toMatch(/no daemon runs the home \S+ and no NATS server is configured/);
   expect(said).toContain("troupe up");
   expect(existsSync(cli.home.path)).toBe(false);
 });

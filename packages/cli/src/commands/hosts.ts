@@ -14,7 +14,7 @@ export interface HostFlags {
   nats: NatsFlags;
 }
 
-/** `troupe hosts ls`: the processes that run agents, as the one that owns the home has heard of them, or as they say. */
+/** `troupe hosts ls`: lists the processes that run agents. */
 export async function listHosts(cli: Cli, { json, nats }: HostFlags): Promise<number> {
   const { out, err } = cli.terminal;
   const { rows, where } = await withHosts(cli, nats, async (hosts, where) => ({ rows: await hosts.hosts(), where }));
@@ -24,7 +24,7 @@ export async function listHosts(cli: Cli, { json, nats }: HostFlags): Promise<nu
   return 0;
 }
 
-/** `troupe hosts drain`: it takes nothing new, leaves what it has to others, and goes. */
+/** `troupe hosts drain`: asks a host to stop. It takes no new runs, and other hosts continue its runs. */
 export async function drainHost(cli: Cli, host: string, { json, nats }: HostFlags): Promise<number> {
   const outcome = await withHosts(cli, nats, (hosts) => hosts.drainHost(host, userName(cli.env)));
   cli.terminal.out.line(json ? jsonLine(outcome) : describe(outcome));
@@ -33,16 +33,16 @@ export async function drainHost(cli: Cli, host: string, { json, nats }: HostFlag
 
 function describe({ host, outcome }: HostOutcome): string {
   const name = cleanLine(host);
-  if (outcome === "draining") return `${name} drains already; nothing changed`;
-  if (outcome === "gone") return `${name} has gone; nothing changed`;
-  return `${name} was asked to drain: it takes nothing new, leaves its runs to others, and goes`;
+  if (outcome === "draining") return `${name} is already draining; nothing changed`;
+  if (outcome === "gone") return `${name} is gone; nothing changed`;
+  return `asked ${name} to drain: it takes no new runs, gives its runs to other hosts and stops`;
 }
 
 type Hosts = Pick<TroupeService, "hosts" | "drainHost">;
 
 /**
- * Through whoever runs the home, who also knows who has gone; where nobody does, or a server is named, the hosts on that
- * server are asked themselves.
+ * Uses the owner of the home, which also remembers hosts that are gone. Without an owner, or if flags name a server, the
+ * hosts on that server are queried directly.
  */
 async function withHosts<T>(cli: Cli, nats: NatsFlags, use: (hosts: Hosts, where: string) => Promise<T>): Promise<T> {
   const { home, env, cwd } = cli;
@@ -53,7 +53,7 @@ async function withHosts<T>(cli: Cli, nats: NatsFlags, use: (hosts: Hosts, where
   }
   const watch = await cli.composition.watchHosts({ home, nats, env, cwd });
   if (!watch) {
-    throw new TroupeError("UNREACHABLE", `nobody runs the home ${home.path}, so that no host is known`, {
+    throw new TroupeError("UNREACHABLE", `no daemon runs the home ${home.path} and no NATS server is configured`, {
       fix: "troupe up",
     });
   }
@@ -70,7 +70,7 @@ const styles = {
   gone: { glyph: "✗", paint: (colours: Colours) => colours.dim },
 } as const satisfies Record<HostRow["status"], unknown>;
 
-/** A line for each host, under a head. */
+/** A table with one line for each host. */
 export function hostTable(rows: readonly HostRow[], { out, now }: { out: Output; now: number }): string[] {
   const { colours, width } = out;
   const heads = ["HOST", "ROLE", "STATUS", "AGENTS", "BUSY", "RUNS", "PLACE", "VERSION", "HEARD"];
@@ -82,7 +82,7 @@ export function hostTable(rows: readonly HostRow[], { out, now }: { out: Output;
       { text: row.role },
       { text: `${glyph} ${row.status}`, paint: paint(colours) },
       { text: cleanLine(row.agents.map(({ id }) => id).join(", ")) || "none" },
-      // What somebody had to do who is not there any more is somebody else's by now.
+      // Other hosts have the runs of a host that is gone.
       { text: row.status === "gone" ? "–" : `${row.busy}/${row.capacity}` },
       { text: row.status === "gone" ? "–" : String(row.runs) },
       { text: cleanLine(row.place) },

@@ -9,12 +9,12 @@ const machines = {
   batch: batchMachine,
 };
 
-/** `troupe inspect machine`: what can happen in a run, as a Mermaid diagram or as the definition itself. */
+/** `troupe inspect machine`: prints a state machine as a Mermaid diagram or as its definition. */
 export async function inspectMachine(cli: Cli, name: string, flags: { json: boolean }): Promise<number> {
   const machine = Object.hasOwn(machines, name) ? machines[name as keyof typeof machines] : null;
   if (!machine) {
     const known = Object.keys(machines).join(", ");
-    throw new TroupeError("USAGE", `there is no machine ${JSON.stringify(cleanLine(name))}; there are: ${known}`, {
+    throw new TroupeError("USAGE", `there is no machine ${JSON.stringify(cleanLine(name))}; available: ${known}`, {
       fix: `troupe inspect machine agent`,
     });
   }

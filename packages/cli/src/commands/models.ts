@@ -29,24 +29,24 @@ interface ListedProvider {
   id: string;
   wire: string;
   baseUrl: string | null;
-  /** The variable that its key is in; null where there is none. */
+  /** The variable that holds its key; null if there is none. */
   key: string | null;
   origin: string;
-  /** Why it cannot be asked, or does not answer. */
+  /** Why it cannot answer. */
   problem: { message: string; fix: string | null } | null;
   models: ListedModel[];
 }
 
-/** Shown of one provider: some list hundreds. */
+/** Models shown for one provider, because some list hundreds. */
 const modelsShown = 25;
 
-/** `troupe models ls`: who can be asked, for which models, at what price; and what answers by default. */
+/** `troupe models ls`: lists providers, models and prices, and the default model. */
 export async function listModels(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const config = await configHere(cli);
   const access = cli.composition.openModels(config);
   const listed = await Promise.all(config.providers.map((provider) => describeProvider(provider, access)));
-  // A server of this machine that nobody has set up counts once it is there.
+  // An implied local server is listed only if it answers.
   const providers = listed.filter(({ models }, i) => !config.providers[i]?.isImplied || models.length > 0);
   const chosen = defaultOf(config);
   const aliases = aliasesOf(config, "id" in chosen ? chosen.id : null);
@@ -91,7 +91,7 @@ function defaultOf(config: Config): ModelChoice | { problem: TroupeError } {
   }
 }
 
-/** What agent files mean by the names of sizes, below the default model. */
+/** The models behind the aliases, for a session with the default model. */
 function aliasesOf({ names }: Config, inherited: string | null): Record<string, string> {
   const aliases = [...new Set([...Object.keys(names.aliases), ...tierNames])];
   return Object.fromEntries(
@@ -132,7 +132,7 @@ function render({ providers, chosen, aliases }: ModelListing, out: Output): stri
 
 function renderProvider({ id, wire, baseUrl, key, origin, problem, models }: ListedProvider, out: Output): string[] {
   const { colours, width } = out;
-  const facts = [wire, baseUrl ?? "the vendor's own address", key ? `key in ${key}` : "no key", origin];
+  const facts = [wire, baseUrl ?? "the vendor's address", key ? `key in ${key}` : "no key", origin];
   const title = `${colours.bold(id)}  ${colours.dim(cleanLine(facts.join(" · ")))}`;
   if (problem) {
     const line = `  ${colours.yellow("!")} ${cleanLine(problem.message)}`;
@@ -154,14 +154,14 @@ function renderProvider({ id, wire, baseUrl, key, origin, problem, models }: Lis
   ];
 }
 
-/** `troupe models test`: asks a model live for what an agent needs of it. */
+/** `troupe models test`: calls a model and checks that agents can use it. */
 export async function testModel(cli: Cli, named: string | null, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const config = await configHere(cli);
   const { id, demo } = chooseModel(config, named);
   const provider = findProvider(config, id);
   if (demo || !provider) {
-    throw new TroupeError("NO_PROVIDER", `${id} is a script, and no model that could be tested`, {
+    throw new TroupeError("NO_PROVIDER", `${id} is a scripted model; it cannot be tested`, {
       fix: "troupe models test <provider/model>   # troupe models ls lists them",
     });
   }
@@ -181,7 +181,7 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
     signal: cli.interrupts.signal,
     monotonicMs: () => performance.now(),
   });
-  // Whoever answers may echo what it was sent.
+  // A server can repeat the key that it was sent.
   const redact = createHomeRedactor({ env: cli.env, providers: config.providers.map((each) => each.settings) });
   for await (const found of probe) {
     const finding = { ...found, detail: redact.text(found.detail) };

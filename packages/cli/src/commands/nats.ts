@@ -10,7 +10,7 @@ export interface StreamFlags {
   nats: NatsFlags;
 }
 
-/** `troupe nats check`: the streams as they are, and how far each recorder is. 1 where something is not as it should be. */
+/** `troupe nats check`: reports the streams and how far each recorder is behind. Returns 1 if there is a problem. */
 export async function checkStreams(cli: Cli, { json, nats }: StreamFlags): Promise<number> {
   const { out } = cli.terminal;
   const facts = await cli.composition.streams.check({ ...natsOptions(cli), nats });
@@ -20,7 +20,7 @@ export async function checkStreams(cli: Cli, { json, nats }: StreamFlags): Promi
   return problems.length === 0 ? 0 : 1;
 }
 
-/** `troupe nats purge`: lets go of old sessions on the server that every recorder has. */
+/** `troupe nats purge`: deletes old sessions that every recorder has from the server. */
 export async function purgeStream(
   cli: Cli,
   { json, nats, olderThanDays, dryRun }: StreamFlags & { olderThanDays: number | null; dryRun: boolean },
@@ -38,7 +38,7 @@ export interface RestoreFlags extends StreamFlags {
   all: boolean;
 }
 
-/** `troupe nats restore`: puts the record's copy back into a stream that was lost. 1 where a part was left as it is. */
+/** `troupe nats restore`: rebuilds a lost stream from the record. Returns 1 if a conflicting part was not restored. */
 export async function restoreStream(cli: Cli, { json, nats, withoutDamaged, all }: RestoreFlags): Promise<number> {
   const { out, err } = cli.terminal;
   const home = await acquireHome(cli.home);
@@ -66,39 +66,39 @@ function problemsOf({ missing, drift, copies, record, journal, namespace }: Stre
     ...lost,
     ...cut,
     ...offlineServerWarnings(copies),
-    ...(isNew ? [] : missing.map((stream) => `the stream ${stream} is not there; troupe up creates it`)),
+    ...(isNew ? [] : missing.map((stream) => `the stream ${stream} is missing; troupe up creates it`)),
     ...drift.map(
       ({ stream, setting, found, wanted, fix }) =>
-        `the stream ${stream} has ${setting} ${found}, not ${wanted}: ${fix}`,
+        `the stream ${stream} has ${setting} ${found}, but the configuration says ${wanted}: ${fix}`,
     ),
-    ...(isNew ? [`nothing is there yet of the namespace ${namespace}; troupe up creates it`] : []),
+    ...(isNew ? [`the namespace ${namespace} has no streams yet; troupe up creates them`] : []),
   ];
 }
 
 function lostLine(recorded: string | null, found: string | null): string {
-  const there = found === null ? "and there is none" : `and the one there is ${found}`;
-  return `this home's record is of the journal ${recorded}, ${there}; troupe nats restore puts it back`;
+  const there = found === null ? "but the server has none" : `but the server has ${found}`;
+  return `this home recorded the journal ${recorded}, ${there}. To rebuild it: troupe nats restore`;
 }
 
 function cutLine(ahead: number): string {
-  return `the journal has lost its end: this home's record has ${ahead} more messages; troupe nats restore puts them back`;
+  return `the journal lost its newest entries: this home's record has ${ahead} more messages. To restore them: troupe nats restore`;
 }
 
 function describe(facts: StreamFacts, problems: readonly string[], { colours, width }: Output): string[] {
   const { server, version, namespace, journal, copies, followers, record, warnings } = facts;
-  const standing = record === null ? "none" : record.isSame ? "of this journal" : "of another journal";
+  const recordState = record === null ? "none" : record.isSame ? "of this journal" : "of another journal";
   const rows: [string, string][] = [
     ["server", `${server}, nats-server ${version}`],
     ["namespace", namespace],
     ["journal", journal === null ? "none" : journal.id],
-    ["record", standing],
+    ["record", recordState],
     ...copies.map(({ stream, leader, followers: others }): [string, string] => [
       "copies",
       `${stream}: ${leader} leads, ${others.map(describeCopy).join(", ")}`,
     ]),
     ...followers.map(({ follower, behind, own }): [string, string] => [
       "recorder",
-      `${follower}${own ? " (this home)" : ""}: ${behind === 0 ? "has all of it" : `${behind} messages behind`}`,
+      `${follower}${own ? " (this home)" : ""}: ${behind === 0 ? "up to date" : `${behind} messages behind`}`,
     ]),
   ];
   const cells = rows.map(([name, text]): Cell[] => [{ text: name, paint: colours.dim }, { text: cleanLine(text) }]);
@@ -110,38 +110,38 @@ function describe(facts: StreamFacts, problems: readonly string[], { colours, wi
 }
 
 function describeCopy({ server, away, behind }: StreamFacts["copies"][number]["followers"][number]): string {
-  if (away) return `${server} is away`;
-  return behind > 0 ? `${server} is ${behind} behind` : `${server} has all of it`;
+  if (away) return `${server} is offline`;
+  return behind > 0 ? `${server} is ${behind} behind` : `${server} is up to date`;
 }
 
 function purgeLines({ purged, olderThanDays, dryRun, namespace }: PurgeFacts): string[] {
   const what = `${count(purged.length, "session")} of the namespace ${namespace}, settled ${olderThanDays} days ago or more`;
-  return [dryRun ? `would let go of ${what}` : `let go of ${what}`];
+  return [dryRun ? `would delete ${what}` : `deleted ${what}`];
 }
 
 function whyLacked({ lacked, lackedBy }: PurgeFacts): string {
-  const sessions = `${count(lacked.length, "more session")} could go, but`;
-  if (lackedBy.length === 0) return `${sessions} nobody records them`;
-  return `${sessions} not all recorders have them: ${lackedBy.join(", ")} (troupe nats check)`;
+  const sessions = `${count(lacked.length, "more session")} can be deleted, but`;
+  if (lackedBy.length === 0) return `${sessions} no recorder has them`;
+  return `${sessions} these recorders do not have them yet: ${lackedBy.join(", ")} (troupe nats check)`;
 }
 
 function restoreLines({ created, items, sessions, open, namespace }: RestoreFacts): string[] {
-  const how = created ? "put back" : "completed";
+  const how = created ? "restored" : "completed";
   return [
     `${how}: ${count(items, "item")} of ${count(sessions, "session")} in the namespace ${namespace}`,
     open === 0
-      ? "no run was open"
-      : `${count(open, "open run")} will go on as soon as a daemon is up: troupe up with the same server`,
+      ? "no unfinished runs"
+      : `${count(open, "unfinished run")} will continue when a daemon starts: troupe up with the same server`,
   ];
 }
 
 function leftLines({ parted, leftOut }: RestoreFacts): string[] {
   return [
-    ...leftOut.map((session) => `left out, because it is not whole: session ${session}`),
+    ...leftOut.map((session) => `left out, because it is damaged: session ${session}`),
     ...parted.map(({ session, run, index }) =>
       run === null
-        ? `the stream has something else from item ${index} of the inbox of session ${session} on; left as it is`
-        : `the stream has something else from entry ${index} of run ${run} on; left as it is`,
+        ? `the stream differs from item ${index} of the inbox of session ${session} on; not restored`
+        : `the stream differs from entry ${index} of run ${run} on; not restored`,
     ),
   ];
 }

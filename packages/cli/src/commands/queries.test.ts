@@ -168,8 +168,8 @@ describe("sessions, without an owner", () => {
           "+  a + b;",
         ],
         ["test/sum.ts  created +1 −0  tester, edit", "@@ -0,0 +1 @@", "+red"],
-        ["src/sum.ts  modified +4 −0  tester, edit", "@@ -9 +9 @@", "+x", "… cut here"],
-        ["logo.png  deleted +0 −0  coder, edit", "no text"],
+        ["src/sum.ts  modified +4 −0  tester, edit", "@@ -9 +9 @@", "+x", "… truncated"],
+        ["logo.png  deleted +0 −0  coder, edit", "no text diff"],
       ]);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: looks for them
       expect(cli.out()).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
@@ -230,7 +230,7 @@ describe("sessions, without an owner", () => {
 
   test.each([
     ["nobody", 2, /there is no session "nobody"/],
-    ["0198a", 2, /"0198a" stands for 2 sessions/],
+    ["0198a", 2, /"0198a" matches 2 sessions/],
     ["", 2, /there is no session ""/],
   ])("%j is refused with %d", async (id, code, message) => {
     const cli = withRecord([settled, open]);
@@ -290,7 +290,7 @@ describe("agents", () => {
     expect(await cli.run("agents", "show", "lead")).toBe(0);
     expect(cli.out()).toMatch(/\n\nYou lead\.\n$/);
     expect(await cli.run("agents", "show", "nobody")).toBe(2);
-    expect(cli.err()).toMatch(/no agent "nobody"; there are lead\nfix: {3}troupe agents ls/);
+    expect(cli.err()).toMatch(/no agent "nobody"; available: lead\nfix: {3}troupe agents ls/);
   });
 
   test.each([
@@ -343,7 +343,7 @@ describe("doctor", () => {
       status: "ok",
       detail: "openai/gpt-6-sol, by default (OPENAI_API_KEY is set)",
     });
-    expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
+    expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("created at the first start") });
     expect(checks.rg).toMatchObject({ status: "ok", detail: expect.stringMatching(/^ripgrep \d.* \(.*rg\)$/) });
     expect(cli.out()).not.toContain("sk-secret");
   });
@@ -391,7 +391,7 @@ describe("doctor", () => {
     expect(await ignored.run("doctor", "--json")).toBe(0);
     expect(checksOf(ignored).configuration).toMatchObject({
       status: "warn",
-      detail: expect.stringContaining("providers count only in your own file"),
+      detail: expect.stringContaining("providers is ignored: only your own configuration can set it"),
       fix: `edit ${path}`,
     });
   });
@@ -407,7 +407,7 @@ describe("doctor", () => {
     const there = createFakeCli({ home: cli.home.path });
     there.composition.rules = [aRule()];
     await there.run("doctor", "--json");
-    const one = { status: "ok", detail: expect.stringMatching(/policy\.yaml is sound; 1 stored rule$/) };
+    const one = { status: "ok", detail: expect.stringMatching(/policy\.yaml is valid; 1 stored rule$/) };
     expect(checksOf(there).policy).toMatchObject(one);
 
     const doubtful = createFakeCli();

@@ -58,7 +58,7 @@ describe("sessions replay", () => {
   test("counts the turns, and says where a session has not settled", async () => {
     const cli = cliWith({ ...same, turns: 2, settled: false });
     expect(await cli.run("sessions", "replay", session, "--agents", "current")).toBe(0);
-    expect(cli.out()).toBe("same: 2 turns, 7 runs, 17 model calls, 1 tool call; it has not settled\n");
+    expect(cli.out()).toBe("same: 2 turns, 7 runs, 17 model calls, 1 tool call; the session has not settled\n");
     expect(cli.composition.replays).toMatchObject([{ session, current: true }]);
   });
 
@@ -66,7 +66,7 @@ describe("sessions replay", () => {
     const cli = cliWith(different);
     expect(await cli.run("sessions", "replay", session)).toBe(1);
     expect(cli.out().split("\n")).toEqual([
-      "different, after 7 runs, 17 model calls, 1 tool call:",
+      "different after 7 runs, 17 model calls, 1 tool call:",
       `entry 0 (run.opened) of coder, run ${run}: pin.prompt is not what was recorded`,
       "  recorded: …e code. You write code. You write code. Test it.⏎",
       "  now:      …e code. You write code. You write code. Test it twice.⏎",

@@ -5,7 +5,7 @@ import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { withArchive } from "../session/archive.ts";
 import { resolveSessionId } from "../session/resolve-ids.ts";
 
-/** `troupe sessions replay`: whether a recorded session comes about again. Exits with 1 where it does not. */
+/** `troupe sessions replay`: replays a recorded session. Returns 1 if the replay differs. */
 export async function replay(cli: Cli, given: string, flags: { current: boolean; json: boolean }): Promise<number> {
   const { home, env, terminal, composition } = cli;
   const session = await withArchive(cli, (archive) => resolveSessionId(archive, given));
@@ -17,12 +17,12 @@ export async function replay(cli: Cli, given: string, flags: { current: boolean;
 
 function accountOf(replayed: Replayed): string[] {
   const { divergence, settled } = replayed;
-  if (!divergence) return [`same: ${countsOf(replayed)}${settled ? "" : "; it has not settled"}`];
+  if (!divergence) return [`same: ${countsOf(replayed)}${settled ? "" : "; the session has not settled"}`];
   const { message, path, recorded, now, paths } = divergence;
   const values = path === null ? [] : valuesOf(recorded, now);
   const others = paths.slice(1);
   return [
-    `different, after ${countsOf(replayed)}:`,
+    `different after ${countsOf(replayed)}:`,
     cleanLine(message),
     ...values,
     ...(others.length > 0 ? [`  also:     ${cleanLine(listOf(others))}`] : []),
@@ -46,7 +46,7 @@ function listOf(paths: readonly string[]): string {
   return paths.slice(0, shownMax).join(", ") + more;
 }
 
-/** What stood there and what stands there, from shortly before they part. */
+/** The recorded and the replayed value, from shortly before their first difference. */
 function valuesOf(recorded: Json, now: Json): string[] {
   const [before, after] = [textOf(recorded), textOf(now)];
   let part = 0;

@@ -10,17 +10,17 @@ import { joinOwner } from "../session/join-or-start.ts";
 import { resolveRule } from "../session/resolve-ids.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe rules ls`: the answers that hold from now on, on this machine. */
+/** `troupe rules ls`: lists the approval rules of this machine. */
 export async function listRules(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const rules = await storedRules(cli);
   if (flags.json) out.line(jsonLine(rules));
-  else if (rules.length === 0) err.line("no rules yet; `troupe approvals approve ID --always` makes one");
+  else if (rules.length === 0) err.line("no rules yet; to store one: troupe approvals approve ID --always");
   else for (const line of tableOf(rules, { out, now: cli.now() })) out.line(line);
   return 0;
 }
 
-/** `troupe rules rm`: what it answered is asked about again. */
+/** `troupe rules rm`: removes a rule. */
 export async function removeRule(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
   const id = resolveRule(await storedRules(cli), given);
   const rule = await withControl(cli, (control) => control.removeRule(id));
@@ -51,7 +51,7 @@ function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; no
   return [first, ...rules.flatMap((rule, i) => [lines[i] ?? "", ...reachOf(rule, out)])];
 }
 
-/** Where it holds, and for what. */
+/** The folder and arguments that a rule applies to. */
 function reachOf(rule: ApprovalRule, { width, colours }: Output): string[] {
   const workspace = colours.dim(`  in ${cleanLine(rule.workspace)}`);
   return [workspace, ...(rule.argsHash === null ? ["  any arguments"] : argumentLines(rule.args, width))];

@@ -56,7 +56,7 @@ describe("--continue", () => {
   test("with no session to go on with says so, and asks nobody", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "--continue", "answer 1")).toBe(2);
-    expect(cli.err()).toContain("is there to continue");
+    expect(cli.err()).toContain("there is no session of");
     expect(cli.err()).toContain('troupe run "what to do"');
     expect(cli.composition.started).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe("--resume", () => {
 
   test.each([
     ["ffff", "UNKNOWN_SESSION", /there is no session "ffff"/],
-    ["0198a", "USAGE", /stands for 3 sessions/],
+    ["0198a", "USAGE", /matches 3 sessions/],
   ])("of %s is %s", async (given, _, words) => {
     const cli = createFakeCli();
     const troupe = await withSessions(cli);

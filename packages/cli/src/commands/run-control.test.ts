@@ -30,7 +30,7 @@ function underWay() {
   ]);
 }
 
-const nobody = "nobody runs this home now; it takes effect with the next: troupe up";
+const nobody = "no daemon is running; this takes effect with the next: troupe up";
 
 describe("without an owner a wish is kept in the home, which is free afterwards:", () => {
   test.each([
@@ -72,9 +72,9 @@ describe("without an owner a wish is kept in the home, which is free afterwards:
 test("what has settled stays as it is, and waits for nothing", async () => {
   const { cli, troupe } = underWay();
   expect(await cli.run("cancel", old)).toBe(0);
-  expect(cli.out()).toBe(`${old} had settled before: completed\n`);
+  expect(cli.out()).toBe(`${old} has already settled: completed\n`);
   expect(await cli.run("pause", old)).toBe(0);
-  expect(cli.out()).toContain("0198a111-0000-7000-8000-000000000009 had settled before: completed");
+  expect(cli.out()).toContain("0198a111-0000-7000-8000-000000000009 has already settled: completed");
   expect(cli.err()).toBe("");
   expect(troupe.commands).toEqual([]);
 });
@@ -114,11 +114,11 @@ describe("an id that nothing has, or too many have, is refused with 2:", () => {
   test.each([
     [["cancel", "nobody"], /there is no session or run "nobody"/, /troupe sessions ls/],
     [["cancel", "11111111-0000-8000-8000-000000000001"], /there is no session or run "1{8}/, /troupe sessions ls/],
-    [["cancel", "0198a"], /"0198a" stands for 2 sessions or runs: 0198a/, /give more of the id/],
+    [["cancel", "0198a"], /"0198a" matches 2 sessions or runs: 0198a/, /type more of the id/],
     [["steer", "99", "x"], /there is no run "99"/, /troupe sessions show SESSION --tree/],
     [["pause", ""], /there is no run ""/, /troupe sessions show/],
     [["pause", "not-an-id-but-of-the-same-length-as-1"], /there is no run/, /troupe sessions show/],
-    [["steer", "5c5c", "  "], /the message " " is empty/, /troupe steer 5c5c "what to mind"/],
+    [["steer", "5c5c", "  "], /the message " " is empty/, /troupe steer 5c5c "what to consider"/],
     [["steer", "5c5c", "mind", "the", "tests"], /too many arguments/, /troupe steer 5c5c "mind the tests"/],
     [["resume"], /missing required argument 'id'/, /troupe resume --help/],
   ])("%j", async (args, message, fix) => {

@@ -7,7 +7,7 @@ import { withArchive } from "../session/archive.ts";
 import { noteIfOffline, userName, withControl } from "../session/control.ts";
 import { resolveRun, resolveTarget } from "../session/resolve-ids.ts";
 
-// What people want of sessions and runs that are under way. One that has settled stays as it is, which is no error.
+// Commands on unfinished sessions and runs. A settled one stays unchanged, which is not an error.
 
 interface JsonFlag {
   json: boolean;
@@ -15,7 +15,7 @@ interface JsonFlag {
 
 type Outcome = CancelOutcome | RunControlOutcome;
 
-/** `troupe cancel`: stops a session, or a run and all below it. */
+/** `troupe cancel`: stops a session, or a run and all its sub-runs. */
 export async function cancel(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
   const target = await withArchive(cli, (archive) => resolveTarget(archive, given));
   const reason = "cancelled on the command line";
@@ -24,25 +24,25 @@ export async function cancel(cli: Cli, given: string, flags: JsonFlag): Promise<
   );
 }
 
-/** `troupe steer`: words for a run's model, which it reads at its next step. */
+/** `troupe steer`: sends a message to a run. Its model reads it at the next step. */
 export async function steer(cli: Cli, given: string, text: string, flags: JsonFlag): Promise<number> {
   const message = text.trim();
   if (message === "") {
     throw new TroupeError("USAGE", `the message ${JSON.stringify(text)} is empty`, {
-      fix: `troupe steer ${cleanLine(given) || "RUN"} "what to mind"`,
+      fix: `troupe steer ${cleanLine(given) || "RUN"} "what to consider"`,
     });
   }
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
   return sendCommand(cli, { doing: "steering", ...flags }, (control) => control.steer(run, message, userName(cli.env)));
 }
 
-/** `troupe pause`: nothing new starts in a run and all below it. Of a session that is its root run. */
+/** `troupe pause`: pauses a run and all its sub-runs. A session id means its root run. */
 export async function pause(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
   return sendCommand(cli, { doing: "pausing", ...flags }, (control) => control.pause(run, userName(cli.env)));
 }
 
-/** `troupe resume`: what was paused goes on. */
+/** `troupe resume`: continues a paused run. */
 export async function resume(cli: Cli, given: string, flags: JsonFlag): Promise<number> {
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
   return sendCommand(cli, { doing: "resuming", ...flags }, (control) => control.resume(run, userName(cli.env)));
@@ -64,5 +64,5 @@ async function sendCommand(
 
 function describe(outcome: Outcome, doing: string): string {
   const id = "run" in outcome ? outcome.run : outcome.session;
-  return outcome.outcome === "requested" ? `${doing} ${id}` : `${id} had settled before: ${outcome.status}`;
+  return outcome.outcome === "requested" ? `${doing} ${id}` : `${id} has already settled: ${outcome.status}`;
 }

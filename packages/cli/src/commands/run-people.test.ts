@@ -23,7 +23,7 @@ test("whoever is asked about commands is told first that nothing contains them, 
   const detail = "commands run unconfined";
   cli.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
   expect(await cli.run("run", "answer 1", "--no-input")).toBe(0);
-  expect(cli.err()).toContain("\ncommands run unconfined; better: apt-get install bubblewrap\n");
+  expect(cli.err()).toContain("\ncommands run unconfined; to fix it: apt-get install bubblewrap\n");
 });
 
 describe("at a terminal", () => {
@@ -120,7 +120,7 @@ describe("at a terminal", () => {
       by: "the page",
     });
     expect(await ended).toBe(0);
-    expect(cli.err()).toContain("  no answer is needed any more\n");
+    expect(cli.err()).toContain("  no answer is needed anymore\n");
     expect(troupe.answers.map(({ by }) => by)).toEqual(["the page"]);
   });
 
@@ -133,7 +133,7 @@ describe("at a terminal", () => {
     await vi.waitFor(() => expect(cli.err()).toContain("n deny"));
     troupe.questions[0] = { ...asked, state: "denied", by: "bob" };
     await cli.type("y");
-    await vi.waitFor(() => expect(cli.err()).toContain("  denied before; nothing changed\n"));
+    await vi.waitFor(() => expect(cli.err()).toContain("  already denied; nothing changed\n"));
     expect(troupe.answers).toEqual([]);
     troupe.finish(session, {});
     await ended;
@@ -150,7 +150,7 @@ describe("at a terminal", () => {
     const { id } = troupe.ask(session);
     await cli.type("y");
     await vi.waitFor(() =>
-      expect(cli.err()).toContain(`the answer was not taken: not now; try: troupe approvals approve ${id}`),
+      expect(cli.err()).toContain(`the answer was not accepted: not now; try: troupe approvals approve ${id}`),
     );
     troupe.finish(session, {});
     expect(await ended).toBe(0);
@@ -225,7 +225,7 @@ describe("--no-input", () => {
     expect(cli.err()).toContain(
       `  troupe approvals approve ${question?.id}\n  troupe approvals deny ${question?.id}\n`,
     );
-    expect(cli.err()).toMatch(/session [0-9a-f-]{36} waits for that; then it goes on with: troupe up\n$/);
+    expect(cli.err()).toMatch(/session [0-9a-f-]{36} waits for you; it continues after your answer and: troupe up\n$/);
     expect(question?.state).toBe("waiting");
     expect(troupe.closed).toBe(true);
     expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
@@ -276,7 +276,7 @@ describe("--no-input", () => {
     if (root) troupe.addRun(session, { ...root, exactStatus: "paused" });
     expect(await ended).toBe(8);
     expect(cli.err()).toContain(`‖ lead is paused: troupe resume ${root?.run}\n`);
-    expect(cli.err()).toMatch(/waits for that; then it goes on by itself\n$/);
+    expect(cli.err()).toMatch(/waits for you; it continues after your answer\n$/);
     await home.release();
   });
 

@@ -402,7 +402,7 @@ describe("bad input", () => {
     const cli = createFakeCli({ home: "/proc/nowhere" });
     expect(await cli.run("run", "answer")).toBe(3);
     expect(cli.err()).toMatch(
-      /error: the home \/proc\/nowhere cannot be written\nwhy: {3}ENOENT.*\nfix: {3}export TROUPE_HOME/,
+      /error: the home \/proc\/nowhere is not writable\nwhy: {3}ENOENT.*\nfix: {3}export TROUPE_HOME/,
     );
   });
 

@@ -17,7 +17,7 @@ import { aborted } from "../terminal/interrupts.ts";
 import { readPipedText } from "../terminal/piped-input.ts";
 
 export interface RunFlags {
-  /** Another turn of this session, or of the newest. */
+  /** The session to continue with another turn, or the newest. */
   continues: ResumeTarget | null;
   agent?: string | undefined;
   workspace?: string | undefined;
@@ -26,14 +26,14 @@ export interface RunFlags {
   model?: string | undefined;
   budget: PartialBudget;
   grant: SessionGrant;
-  /** Nobody may be asked anything. */
+  /** Never ask the user. */
   noInput: boolean;
-  /** Where the others are, if this process comes to own the home. */
+  /** Used if this process becomes the owner of the home. */
   nats: NatsFlags;
   mode: OutputMode;
 }
 
-/** `troupe run`: one task, one answer. Returns the exit code. */
+/** `troupe run`: runs one task and prints its answer. Returns the exit code. */
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
   const output = createRunOutput(flags.mode, cli);
   const input = await readInput(cli, task, flags, output);
@@ -57,7 +57,7 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
   return cli.interrupts.exitCode() ?? exitCodeOf(ending);
 }
 
-/** Why a person is asked about commands, and how to have it otherwise; nothing where they are contained. */
+/** Says that commands run without a sandbox, which is why they need approval. */
 async function noteSandbox({ client }: HomeConnection, output: RunOutput): Promise<void> {
   const { sandbox } = await client.status();
   if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
@@ -85,12 +85,12 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
 
 function agentId(given: string): string {
   if (Token.safeParse(given).success) return given;
-  throw new TroupeError("UNKNOWN_AGENT", `no agent can be called ${JSON.stringify(given)}`, {
+  throw new TroupeError("UNKNOWN_AGENT", `${JSON.stringify(given)} is not a valid agent id`, {
     fix: "troupe agents ls",
   });
 }
 
-/** With links resolved, so that everybody calls the folder by one name. */
+/** The folder with links resolved, so that every process uses the same path. */
 function workspaceFolder(cli: Cli, given: string): string {
   const path = resolve(cli.cwd, given);
   try {
@@ -100,20 +100,20 @@ function workspaceFolder(cli: Cli, given: string): string {
     }
   } catch (cause) {
     const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-    const fix = isMissing ? `mkdir -p ${given}` : `chmod u+rwx ${given}, as its owner, or take another folder`;
+    const fix = isMissing ? `mkdir -p ${given}` : `chmod u+rwx ${given}, or use another folder`;
     throw new TroupeError("USAGE", `--workspace ${given} cannot be read`, { cause, fix });
   }
   throw new TroupeError("USAGE", `--workspace ${given} is not a folder`, { fix: "troupe run … --workspace <folder>" });
 }
 
-/** A daemon has another working folder: what is meant as a path goes to it as an absolute one. */
+/** Makes a path absolute, because the daemon has another working folder. */
 function scenarioName(cli: Cli, given: string): string {
   return /[/\\.]/.test(given) ? resolve(cli.cwd, given) : given;
 }
 
 const idleGraceMs = 250;
 
-/** Sessions that others brought here would be cut off by leaving: they are waited for, unless the user interrupts. */
+/** Waits for sessions that other commands submitted to this process, unless the user interrupts. */
 async function letOthersFinish(
   cli: Cli,
   connection: HomeConnection,
@@ -123,7 +123,7 @@ async function letOthersFinish(
   if (!connection.local || signal.aborted) return;
   connection.local.beginClosing();
   const notice = setTimeout(() => {
-    output.notice("waiting for other sessions in this process; Ctrl-C leaves them to the next `troupe up`");
+    output.notice("waiting for other sessions in this process; Ctrl-C stops them until the next `troupe up`");
   }, idleGraceMs);
   try {
     await Promise.race([connection.local.idle({ besides: own }), aborted(signal)]);

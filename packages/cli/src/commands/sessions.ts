@@ -12,7 +12,7 @@ import { isSettled } from "../session/client.ts";
 import { resolveSession } from "../session/resolve-ids.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe sessions ls`: the newest sessions, newest first. */
+/** `troupe sessions ls`: lists sessions, newest first. */
 export async function listSessions(cli: Cli, flags: { limit: number; json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   return withArchive(cli, async (archive) => {
@@ -31,7 +31,7 @@ export interface ShowFlags {
   json: boolean;
 }
 
-/** `troupe sessions show`: one session, with its tree, its answer or what it has done to files. */
+/** `troupe sessions show`: shows a session with its answer or its tree, and its file changes. */
 export async function showSession(cli: Cli, given: string, flags: ShowFlags): Promise<number> {
   const { out, err } = cli.terminal;
   return withArchive(cli, async (archive) => {
@@ -60,7 +60,7 @@ function treeOf(detail: SessionDetail, { out, now }: { out: Output; now: number 
   return renderTree(detail.runs, { width: out.width, colours: out.colours, now });
 }
 
-/** What keeps it from going on. */
+/** The requests for approval that the session waits for. */
 function questionsOf({ approvals }: SessionDetail, options: { out: Output; now: number }): string[] {
   const waiting = approvals.filter((row) => row.state === "waiting");
   return waiting.length === 0 ? [] : ["", ...approvalTable(waiting, options)];
@@ -71,25 +71,25 @@ function answerOf({ session }: SessionDetail, response: RunResponse | null): str
   return [cleanText(answer ?? "no answer yet").trimEnd()];
 }
 
-/** What its reader has to look at himself, such as a command of which nobody knows whether it happened. */
+/** Warnings that need the user's attention, such as a command with an unknown outcome. */
 function warningLines(response: RunResponse | null, { colours }: Output): string[] {
   if (response === null || response.warnings.length === 0) return [];
   return ["", ...response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`)];
 }
 
-/** What is known of it and cannot all be true. */
+/** Damaged and contradicting entries of the session. */
 function damageLines({ flaws = [] }: SessionDetail, { colours }: Output): string[] {
   return flaws.map(({ kind, run, index, reason }) => {
     const what = run === null ? `item ${index} of its inbox` : `entry ${index} of run ${run}`;
-    const then = kind === "forked" ? "both are kept, the first counts" : "it was set aside";
+    const then = kind === "forked" ? "both are stored, the first counts" : "it was set aside";
     return `${colours.red("damage:")} ${what} ${cleanLine(reason)}: ${then}`;
   });
 }
 
-/** A session without anybody who runs it looks alive in the record, and is not. */
+/** Warns that no process runs the home: the record still shows unfinished sessions as running. */
 function warnIfNotRunning(archive: Archive, rows: readonly SessionRow[], err: Output): void {
   if (archive.connection || rows.every((row) => isSettled(row.status))) return;
-  err.line(err.colours.yellow("nobody runs this home now; what has not settled goes on with: troupe up"));
+  err.line(err.colours.yellow("no daemon is running; unfinished sessions continue with: troupe up"));
 }
 
 function tableOf(rows: readonly SessionRow[], { out, now }: { out: Output; now: number }): string[] {
@@ -110,7 +110,7 @@ function tableOf(rows: readonly SessionRow[], { out, now }: { out: Output; now: 
   return layout([{}, {}, {}, { flexible: true }, right, right, right], [head, ...body], out.width);
 }
 
-/** `status` is what the row says, or something finer. */
+/** @param status a more exact status than that of the row */
 function statusCell(row: SessionRow, { colours }: Output, status: string = row.status): Cell {
   const waits = row.approvalsWaiting > 0 && !isSettled(row.status);
   const word = waits ? "waiting" : status;
@@ -118,7 +118,7 @@ function statusCell(row: SessionRow, { colours }: Output, status: string = row.s
   return { text: `${style.glyph} ${waits ? "waiting for approval" : word}`, paint: style.paint(colours) };
 }
 
-/** When it was asked something last. */
+/** Start of the newest turn. */
 function askedAt(row: SessionRow): number {
   return Date.parse(row.turnStartedAt ?? row.startedAt);
 }
@@ -149,7 +149,7 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
   return layout([{}, {}], lines, out.width);
 }
 
-/** Of a session that was continued: how often, and what it was asked last. */
+/** Number of turns and the task of the newest one, for a continued session. */
 function turnsOf(row: SessionRow, runs: readonly RunRow[]): [string, Cell][] {
   if (row.turns === 1) return [];
   const last = runs.find(({ run }) => run === row.rootRun);

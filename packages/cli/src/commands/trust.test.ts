@@ -41,8 +41,8 @@ describe("troupe trust", () => {
     const { cwd, home } = projectWith();
     const cli = cliIn(cwd, { home });
     expect(await cli.run("trust")).toBe(8);
-    expect(cli.out()).toContain("is not trusted: nothing of this is in force");
-    expect(cli.out()).toMatch(/\.troupe\/tools\/dice\.mjs +tools +[0-9a-f]{12} +is code that runs as you/);
+    expect(cli.out()).toContain("is not trusted; these files are ignored");
+    expect(cli.out()).toMatch(/\.troupe\/tools\/dice\.mjs +tools +[0-9a-f]{12} +code that runs as you/);
     expect(cli.out()).toMatch(/\.claude\/settings\.json +settings +[0-9a-f]{12} +not used by troupe/);
     expect(cli.err()).toContain("--yes");
     expect(await listed(cwd, home)).toEqual([]);
@@ -95,7 +95,7 @@ describe("troupe trust", () => {
     const { cwd, home } = projectWith({});
     const cli = cliIn(cwd, { home });
     expect(await cli.run("trust")).toBe(0);
-    expect(cli.out()).toContain("brings nothing that has to be trusted");
+    expect(cli.out()).toContain("has no files that need trust");
   });
 
   test("of what cannot be trusted says what to do: 3", async () => {
@@ -115,9 +115,9 @@ describe("what is not trusted is not in force", () => {
     const cli = cliIn(cwd, { home });
     expect(await cli.run("config", "list", "--show-origin")).toBe(0);
     expect(cli.out()).toMatch(/model +scripted\/demo +default/);
-    expect(cli.out()).toMatch(/model +ollama\/qwen3 +not in force: not trusted \(.*config\.yaml:1\)/);
-    expect(cli.out()).toMatch(/roles\.coder +ollama\/other +not in force: not trusted/);
-    expect(cli.err()).toContain("not in force: not trusted (troupe trust)");
+    expect(cli.out()).toMatch(/model +ollama\/qwen3 +ignored: not trusted \(.*config\.yaml:1\)/);
+    expect(cli.out()).toMatch(/roles\.coder +ollama\/other +ignored: not trusted/);
+    expect(cli.err()).toContain("is ignored: the project is not trusted. Run: troupe trust");
     await cliIn(cwd, { home }).run("trust", "--yes");
     const trusted = cliIn(cwd, { home });
     await trusted.run("config", "list", "--show-origin");
@@ -166,7 +166,7 @@ describe("troupe run", () => {
       .err()
       .split("\n")
       .filter((line) => line.includes("not trusted"));
-    expect(lines).toEqual([expect.stringContaining("this project brings .troupe/config.yaml, .troupe/tools/dice.mjs")]);
+    expect(lines).toEqual([expect.stringContaining("this project has .troupe/config.yaml, .troupe/tools/dice.mjs")]);
     expect(modelOf(cli)).toBeUndefined();
   });
 
@@ -179,7 +179,7 @@ describe("troupe run", () => {
     expect(modelOf(cli)).toBe("ollama/qwen3");
     const again = runIn(cwd, home, { isTerminal: true, hasKeyboard: true });
     expect(await again.run("run", "answer x")).toBe(0);
-    expect(again.err()).not.toContain("this project brings");
+    expect(again.err()).not.toContain("this project has");
   });
 
   test("does not ask again what was declined, nor under --no-input or --json", async () => {
@@ -195,6 +195,6 @@ describe("troupe run", () => {
     expect(modelOf(cli)).toBeUndefined();
     const again = runIn(cwd, home, { isTerminal: true, hasKeyboard: true });
     expect(await again.run("run", "answer x")).toBe(0);
-    expect(again.err()).toContain("not trusted, so that it is not used");
+    expect(again.err()).toContain("ignored, because the project is not trusted");
   });
 });

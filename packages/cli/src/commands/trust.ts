@@ -18,19 +18,19 @@ import { type Cell, layout } from "../render/layout.ts";
 import { saveDecision } from "../session/trust-prompt.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe trust [DIR]`: shows what a folder brings, and has it accepted as it was shown. */
+/** `troupe trust [DIR]`: shows the project files that need trust, and trusts them as shown. */
 export async function trust(cli: Cli, given: string, flags: { yes: boolean; json: boolean }): Promise<number> {
   const store = trustOf(cli);
-  // A damaged file is no answer: it is told before anything is asked.
+  // Rejects if `trust.json` is damaged, before any question.
   await store.list();
   const project = await store.inspect(folderOf(cli, given));
   if (project.problem) throw project.problem;
   const { out, err } = cli.terminal;
   if (!flags.json) for (const line of render(project, out)) out.line(line);
-  const standing = await decide(cli, store, project, flags);
-  if (flags.json) out.line(jsonLine(trustJson(project, standing)));
-  else if (standing === "trusted" && project.status !== "trusted") err.line(`trusted, as it is: ${project.folder}`);
-  return standing === "trusted" || standing === "nothing" || standing === "declined" ? 0 : exitCodes.APPROVAL_NEEDED;
+  const status = await decide(cli, store, project, flags);
+  if (flags.json) out.line(jsonLine(trustJson(project, status)));
+  else if (status === "trusted" && project.status !== "trusted") err.line(`trusted: ${project.folder}`);
+  return status === "trusted" || status === "nothing" || status === "declined" ? 0 : exitCodes.APPROVAL_NEEDED;
 }
 
 async function decide(
@@ -47,10 +47,10 @@ async function decide(
   }
   const { err } = cli.terminal;
   if (flags.json || !cli.keyboard.isTerminal || !err.isTerminal) {
-    if (!flags.json) err.line(`not in force; to accept it as it is: troupe trust ${project.folder} --yes`);
+    if (!flags.json) err.line(`ignored; to trust it as it is now: troupe trust ${project.folder} --yes`);
     return status === "declined" ? "untrusted" : status;
   }
-  err.line("trust all of it, as it is? [y/N]");
+  err.line("trust all of it as it is now? [y/N]");
   const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
   if (key === null) return status;
   const decision = key === "y" ? "accepted" : "declined";
@@ -58,7 +58,7 @@ async function decide(
   return decision === "accepted" ? "trusted" : "declined";
 }
 
-/** `troupe trust ls`: the folders that somebody has answered for, and whether that still holds. */
+/** `troupe trust ls`: lists the trust decisions and whether each project is still the same. */
 export async function listTrust(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const store = trustOf(cli);
@@ -67,18 +67,18 @@ export async function listTrust(cli: Cli, flags: { json: boolean }): Promise<num
     records.map(async (record) => ({ ...record, standing: (await store.inspect(record.folder)).status })),
   );
   if (flags.json) out.line(jsonLine(rows));
-  else if (rows.length === 0) err.line("no folder is trusted yet; `troupe trust` shows what this one brings");
+  else if (rows.length === 0) err.line("no trust decisions yet; to see the files of this project: troupe trust");
   else for (const line of tableOf(rows, out, cli.now())) out.line(line);
   return 0;
 }
 
-/** `troupe trust rm DIR`: what it brings does not count any more, and is asked about again. */
+/** `troupe trust rm DIR`: forgets a trust decision. */
 export async function removeTrust(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
   const record = await trustOf(cli).forget(resolve(cli.cwd, given));
   if (record === null) {
-    throw new TroupeError("USAGE", `nobody has answered for ${cleanLine(given)}`, { fix: "troupe trust ls" });
+    throw new TroupeError("USAGE", `no trust decision is stored for ${cleanLine(given)}`, { fix: "troupe trust ls" });
   }
-  cli.terminal.out.line(flags.json ? jsonLine(record) : `not trusted any more: ${cleanLine(record.folder)}`);
+  cli.terminal.out.line(flags.json ? jsonLine(record) : `no longer trusted: ${cleanLine(record.folder)}`);
   return 0;
 }
 
@@ -93,25 +93,25 @@ function folderOf(cli: Cli, given: string): string {
 }
 
 const effects: Record<ProjectKind, string> = {
-  configuration: "says which models answer here",
-  tools: "is code that runs as you, inside troupe: tools for agents here",
-  hooks: "not used by troupe yet: programs that others start",
+  configuration: "selects the models that answer here",
+  tools: "code that runs as you inside troupe: tools for the agents here",
+  hooks: "not used by troupe yet: programs that other agents start",
   commands: "not used by troupe yet: prompts for people",
   settings: "not used by troupe: settings of another program",
-  mcp: "not used by troupe yet: servers that others start",
+  mcp: "not used by troupe yet: servers that other agents start",
 };
 
-function trustJson({ folder, files, hash, changes }: Project, standing: TrustStatus) {
+function trustJson({ folder, files, hash, changes }: Project, status: TrustStatus) {
   const shown = files.map(({ path, kind, used, hash: of }) => ({ path, kind, used, does: effects[kind], hash: of }));
-  return { folder, standing, hash, changes, files: shown };
+  return { folder, standing: status, hash, changes, files: shown };
 }
 
 const statusWords: Record<TrustStatus, string> = {
-  nothing: "brings nothing that has to be trusted",
-  trusted: "is trusted, as it is",
-  untrusted: "is not trusted: nothing of this is in force",
-  changed: "is another since it was trusted: nothing of this is in force",
-  declined: "was declined, as it is: nothing of this is in force",
+  nothing: "has no files that need trust",
+  trusted: "is trusted",
+  untrusted: "is not trusted; these files are ignored",
+  changed: "changed since you trusted it; these files are ignored",
+  declined: "was declined; these files are ignored",
   refused: "cannot be trusted",
 };
 

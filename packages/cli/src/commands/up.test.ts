@@ -30,7 +30,7 @@ describe("the ready line", () => {
     cli.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
     const ended = cli.run("up");
     await whenReady(cli);
-    expect(cli.err()).toContain("sandbox: commands run unconfined; better: apt-get install bubblewrap\n");
+    expect(cli.err()).toContain("sandbox: commands run unconfined; to fix it: apt-get install bubblewrap\n");
     cli.send("SIGINT");
     await ended;
   });
@@ -69,7 +69,7 @@ describe("stopping", () => {
     await cli.composition.started[0]?.submit({ task: "wait", origin: "page" });
     cli.send("SIGINT");
     expect(await ended).toBe(0);
-    expect(cli.err()).toContain("stopping: waiting for 1 session (1 run) to come to rest");
+    expect(cli.err()).toContain("stopping: waiting for 1 session (1 run) to stop");
     expect(cli.composition.started[0]?.closed).toBe(true);
     expect(isLocked(homeFiles(cli.home).lock)).toBe(false);
     expect(readdirSync(cli.home.path)).not.toContain("owner.json");
@@ -124,7 +124,7 @@ test.each([
   [["--port", "abc"], /--port "abc" is not a whole number from 0 to 65535/],
   [["--port", "65536"], /--port "65536"/],
   [["--port", "-1"], /--port "-1"/],
-  [["--host", "0.0.0.0"], /--host "0\.0\.0\.0" is not an address of this machine alone/],
+  [["--host", "0.0.0.0"], /--host "0\.0\.0\.0" is not a loopback address/],
   [["--host", "example.org"], /--host "example\.org"/],
   [["extra"], /too many arguments/],
 ])("`up` with %j is refused with 2", async (args, message) => {

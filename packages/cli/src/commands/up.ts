@@ -26,7 +26,7 @@ export interface UpFlags {
   work: ServeOptions;
 }
 
-/** `troupe up`: the daemon, in the foreground, until a signal stops it. Returns the exit code. */
+/** `troupe up`: runs the daemon in the foreground until a signal stops it. Returns the exit code. */
 export async function up(cli: Cli, flags: UpFlags): Promise<number> {
   const { warnings } = await cli.composition.readConfig({
     home: cli.home,
@@ -41,10 +41,10 @@ export async function up(cli: Cli, flags: UpFlags): Promise<number> {
   try {
     const running = await startDaemon(cli, home, flags, cleanup);
     cli.interrupts.signal.throwIfAborted();
-    await sayReady(cli, running, flags);
+    await printReady(cli, running, flags);
     await aborted(cli.interrupts.signal);
     running.beginClosing();
-    await sayWhatIsLeft(cli, running);
+    await printUnfinished(cli, running);
   } finally {
     await cleanup.run();
   }
@@ -65,15 +65,15 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, cleanup: C
   return running;
 }
 
-/** Everything that the user may want to know goes to stderr; stdout gets the one ready line. */
-async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promise<void> {
+/** Prints facts and warnings on stderr, and the ready line on stdout. */
+async function printReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promise<void> {
   const { out, err } = cli.terminal;
   const { url, token } = running;
   const { bus, store, provider, model = null, agents, pid, sandbox } = await running.service.status();
   const dashboard = `${url}/#token=${token}`;
   const port = Number(new URL(url).port || 80);
   for (const warning of running.warnings) err.line(`${err.colours.yellow("nats:")} ${cleanLine(warning)}`);
-  if (running.ownServer) sayOwnServer(cli, running.ownServer);
+  if (running.ownServer) printOwnServer(cli, running.ownServer);
   if (flags.port !== 0 && port !== flags.port) err.line(`port ${flags.port} is taken; using ${port}`);
   if (flags.json) {
     out.line(jsonLine({ event: "ready", url, token, bus, store, provider, model, agents, pid }));
@@ -88,24 +88,25 @@ async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promi
   }
   out.line(`${out.colours.green("ready")}  ${out.colours.cyan(dashboard)}`);
   if (err.isTerminal)
-    err.line(err.colours.dim("       Ctrl-C stops it; sessions that are not done go on at the next start"));
+    err.line(err.colours.dim("       Ctrl-C stops it; unfinished sessions continue at the next start"));
   const wanted = flags.open && mayOpenPage({ env: cli.env, isTerminal: out.isTerminal });
-  if (wanted && !(await cli.openPage(dashboard))) err.line("no browser could be opened: open the link above");
+  if (wanted && !(await cli.openPage(dashboard))) err.line("no browser could be started: open the link above");
 }
 
-/** How others find the server that was started here. Its password stays in a file. */
-function sayOwnServer({ terminal: { err } }: Cli, { url, contextFile }: OwnServer): void {
-  err.line(`nats-server at ${url}, for this machine; its credentials are in ${contextFile}`);
+/** Says how workers connect to the started server. Its password stays in a file. */
+function printOwnServer({ terminal: { err } }: Cli, { url, contextFile }: OwnServer): void {
+  err.line(`nats-server at ${url}, for this machine only; its credentials are in ${contextFile}`);
   err.line(`  ${err.colours.dim("a worker:")} troupe worker --context ${contextFile} --agents coder`);
 }
 
-async function sayWhatIsLeft(cli: Cli, running: RunningTroupe): Promise<void> {
+async function printUnfinished(cli: Cli, running: RunningTroupe): Promise<void> {
   const { err } = cli.terminal;
-  // The terminal has written ^C.
+  // The terminal has printed ^C.
   if (err.isTerminal) err.line("");
   const active = (await running.service.record.sessions({ limit: 500 })).filter((row) => !isSettled(row.status));
-  err.line(active.length === 0 ? "stopping" : `stopping: waiting for ${describe(active)} to come to rest`);
-  if (active.length > 0) err.line("what is not done goes on at the next `troupe up`; Ctrl-C again leaves at once");
+  err.line(active.length === 0 ? "stopping" : `stopping: waiting for ${describe(active)} to stop`);
+  if (active.length > 0)
+    err.line("unfinished sessions continue at the next `troupe up`; press Ctrl-C again to exit at once");
 }
 
 function describe(active: readonly SessionRow[]): string {

@@ -23,7 +23,7 @@ describe("a worker", () => {
     });
     cli.send("SIGTERM");
     expect(await ended).toBe(0);
-    expect(cli.err()).toContain("draining: what is at work is left to others\nstopped\n");
+    expect(cli.err()).toContain("draining: other hosts continue its runs\nstopped\n");
     expect(cli.composition.workersClosed).toBe(1);
     expect(cli.composition.workers[0]).toMatchObject({ nats: { nats: "nats://h" }, workspace: cli.cwd, isNamed: true });
   });
@@ -35,7 +35,7 @@ describe("a worker", () => {
     expect(cli.composition.workers[0]?.work).toEqual({ serve: "all", capacity: 16 });
     cli.composition.drainRequested.resolve("ada");
     expect(await ended).toBe(0);
-    expect(cli.err()).toContain("draining, as ada wants");
+    expect(cli.err()).toContain("draining for ada");
   });
 
   test("without a name has one of its own, and leaves nothing behind", async () => {
@@ -59,7 +59,7 @@ describe("a worker", () => {
     await whenReady(one);
     const other = createFakeCli({ home: one.home.path, composition: one.composition });
     expect(await other.run("worker", "--agents", "coder", "--name", "a")).toBe(1);
-    expect(other.err()).toMatch(/a worker called a is running with this home already\nfix: .*--name a-2/);
+    expect(other.err()).toMatch(/a worker named a is already running with this home\nfix: .*--name a-2/);
     expect(existsSync(join(one.home.path, "workers", "a", "logs"))).toBe(true);
     owner.send("SIGINT");
     one.send("SIGINT");
@@ -82,13 +82,13 @@ describe("a worker", () => {
 
 test.each([
   [["worker"], /--agents/],
-  [["worker", "--agents", ""], /--agents names nobody/],
+  [["worker", "--agents", ""], /--agents is empty/],
   [["worker", "--agents", "a b"], /not a list of names/],
   [["worker", "--agents", "coder", "--capacity", "0"], /--capacity "0" is not a whole number/],
-  [["worker", "--agents", "coder", "--name", "a.b"], /no host can be called "a\.b"/],
-  [["worker", "--agents", "coder", "--name", "all"], /no host can be called "all"/],
+  [["worker", "--agents", "coder", "--name", "a.b"], /"a\.b" is not a valid host name/],
+  [["worker", "--agents", "coder", "--name", "all"], /"all" is not a valid host name/],
   [["worker", "--agents", "coder", "--lease", "5"], /--lease "5" is not a whole number from 500/],
-  [["up", "--nats", "nats://h", "--context", "x"], /--nats and --context both say/],
+  [["up", "--nats", "nats://h", "--context", "x"], /--nats and --context cannot be used together/],
 ])("%j is refused with 2", async (args, words) => {
   const cli = createFakeCli();
   expect(await cli.run(...args)).toBe(2);
@@ -126,7 +126,9 @@ test("a run that joins whoever runs the home says that its flag comes too late",
   await whenReady(owner);
   const cli = createFakeCli({ home: owner.home.path, composition: owner.composition });
   expect(await cli.run("run", "answer this", "--nats", "nats://h")).toBe(0);
-  expect(cli.err()).toMatch(/daemon with pid \d+ runs this home, and says where the others are/);
+  expect(cli.err()).toMatch(
+    /daemon with pid \d+ already runs this home; its NATS connection is used and the flag is ignored/,
+  );
   owner.send("SIGINT");
   await up;
 });

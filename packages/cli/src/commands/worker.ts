@@ -27,7 +27,7 @@ export interface WorkerFlags {
   work: ServeOptions;
 }
 
-/** `troupe worker`: takes tasks of its agents, until a signal or somebody else stops it. Returns the exit code. */
+/** `troupe worker`: runs its agents until a signal or a drain stops it. Returns the exit code. */
 export async function worker(cli: Cli, flags: WorkerFlags): Promise<number> {
   const name = nameOf(flags.name);
   const { err } = cli.terminal;
@@ -35,10 +35,10 @@ export async function worker(cli: Cli, flags: WorkerFlags): Promise<number> {
   try {
     const running = await startWorker(cli, name, flags, cleanup);
     cli.interrupts.signal.throwIfAborted();
-    sayReady(cli, name, running, flags);
+    printReady(cli, name, running, flags);
     const by = await Promise.race([running.drainRequested, aborted(cli.interrupts.signal).then(() => null)]);
     if (err.isTerminal && by === null) err.line("");
-    err.line(`draining${by === null ? "" : `, as ${cleanLine(by)} wants`}: what is at work is left to others`);
+    err.line(`draining${by === null ? "" : ` for ${cleanLine(by)}`}: other hosts continue its runs`);
   } finally {
     await cleanup.run();
   }
@@ -57,9 +57,9 @@ async function startWorker(
   const folder = { path: join(homeFiles(home).workers, name) };
   await prepareHome(folder);
   const isNamed = flags.name !== undefined;
-  // The next one has another name: nobody would ever look at what this one leaves.
+  // The next worker gets another name and would never use this folder.
   if (!isNamed) cleanup.add(() => rm(folder.path, { recursive: true, force: true }));
-  const lock = lockOf(homeFiles(folder).lock, name);
+  const lock = takeLock(homeFiles(folder).lock, name);
   cleanup.add(() => lock.release());
   const log = openLogger({ home: folder, env, now: new Date(cli.now()) });
   cleanup.add(() => log.close());
@@ -74,7 +74,7 @@ async function startWorker(
   return running;
 }
 
-function sayReady(cli: Cli, name: string, running: RunningWorker, { json, work }: WorkerFlags): void {
+function printReady(cli: Cli, name: string, running: RunningWorker, { json, work }: WorkerFlags): void {
   const { out, err } = cli.terminal;
   const { agents, locality, warnings } = running;
   const { capacity } = work;
@@ -93,15 +93,15 @@ function sayReady(cli: Cli, name: string, running: RunningWorker, { json, work }
 function nameOf(given: string | undefined): string {
   if (given === undefined) return newHostId("worker");
   if (Token.safeParse(given).success && given !== "all") return given;
-  throw new TroupeError("USAGE", `no host can be called ${JSON.stringify(given)}`, {
+  throw new TroupeError("USAGE", `${JSON.stringify(given)} is not a valid host name`, {
     fix: "--name gpu-1   # letters, digits, - and _",
   });
 }
 
-function lockOf(path: string, name: string): Lock {
+function takeLock(path: string, name: string): Lock {
   const lock = tryLock(path);
   if (lock) return lock;
-  throw new TroupeError("CONFLICT", `a worker called ${name} is running with this home already`, {
-    fix: `give this one another name: --name ${name}-2`,
+  throw new TroupeError("CONFLICT", `a worker named ${name} is already running with this home`, {
+    fix: `choose another name: --name ${name}-2`,
   });
 }

@@ -8,7 +8,7 @@ import {
   withoutPassword,
 } from "troupe/internal";
 
-/** Everything that holds in a folder, by the keys that a file would have it under. */
+/** The settings that apply in a folder, with the keys of the configuration file. */
 export function configRows(config: Config): ConfigRow[] {
   return [
     modelRow(config),
@@ -21,19 +21,19 @@ export function configRows(config: Config): ConfigRow[] {
   ];
 }
 
-/** The model that answers, whether it is named or a default; null where none could. */
+/** The configured or default model; null if no model can answer. */
 function modelRow(config: Config): ConfigRow {
   if (config.model) return { key: "model", ...config.model };
   try {
     const { id, origin } = chooseModel(config);
     return { key: "model", value: id, origin };
   } catch {
-    return { key: "model", value: null, origin: { from: "default", where: "none is named" } };
+    return { key: "model", value: null, origin: { from: "default", where: "no model is configured" } };
   }
 }
 
 function mapRows(section: string, map: SettingMap): ConfigRow[] {
-  return Object.entries(map).map(([name, said]) => ({ key: `${section}.${name}`, ...said }));
+  return Object.entries(map).map(([name, setting]) => ({ key: `${section}.${name}`, ...setting }));
 }
 
 function providerRows({ settings, preset, origin, keyFrom }: Provider): ConfigRow[] {
@@ -44,9 +44,9 @@ function providerRows({ settings, preset, origin, keyFrom }: Provider): ConfigRo
   const rows: ConfigRow[] = [
     ...(preset === null || preset === id ? [] : [{ key: "preset", value: preset, origin }]),
     { key: "wire", value: wire, origin },
-    { key: "baseUrl", value: baseUrl === null ? "the vendor's own" : withoutPassword(baseUrl), origin },
+    { key: "baseUrl", value: baseUrl === null ? "the vendor's address" : withoutPassword(baseUrl), origin },
     key,
-    // What a header holds may be for its server alone.
+    // A header can hold a secret of its server.
     ...Object.keys(headers).map((name) => ({ key: `headers.${name}`, value: "set", origin })),
     ...Object.entries(limits).map(([name, value]) => ({ key: `limits.${name}`, value, origin })),
     ...Object.entries(models).flatMap(([name, { price, contextTokens }]) => [

@@ -1,4 +1,4 @@
-/** One finding. `fix` is the one next step, where there is something to fix. */
+/** One finding. `fix` is the next step, if there is a problem. */
 export interface Check {
   name: string;
   status: "ok" | "warn" | "fail";

@@ -6,7 +6,7 @@ import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../render/failure.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
-/** The configuration, and which model answers here. Calls nobody: `troupe models test` does. */
+/** Checks the configuration and the default model. Calls no model: `troupe models test` does. */
 export async function checkModels(cli: Cli, status: DaemonStatus | null): Promise<Check[]> {
   const { home, env, cwd, composition } = cli;
   let config: Config;
@@ -22,25 +22,26 @@ export async function checkModels(cli: Cli, status: DaemonStatus | null): Promis
 function checkFiles({ files, warnings }: Config): Check {
   const all = [files.user, ...(files.project ? [files.project] : [])];
   const found = all.filter(({ exists }) => exists).map(({ path }) => path);
-  const detail = found.length === 0 ? `${files.user.path} does not exist: defaults hold` : `${found.join(", ")}: sound`;
+  const detail =
+    found.length === 0 ? `${files.user.path} does not exist: defaults apply` : `${found.join(", ")}: valid`;
   const [first] = warnings;
   return first
     ? warn("configuration", `${detail}; ${warnings.join("; ")}`, `edit ${fileToEdit(first, files.user.path)}`)
     : ok("configuration", detail);
 }
 
-/** Warnings about a line begin with it. */
+/** Warnings about a line start with its path and number. */
 function fileToEdit(warning: string, path: string): string {
   return /^(\/[^:]+):\d+:/.exec(warning)?.[1] ?? path;
 }
 
-/** Only names of variables are ever shown, never what they are set to. */
+/** Shows names of variables, never their values. */
 function checkProvider(config: Config, status: DaemonStatus | null): Check {
   const running = status ? `; the owner uses ${status.model ?? status.provider}` : "";
   try {
     const choice = chooseModel(config);
     if (choice.demo)
-      return ok("provider", `${providerLabel(choice)}: answers from a script, and calls no model${running}`);
+      return ok("provider", `${providerLabel(choice)}: answers from a script and calls no model${running}`);
     return ok("provider", `${choice.id}, by ${describeOrigin(choice.origin)}${running}`);
   } catch (error) {
     const { message, fix } = toTroupeError(error);
@@ -48,11 +49,11 @@ function checkProvider(config: Config, status: DaemonStatus | null): Check {
   }
 }
 
-/** What this folder brings, and whether it counts. */
+/** Checks whether the project of this folder is trusted. */
 export async function checkTrust({ home, cwd }: Cli): Promise<Check> {
   const trust = createProjectTrust({ file: homeFiles(home).trust });
   try {
-    // Without it nothing would be known of any folder.
+    // Rejects if `trust.json` is damaged.
     await trust.list();
   } catch (error) {
     const { message, fix } = toTroupeError(error);
@@ -61,20 +62,20 @@ export async function checkTrust({ home, cwd }: Cli): Promise<Check> {
   const project = await trust.inspect(cwd);
   const count = project.files.length === 1 ? "1 file" : `${project.files.length} files`;
   if (project.problem) return warn("trust", project.problem.message, project.problem.fix ?? "troupe trust");
-  if (project.status === "nothing") return ok("trust", "this folder brings nothing that has to be trusted");
-  if (project.status === "trusted") return ok("trust", `what this folder brings is trusted: ${count}`);
+  if (project.status === "nothing") return ok("trust", "this project has no files that need trust");
+  if (project.status === "trusted") return ok("trust", `this project is trusted: ${count}`);
   if (project.status === "declined")
-    return ok("trust", `what this folder brings was declined, and is not used: ${count}`);
+    return ok("trust", `you declined to trust this project; its files are ignored: ${count}`);
   const why =
-    project.status === "changed" ? `it is another since it was trusted: ${describeChanges(project)}` : "not trusted";
-  return warn("trust", `${count} of this folder not in force: ${why}`, "troupe trust");
+    project.status === "changed" ? `it changed since you trusted it: ${describeChanges(project)}` : "it is not trusted";
+  return warn("trust", `${count} of this project ignored: ${why}`, "troupe trust");
 }
 
 export async function checkPolicy({ composition, home }: Cli): Promise<Check> {
   const { policy } = homeFiles(home);
   try {
     const { warnings } = await composition.readPolicy(home);
-    const found = existsSync(policy) ? `${policy} is sound` : `${policy} does not exist: the default one holds`;
+    const found = existsSync(policy) ? `${policy} is valid` : `${policy} does not exist: the default policy applies`;
     const rules = await composition.readRules(home);
     const detail = `${found}; ${rules.length === 1 ? "1 stored rule" : `${rules.length} stored rules`}`;
     const [warning] = warnings;
@@ -85,7 +86,7 @@ export async function checkPolicy({ composition, home }: Cli): Promise<Check> {
   }
 }
 
-/** What the daemon found is what holds; where there is none, it is found out now. */
+/** The sandbox of the running daemon; without a daemon, the sandbox is tested now. */
 export async function checkSandbox({ composition, home }: Cli, status: DaemonStatus | null): Promise<Check> {
   try {
     const { kind, contains, detail, fix } = status?.sandbox ?? (await composition.readSandbox(home));

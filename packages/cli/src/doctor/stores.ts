@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
-/** Larger ones would keep the user waiting for minutes. */
+/** A check of a larger database would take minutes. */
 const checkedBytesMax = 1024 ** 3;
 
 export interface DatabaseFacts {
@@ -11,11 +11,11 @@ export interface DatabaseFacts {
   path: string;
   /** The newest version that this build can read. */
   newestVersion: number;
-  /** What to do when it is damaged. */
+  /** The fix if it is damaged. */
   repair: string;
 }
 
-/** Whether a database can be read by this build, and its pages are sound. Opens it for reading only. */
+/** Checks that this build can read a database and that its pages are intact. Opens it for reading only. */
 export function checkDatabase(facts: DatabaseFacts): Check {
   const { name, path, newestVersion, repair } = facts;
   if (!existsSync(path)) return ok(name, `${path} does not exist yet`);
@@ -25,11 +25,11 @@ export function checkDatabase(facts: DatabaseFacts): Check {
     try {
       const version = Number(database.pragma("user_version", { simple: true }));
       if (version > newestVersion) {
-        const detail = `${path} is of version ${version}; this build reads up to ${newestVersion}`;
+        const detail = `${path} has version ${version}; this build reads up to ${newestVersion}`;
         return fail(name, detail, "npm install -g @troupe/cli@latest");
       }
       const described = `${path}, version ${version}, ${formatBytes(bytes)}`;
-      if (bytes > checkedBytesMax) return ok(name, `${described}, too large to check its pages here`);
+      if (bytes > checkedBytesMax) return ok(name, `${described}, too large for a page check`);
       const finding = String(database.pragma("quick_check(1)", { simple: true }));
       return finding === "ok" ? ok(name, described) : fail(name, `${path} is damaged: ${finding}`, repair);
     } finally {
@@ -53,12 +53,12 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
 }
 
-/** What the record could not take for true. A record that cannot be read at all is told of above. */
+/** Damaged entries in the record. An unreadable record is the finding of `checkDatabase`. */
 export function checkIntegrity({ composition, home }: Cli): Check[] {
   try {
     const report = composition.readIntegrity(home);
     if (!report || report.session === null) return [];
-    const forked = `${report.forked === 1 ? "1 run has" : `${report.forked} runs have`} two entries at one place`;
+    const forked = `${report.forked === 1 ? "1 run has" : `${report.forked} runs have`} two entries at the same position`;
     const aside = `${report.quarantined === 1 ? "1 entry was" : `${report.quarantined} entries were`} set aside`;
     return [warn("history", `${forked}, ${aside}`, `troupe sessions show ${report.session}`)];
   } catch {

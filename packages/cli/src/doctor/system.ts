@@ -15,10 +15,10 @@ const freeBytes = { fail: 50 * 1024 ** 2, warn: 1024 ** 3 };
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > 22 || (major === 22 && minor >= 13)) return ok("node", version);
-  return fail("node", `${version}; 22.13 or later is needed`, "install Node 24 from https://nodejs.org");
+  return fail("node", `${version}; troupe needs 22.13 or later`, "install Node 24 from https://nodejs.org");
 }
 
-/** The home, or the folder that it would be made in: nothing is created by looking. */
+/** Checks the home, or the folder in which it will be created. Creates nothing. */
 export async function checkHome(home: Home): Promise<Check> {
   const folder = await nearestExisting(home.path);
   const exists = folder === home.path;
@@ -31,12 +31,12 @@ export async function checkHome(home: Home): Promise<Check> {
   }
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
-  const detail = `${home.path}${exists ? "" : " (made at the first start)"}, ${formatBytes(free)} free`;
+  const detail = `${home.path}${exists ? "" : " (created at the first start)"}, ${formatBytes(free)} free`;
   const command = `df -h ${folder}`;
   if (free < freeBytes.fail) return fail("home", detail, command);
   if (free < freeBytes.warn) return warn("home", detail, command);
   const open = exists && ((await stat(folder)).mode & 0o077) !== 0;
-  return open ? warn("home", `${detail}; other users can look into it`, `chmod 700 ${folder}`) : ok("home", detail);
+  return open ? warn("home", `${detail}; other users can read it`, `chmod 700 ${folder}`) : ok("home", detail);
 }
 
 async function nearestExisting(path: string): Promise<string> {
@@ -46,7 +46,7 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Whether the daemon would get its usual port. */
+/** Checks whether the daemon's default port is free. */
 export async function checkPort(port: number, ownerPort: number | null): Promise<Check> {
   if (ownerPort === port) return ok("port", `${port}, in use by the owner of this home`);
   const free = await new Promise<boolean>((resolve) => {
@@ -55,10 +55,10 @@ export async function checkPort(port: number, ownerPort: number | null): Promise
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
   if (free) return ok("port", `${port} is free`);
-  return warn("port", `${port} is taken by another program; the next free one is used`, "troupe up --port 0");
+  return warn("port", `${port} is taken by another program; troupe up takes the next free port`, "troupe up --port 0");
 }
 
-/** Which service web_search asks. To have none is no fault, to have named one that cannot be asked is. */
+/** The service behind `web_search`. No service is fine; a configured one that cannot be used is a warning. */
 export function checkSearch(env: NodeJS.ProcessEnv): Check {
   const { backend, problem } = chooseSearch({ env });
   if (backend) return ok("web search", `${backend.name}, at ${backend.url.host}`);
@@ -66,14 +66,14 @@ export function checkSearch(env: NodeJS.ProcessEnv): Check {
   return isWanted ? warn("web search", problem, "export SEARXNG_URL=http://127.0.0.1:8888") : ok("web search", problem);
 }
 
-/** What versions are kept with. Without it only the tools that need it fail. */
+/** Git, which only its own tools and worktrees need. */
 export function checkGit(): Promise<Check> {
-  return checkProgram("git", async () => "git", "install git: its tools and the worktrees of agents need it");
+  return checkProgram("git", async () => "git", "install git: the git tools and worktrees need it");
 }
 
-/** The program that searching tools run: the one that came with troupe, where there is one. */
+/** Ripgrep for the search tools: the one that is installed with troupe, else the one on the PATH. */
 export function checkRipgrep(): Promise<Check> {
-  return checkProgram("rg", locateRipgrep, "install ripgrep: searching in files needs it");
+  return checkProgram("rg", locateRipgrep, "install ripgrep: the search tools need it");
 }
 
 async function checkProgram(name: string, locate: () => Promise<string>, fix: string): Promise<Check> {
@@ -83,11 +83,11 @@ async function checkProgram(name: string, locate: () => Promise<string>, fix: st
     const version = stdout.split("\n")[0]?.trim() ?? "";
     return ok(name, program === name ? version : `${version} (${program})`);
   } catch {
-    return warn(name, "not found, or it does not run", fix);
+    return warn(name, "not found, or it cannot run", fix);
   }
 }
 
-/** The way to others, where one is named: whether it leads anywhere, and what is there. */
+/** Checks the NATS connection, if a server is configured. */
 export async function checkBus({ composition, home, env, cwd }: Cli): Promise<Check> {
   try {
     const found = await composition.checkNats({ home, env, cwd });
@@ -97,7 +97,7 @@ export async function checkBus({ composition, home, env, cwd }: Cli): Promise<Ch
     const [warning] = warnings;
     if (warning === undefined) return ok("bus", detail);
     const more = warnings.length > 1 ? ` (and ${warnings.length - 1} more)` : "";
-    return warn("bus", `${detail}; ${warning}${more}`, "troupe up   # says all of it at its start");
+    return warn("bus", `${detail}; ${warning}${more}`, "troupe up   # prints every warning at its start");
   } catch (error) {
     const { message, fix } = toTroupeError(error);
     return fail("bus", message, fix ?? "unset NATS_URL");

@@ -2,13 +2,13 @@ import { type ModelProvider, type ModelReply, type ModelRequest, type RunError, 
 import { type RunErrorType, toRunError } from "@troupe/core/internal";
 import type { ModelWarning } from "@troupe/models";
 
-/** One thing that an agent needs of its model, and whether it is there. */
+/** One requirement of agents, and whether the model meets it. */
 export interface Finding {
   name: "answer" | "streaming" | "usage" | "tools" | "context";
   status: "ok" | "failed" | "skipped";
   detail: string;
   fix: string | null;
-  /** Of a call that failed. */
+  /** Error type of a failed call. */
   type: RunErrorType | null;
 }
 
@@ -16,29 +16,30 @@ export interface ProbeOptions {
   provider: ModelProvider;
   /** `provider/model`. */
   model: string;
-  /** What stands in the way of an agent, as the server itself tells; null for a vendor's own, whose windows are as told. */
+  /** Problems that a local server reports; null for a vendor's server, whose context sizes are documented. */
   serverWarnings: (() => Promise<ModelWarning[]>) | null;
-  /** How long one answer may take. */
+  /** Time limit of one answer. */
   timeoutMs: number;
   signal: AbortSignal;
   monotonicMs(): number;
 }
 
-/** What the shortest answers need: some vendors take no lower cap. */
+/** Output limit of short answers: some vendors accept no lower limit. */
 const shortTokens = 16;
 
-/** Longer than the window that local servers run models with unless they are told otherwise. */
+/** Longer than the default context of local servers. */
 const longWords = 5_000;
 
 /**
- * Asks a model live: for a word, for a tool call, and, where a server may cut conversations off, with a long one. Each
- * finding comes as soon as it is there.
+ * Calls a model live: for a word, for a tool call and, on a local server, with a long conversation, which such a server can
+ * silently truncate. Yields each finding as soon as it is known.
  */
 export async function* probeModel(options: ProbeOptions): AsyncGenerator<Finding> {
   const first = await ask(options, { text: "Say the word: ready", maxOutputTokens: shortTokens });
   if ("error" in first) {
     yield failed("answer", first.error);
-    for (const name of ["streaming", "usage", "tools", "context"] as const) yield skipped(name, "nothing answered");
+    for (const name of ["streaming", "usage", "tools", "context"] as const)
+      yield skipped(name, "the model did not answer");
     return;
   }
   yield ok("answer", `${JSON.stringify(first.reply.text.slice(0, 60))} in ${(first.tookMs / 1_000).toFixed(1)} s`);
@@ -59,27 +60,27 @@ const probeTool = ToolSpec.parse({
 async function toolsOf(options: ProbeOptions): Promise<Finding> {
   const text = 'Call the tool "probe" with the word "ready". Do not answer in words.';
   const reply = await ask(options, { text, tools: [probeTool], maxOutputTokens: 1_024 });
-  const fix = "choose a model that can call tools: an agent does its work by them (troupe models ls)";
+  const fix = "choose a model that can call tools (troupe models ls)";
   if ("error" in reply) return { ...failed("tools", reply.error), fix };
   const [call] = reply.reply.calls;
-  if (!call) return { ...bad("tools", "it answered in words and called no tool"), fix };
-  if (call.problem !== null) return { ...bad("tools", `it called ${call.name} wrongly: ${call.problem}`), fix };
+  if (!call) return { ...bad("tools", "it answered with text and called no tool"), fix };
+  if (call.problem !== null) return { ...bad("tools", `its call of ${call.name} is invalid: ${call.problem}`), fix };
   return ok("tools", `it called ${call.name} with ${JSON.stringify(call.args).slice(0, 60)}`);
 }
 
-/** A server of one's own runs models with windows of its owner's choice, and may cut off the rest without a word. */
+/** A local server can run a model with a small context and silently drop the rest of a conversation. */
 async function contextOf(options: ProbeOptions): Promise<Finding> {
-  if (!options.serverWarnings) return skipped("context", "the vendor's own: its windows are as told");
+  if (!options.serverWarnings) return skipped("context", "a vendor's server: its context sizes are documented");
   const [trap] = await options.serverWarnings();
   if (trap) return { ...bad("context", trap.message), fix: trap.fix };
   const text = `${"word ".repeat(longWords)}\nSay the word: ready`;
   const reply = await ask(options, { text, maxOutputTokens: shortTokens });
   if ("error" in reply) return failed("context", reply.error);
   const { inputTokens } = reply.reply.usage;
-  if (inputTokens >= longWords) return ok("context", `a conversation of ${inputTokens} tokens was read whole`);
+  if (inputTokens >= longWords) return ok("context", `it read a conversation of ${inputTokens} tokens completely`);
   return {
-    ...bad("context", `of some ${longWords} tokens it read ${inputTokens}: the rest was cut off without a word`),
-    fix: "give the model a longer window: OLLAMA_CONTEXT_LENGTH=32768 ollama serve",
+    ...bad("context", `it read ${inputTokens} of about ${longWords} tokens and silently dropped the rest`),
+    fix: "give the model a larger context: OLLAMA_CONTEXT_LENGTH=32768 ollama serve",
   };
 }
 
@@ -121,25 +122,28 @@ async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }:
   } catch (thrown) {
     const error = toRunError(thrown, "model");
     if (!tooLong.aborted) return { error };
-    return { error: { ...error, type: "timeout", message: `no whole answer came within ${timeoutMs} ms` } };
+    return { error: { ...error, type: "timeout", message: `no complete answer within ${timeoutMs} ms` } };
   }
 }
 
 function streamingOf({ reply, deltas, activities }: Exclude<ProbeReply, { error: RunError }>): Finding {
-  if (deltas > 0) return ok("streaming", `its words came in ${deltas} ${deltas === 1 ? "piece" : "pieces"}`);
-  if (reply.text === "" && activities > 0) return ok("streaming", "signs of life came before the end");
-  return { ...bad("streaming", "its answer came all at once"), fix: "let nothing between here and the server buffer" };
+  if (deltas > 0) return ok("streaming", `its answer arrived in ${deltas} ${deltas === 1 ? "part" : "parts"}`);
+  if (reply.text === "" && activities > 0) return ok("streaming", "activity arrived before the end");
+  return {
+    ...bad("streaming", "its answer arrived all at once"),
+    fix: "turn off buffering in proxies between here and the server",
+  };
 }
 
 function usageOf({ usage }: ModelReply): Finding {
   const { inputTokens, outputTokens, costUsd } = usage;
   if (inputTokens > 0) {
-    const cost = costUsd === null ? "its price is not known: a cost cap refuses it" : `$${costUsd.toFixed(6)}`;
+    const cost = costUsd === null ? "its price is unknown: a cost limit refuses it" : `$${costUsd.toFixed(6)}`;
     return ok("usage", `${inputTokens} tokens in, ${outputTokens} out; ${cost}`);
   }
   return {
-    ...bad("usage", "it does not say how many tokens it used"),
-    fix: "have the server send usage with its stream",
+    ...bad("usage", "it does not report the used tokens"),
+    fix: "configure the server to send usage with its stream",
   };
 }
 

@@ -18,37 +18,37 @@ interface RequestOwner {
   local: object | null;
 }
 
-/** What of this shell's own configuration goes along with a request. */
+/** The model that this shell's configuration adds to a request. */
 export interface RequestedModel {
-  /** Null: the owner of the home decides, who reads the same files. */
+  /** Null: the owner of the home chooses; it reads the same files. */
   model: string | null;
-  /** Whether only a script answers. */
+  /** True if a script answers. */
   demo: boolean;
 }
 
 /**
- * The model to ask the owner of the home for. It may have been started with other variables than this shell has: what
- * they say here goes along, and a demo never answers whoever has something real set up.
+ * The model to request from the owner of the home. The owner can have other variables than this shell, so a model from this
+ * shell's variables is sent along. The demo never answers if a provider is configured here.
  */
 export async function modelFor(cli: Cli, input: ModelInput, owner: RequestOwner): Promise<RequestedModel> {
   if (input.scenario !== null) return { model: null, demo: true };
   if (input.model !== null) return { model: input.model, demo: isOfflineModel(input.model) };
   const { demo } = await owner.client.status();
   const config = await configOf(cli, input);
-  const said = owner.local ? null : modelFromVariables(config);
-  if (said !== null) return { model: said, demo: isOfflineModel(said) };
+  const model = owner.local ? null : modelFromVariables(config);
+  if (model !== null) return { model, demo: isOfflineModel(model) };
   if (!demo) return { model: null, demo };
   const choice = chooseModel(config);
-  // Whatever the owner was started with: something real is set up by now, or in this folder.
+  // The owner knows only the demo, but a provider is configured here.
   return choice.demo ? { model: null, demo } : { model: choice.id, demo: false };
 }
 
-/** What in the configuration does not count, or is dangerous. A script and a session that goes on need none of it. */
+/** Warnings about the configuration. A scenario and a continued session do not use it. */
 export async function configWarnings(cli: Cli, input: ModelInput): Promise<string[]> {
   return input.scenario !== null || input.continues !== null ? [] : (await configOf(cli, input)).warnings;
 }
 
-/** What a refusal means that the owner of the home has given for a model which this shell could ask. */
+/** Explains the owner's refusal of a model that this shell has a provider for. */
 export async function explainRefusal(
   cli: Cli,
   input: ModelInput,
@@ -62,8 +62,10 @@ export async function explainRefusal(
   } catch {
     return error;
   }
-  const said = input.model !== null || config.model ? choice.origin : findProvider(config, choice.id)?.origin;
-  const what = said?.where ? `${said.where} is set here, but` : `${JSON.stringify(choice.id)} can be asked here, but`;
+  const origin = input.model !== null || config.model ? choice.origin : findProvider(config, choice.id)?.origin;
+  const what = origin?.where
+    ? `${origin.where} is set here, but`
+    : `${JSON.stringify(choice.id)} is available here, but`;
   const message = `${what} the ${owner.kind} with pid ${owner.pid} was started with another configuration: ${error.message}`;
   return new TroupeError(error.code, message, { fix: `kill -INT ${owner.pid} && troupe up` });
 }
@@ -72,7 +74,7 @@ function configOf(cli: Cli, { workspace }: ModelInput): Promise<Config> {
   return cli.composition.readConfig({ home: cli.home, env: cli.env, cwd: cli.cwd, workspace: workspace ?? cli.cwd });
 }
 
-/** The model that this shell's variables ask for: by name, or because a key or an address stands in one. */
+/** The model from this shell's variables: by name, or the default of a provider that a variable configures. */
 function modelFromVariables(config: Config): string | null {
   if (config.model) return config.model.origin.from === "environment" ? config.model.value : null;
   let choice: ModelChoice;

@@ -9,19 +9,19 @@ export interface HostWatchOptions extends NatsCheckOptions {
   nats: NatsFlags;
 }
 
-/** The hosts on a server, for somebody who is none. */
+/** The hosts on a server, for a process that is not a host. */
 export interface HostWatch extends Pick<TroupeService, "hosts" | "drainHost"> {
-  /** Without credentials. */
+  /** Server URL without credentials. */
   server: string;
   close(): Promise<void>;
 }
 
-/** The hosts on a server, for a process that is none itself and needs no daemon; null where no server is named. */
+/** Lists the hosts on a server without a daemon; null if no server is configured. */
 export async function watchHosts(options: HostWatchOptions): Promise<HostWatch | null> {
   const connection = await findServer(options);
   if (connection.kind === "embedded") return null;
   if (connection.kind === "auto") {
-    throw new TroupeError("USAGE", "`auto` starts a server, on which there are no hosts yet", {
+    throw new TroupeError("USAGE", "`auto` is for `troupe up` only", {
       fix: "troupe up --nats auto",
     });
   }
@@ -43,7 +43,7 @@ async function createHostWatch(link: NatsLink, namespace: string): Promise<HostW
     hosts,
     async drainHost(host, by) {
       const outcome = await drainHost(host, by);
-      // Whoever asks and leaves at once must still have been heard.
+      // Flush, because this process exits right after the request.
       await bus.flush();
       return outcome;
     },

@@ -16,9 +16,9 @@ export interface NatsCheckOptions {
   cwd: string;
 }
 
-/** What was found at a server. */
+/** Facts about a NATS server. */
 export interface NatsFacts {
-  /** Without credentials. */
+  /** Server URL without credentials. */
   server: string;
   version: string;
   namespace: string;

@@ -19,11 +19,11 @@ import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } f
 import { homeFiles, keepDaysDefault, type NatsFlags, type OwnedHome, selectRecord } from "troupe/internal";
 import { findServer, type NatsCheckOptions, openServerLink, type ServerConnection } from "./server.ts";
 
-/** What a person does about the streams of a server: look, let go of what is old, put back what was lost. */
+/** Maintenance of the streams on a server. */
 export interface StreamMaintenance {
   check(options: StreamOptions): Promise<StreamFacts>;
   purge(options: StreamOptions & { olderThanDays: number | null; dryRun: boolean }): Promise<PurgeFacts>;
-  /** Needs the home's lock. Rejects with `DATABASE_DAMAGED` where the copy is not whole, unless that is left out. */
+  /** Needs the home's lock. Rejects with `DATABASE_DAMAGED` if the record is damaged, unless `withoutDamaged` is set. */
   restore(options: StreamOptions & RestoreRequest & { home: OwnedHome }): Promise<RestoreFacts>;
 }
 
@@ -32,9 +32,9 @@ export interface StreamOptions extends NatsCheckOptions {
 }
 
 export interface RestoreRequest {
-  /** Leaves out sessions of which a part is damaged or missing, instead of refusing. */
+  /** Leaves out damaged sessions instead of rejecting. */
   withoutDamaged: boolean;
-  /** Puts back what settled so long ago that it would be purged, too. */
+  /** Also restores sessions that are old enough to be purged. */
   all: boolean;
   onProgress?: (done: number, of: number) => void;
 }
@@ -43,17 +43,17 @@ export interface StreamFacts {
   server: string;
   version: string;
   namespace: string;
-  /** Id of the journal, and where it ends; null where there is no stream. */
+  /** Id and last position of the journal; null if there is no stream. */
   journal: { id: string; tail: number } | null;
   missing: string[];
   drift: Drift[];
-  /** Streams that several servers have; empty where one server is alone. */
+  /** Copies of each stream; empty on a single server. */
   copies: StreamCopies[];
-  /** Recorders, and by how many messages each is behind. `own`: this home's. */
+  /** Recorders, and how many messages each is behind. `own`: the recorder of this home. */
   followers: { follower: string; behind: number; own: boolean }[];
   /**
-   * This home's record: of which journal it is, whether that is the one on the server, and how many messages it has that
-   * the server has lost. Null where there is none.
+   * This home's record: its journal, whether that is the one on the server, and how many messages the server has lost. Null
+   * if there is no record.
    */
   record: { journal: string | null; isSame: boolean; ahead: number } | null;
   warnings: string[];
@@ -68,12 +68,12 @@ export interface PurgeFacts extends PurgeReport {
 export interface RestoreFacts extends Omit<CopyInspection, "items">, RestoreReport {
   namespace: string;
   journal: string;
-  /** Sessions that were left out because they are damaged. */
+  /** Damaged sessions that were left out. */
   leftOut: string[];
 }
 
 const msPerDay = 86_400_000;
-/** Positions are reckoned in messages of so many places. */
+/** Positions that one message takes in the journal. */
 const positionsPerMessage = 4_096;
 
 export const streamMaintenance: StreamMaintenance = {
@@ -99,7 +99,7 @@ async function withServer<T>(options: StreamOptions, use: (session: ServerSessio
 }
 
 function noServer(): TroupeError {
-  return new TroupeError("USAGE", "no NATS server is named", { fix: "give one: --nats nats://host:4222" });
+  return new TroupeError("USAGE", "no NATS server is configured", { fix: "name one: --nats nats://host:4222" });
 }
 
 async function check({ link, connection }: ServerSession, { home }: StreamOptions): Promise<StreamFacts> {
@@ -187,7 +187,7 @@ async function restore(
   }
 }
 
-/** In a stream that was there already this record's place may mean something else now. */
+/** After a restore into an existing stream the recorder reads from the start, because its position can be wrong. */
 function rewindRecord(record: RecordStore, { created }: RestoreReport): void {
   if (!created) record.rewind();
 }
@@ -206,16 +206,16 @@ async function withJournal<T>(
 }
 
 function nothingRecorded(file: string, namespace: string): TroupeError {
-  return new TroupeError("JOURNAL_LOST", `${file} has nothing of the namespace ${namespace} to restore`, {
-    fix: "restore from a home whose daemon has recorded it: troupe nats restore --home FOLDER",
+  return new TroupeError("JOURNAL_LOST", `${file} has no sessions of the namespace ${namespace}`, {
+    fix: "restore from a home whose daemon has recorded it: TROUPE_HOME=<folder> troupe nats restore",
   });
 }
 
 function damagedCopy(file: string, worst: CopyInspection["damage"][number], count: number): TroupeError {
   const { session, run, index, reason } = worst;
   const what = run === null ? `item ${index} of the inbox of session ${session}` : `entry ${index} of run ${run}`;
-  const more = count > 1 ? `, and ${count - 1} more are not whole` : "";
-  return new TroupeError("DATABASE_DAMAGED", `${file} is no whole copy: ${what} ${reason}${more}`, {
-    fix: "restore from another daemon's home, or leave such sessions out: troupe nats restore --without-damaged",
+  const more = count > 1 ? `, and ${count - 1} more are damaged` : "";
+  return new TroupeError("DATABASE_DAMAGED", `${file} is damaged: ${what} ${reason}${more}`, {
+    fix: "restore from another daemon's home, or leave out damaged sessions: troupe nats restore --without-damaged",
   });
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   addServerOptions,
+  example,
   idHelp,
   type JsonFlag,
   jsonArrayHelp,
@@ -9,7 +10,7 @@ import {
   type RunCommand,
 } from "./shared-options.ts";
 
-/** What people do about sessions that are under way. */
+/** The commands that change running sessions, approvals, hosts and trust decisions. */
 export function addControlCommands(program: Command, runCommand: RunCommand): void {
   addRunControl(program, runCommand);
   addApprovals(program, runCommand);
@@ -19,38 +20,42 @@ export function addControlCommands(program: Command, runCommand: RunCommand): vo
 }
 
 function addRunControl(program: Command, runCommand: RunCommand): void {
-  const either = `of a session or of a run: ${idHelp}`;
+  const either = `session or run: ${idHelp}`;
   const commands = () => import("../commands/run-control.ts");
   program
     .command("cancel")
-    .description("stop a session, or a run and all below it")
+    .description("stop a session, or a run and all its sub-runs")
     .argument("<id>", either)
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe cancel 0199c2a4"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).cancel(cli, id, { json: !!flags.json })),
     );
   program
     .command("steer")
-    .description("give a run's model a message, which it reads at its next step")
-    .argument("<run>", `${idHelp}; a session stands for its first run`)
+    .description("send a message to a run; its model reads it at the next step")
+    .argument("<run>", `${idHelp}; a session id means its root run`)
     .argument("<text>", "the message, as one argument")
     .option("--json", jsonHelp)
+    .addHelpText("after", example('troupe steer 0199c2a4 "skip the tests for now"'))
     .action((id: string, text: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).steer(cli, id, text, { json: !!flags.json })),
     );
   program
     .command("pause")
-    .description("start nothing new in a session, or in a run and all below it")
+    .description("pause a session, or a run and all its sub-runs: they start no new model or tool call")
     .argument("<id>", either)
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe pause 0199c2a4"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).pause(cli, id, { json: !!flags.json })),
     );
   program
     .command("resume")
-    .description("go on with what was paused")
+    .description("continue a paused session or run")
     .argument("<id>", either)
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe resume 0199c2a4"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).resume(cli, id, { json: !!flags.json })),
     );
@@ -65,12 +70,13 @@ interface AnswerOptions extends JsonFlag {
 
 function addApprovals(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/approvals.ts");
-  const approvals = program.command("approvals").description("what waits for a person, and the answer to it");
+  const approvals = program.command("approvals").description("list requests for approval and answer them");
   approvals
     .command("ls")
-    .description("list what waits, with everything that would be done")
-    .option("--all", "also what was answered")
+    .description("list waiting requests with the full arguments of each call")
+    .option("--all", "include answered requests")
     .option("--json", jsonArrayHelp)
+    .addHelpText("after", example("troupe approvals ls"))
     .action((flags: JsonFlag & { all?: true }) =>
       runCommand(async (cli) => (await commands()).listApprovals(cli, { all: !!flags.all, json: !!flags.json })),
     );
@@ -82,41 +88,47 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     });
   approvals
     .command("approve")
-    .description("allow it: this call and no other, unless a flag says more")
+    .description("allow a request: this one call, unless a flag allows more")
     .argument("<id>", idHelp)
     .addOption(new Option("--run", "allow the tool for the rest of the run").conflicts("always"))
-    .option("--always", "store a rule: the same call is not asked about again on this machine")
-    .option("--any-arguments", "with --always: the rule fits the tool with any arguments")
+    .option("--always", "store a rule that allows the same call on this machine from now on")
+    .option("--any-arguments", "with --always: the rule applies to the tool with any arguments")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe approvals approve 0199c2a4 --always"))
     .action(answer(true));
   approvals
     .command("deny")
-    .description("refuse it: the agent is told so, and goes on without")
+    .description("refuse a request; the agent is told and continues without the call")
     .argument("<id>", idHelp)
-    .option("--reason <text>", "why, for the agent")
-    .option("--always", "store a rule: the same call is denied from now on, on this machine")
-    .option("--any-arguments", "with --always: the rule fits the tool with any arguments")
+    .option("--reason <text>", "reason that the agent is told")
+    .option("--always", "store a rule that denies the same call on this machine from now on")
+    .option("--any-arguments", "with --always: the rule applies to the tool with any arguments")
     .option("--json", jsonHelp)
+    .addHelpText("after", example('troupe approvals deny 0199c2a4 --reason "use the staging server"'))
     .action(answer(false));
 }
 
 function addRules(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/rules.ts");
-  const rules = program.command("rules").description("answers that were stored with --always");
+  const rules = program.command("rules").description("list and remove the rules that --always stores");
   rules
     .command("ls")
-    .description("list them")
+    .description("list the rules")
     .option("--json", jsonArrayHelp)
+    .addHelpText("after", example("troupe rules ls"))
     .action((flags: JsonFlag) => runCommand(async (cli) => (await commands()).listRules(cli, { json: !!flags.json })));
   rules
     .command("rm")
-    .description("remove one: what it answered is asked about again")
+    .description("remove a rule; the same call needs an approval again")
     .argument("<id>", idHelp)
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe rules rm 0199c2a4"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
     );
 }
+
+const hostsNatsHelp = "ask the hosts on this NATS server directly, without a daemon";
 
 type HostOptions = JsonFlag & Pick<NatsOptions, "nats" | "context" | "namespace">;
 
@@ -125,20 +137,24 @@ function addHosts(program: Command, runCommand: RunCommand): void {
     const [commands, { parseNats }] = await Promise.all([import("../commands/hosts.ts"), import("./flags.ts")]);
     return { ...commands, flags: { json: !!options.json, nats: parseNats(options) } };
   };
-  const hosts = program.command("hosts").description("the processes that run agents, on this machine and on others");
-  addServerOptions(hosts.command("ls"))
-    .description("list them: what they serve, how busy they are, when they were heard of")
+  const hosts = program
+    .command("hosts")
+    .description("list the processes that run agents, on all machines, and drain them");
+  addServerOptions(hosts.command("ls"), hostsNatsHelp)
+    .description("list hosts with their agents, load and last heartbeat")
     .option("--json", jsonArrayHelp)
+    .addHelpText("after", example("troupe hosts ls"))
     .action((options: HostOptions) =>
       runCommand(async (cli) => {
         const { listHosts, flags } = await load(options);
         return listHosts(cli, flags);
       }),
     );
-  addServerOptions(hosts.command("drain"))
-    .description("let one take nothing new, leave what it has to others, and go")
-    .argument("<host>", "its name, as troupe hosts ls says it")
+  addServerOptions(hosts.command("drain"), hostsNatsHelp)
+    .description("stop a host gracefully: it takes no new runs, and other hosts continue its runs")
+    .argument("<host>", "host name from troupe hosts ls")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe hosts drain worker-gpu-1"))
     .action((host: string, options: HostOptions) =>
       runCommand(async (cli) => {
         const { drainHost, flags } = await load(options);
@@ -151,26 +167,29 @@ function addTrust(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/trust.ts");
   const trust = program
     .command("trust")
-    .description("what a folder brings (configuration, tools), and whether it counts: show it, and accept it as it is")
-    .argument("[folder]", "default: this one")
-    .option("--yes", "accept it without a question")
+    .description("show the configuration and tools of a project, and trust them as they are now")
+    .argument("[folder]", "project folder (default: the current folder)")
+    .option("--yes", "trust it without asking")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe trust ~/projects/shop"))
     .action((folder: string | undefined, flags: JsonFlag & { yes?: true }) =>
       runCommand(async (cli) => (await commands()).trust(cli, folder ?? ".", { yes: !!flags.yes, json: !!flags.json })),
     );
   trust
     .command("ls")
-    .description("list the folders that somebody has answered for")
+    .description("list projects with a trust decision")
     .option("--json", jsonArrayHelp)
-    // What stands after `trust` alone is read by `trust` itself.
+    .addHelpText("after", example("troupe trust ls"))
+    // `trust` itself parses the flags before the subcommand.
     .action((_: JsonFlag, command: Command) =>
       runCommand(async (cli) => (await commands()).listTrust(cli, { json: !!command.optsWithGlobals().json })),
     );
   trust
     .command("rm")
-    .description("forget the answer: what the folder brings does not count any more")
-    .argument("<folder>")
+    .description("forget the decision; the configuration and tools of the project are ignored again")
+    .argument("<folder>", "project folder")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe trust rm ~/projects/shop"))
     .action((folder: string, _: JsonFlag, command: Command) =>
       runCommand(async (cli) =>
         (await commands()).removeTrust(cli, folder, { json: !!command.optsWithGlobals().json }),

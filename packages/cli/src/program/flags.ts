@@ -4,7 +4,7 @@ import { leaseMsDefault, type SessionGrant } from "@troupe/core/internal";
 import type { NatsFlags, ServeOptions } from "troupe/internal";
 import type { NatsOptions } from "./shared-options.ts";
 
-/** A flag's text as a whole number within bounds; anything else names the value and the fix. */
+/** Parses a whole number within bounds. Throws `USAGE` with the value and the fix. */
 export function parseWhole(flag: string, text: string, bounds: { min: number; max: number; fix: string }): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= bounds.min && value <= bounds.max) return value;
@@ -14,12 +14,12 @@ export function parseWhole(flag: string, text: string, bounds: { min: number; ma
   });
 }
 
-/** 0 lets the system choose. */
+/** 0 takes any free port. */
 export function parsePort(text: string): number {
   return parseWhole("--port", text, { min: 0, max: 65_535, fix: "troupe up --port 4711" });
 }
 
-/** Up to what a timer can hold. */
+/** At most the longest delay of a Node timer. */
 export function parseTimeoutMs(text: string): number {
   return parseWhole("--timeout", text, { min: 1, max: 2_147_483_647, fix: 'troupe run "…" --timeout 60000' });
 }
@@ -28,25 +28,25 @@ export function parseLimit(text: string): number {
   return parseWhole("--limit", text, { min: 1, max: 500, fix: "troupe sessions ls --limit 20" });
 }
 
-/** Only this machine: whoever reaches the API can run commands on it. */
+/** Accepts loopback addresses only, because the API can run commands on this machine. */
 export function parseHost(text: string): string {
   if (text === "localhost" || text === "::1" || (isIP(text) === 4 && text.startsWith("127."))) return text;
-  throw new TroupeError("USAGE", `--host ${JSON.stringify(text)} is not an address of this machine alone`, {
+  throw new TroupeError("USAGE", `--host ${JSON.stringify(text)} is not a loopback address`, {
     fix: "troupe up --host 127.0.0.1",
   });
 }
 
-/** Where the others are. Of two ways to say it neither is the stronger one. */
+/** The NATS flags. `--nats` and `--context` exclude each other. */
 export function parseNats({ nats, context, namespace, place, lease }: NatsOptions): NatsFlags {
   if (nats !== undefined && context !== undefined) {
-    throw new TroupeError("USAGE", "--nats and --context both say where the others are", { fix: "give one of them" });
+    throw new TroupeError("USAGE", "--nats and --context cannot be used together", { fix: "pass one of them" });
   }
-  const fix = `give it in milliseconds: --lease ${leaseMsDefault}`;
+  const fix = `pass milliseconds: --lease ${leaseMsDefault}`;
   const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
   return { nats, context, namespace, locality: place, leaseMs };
 }
 
-/** Which agents, and how much of them at once. */
+/** The agents that a process serves, and its capacity. */
 export function parseWork(
   { agents, capacity }: { agents: string; capacity: string },
   { command, mayBeNone }: { command: string; mayBeNone: boolean },
@@ -54,12 +54,12 @@ export function parseWork(
   const fix = `troupe ${command} --capacity 8`;
   const serve = agents.trim() === "all" ? "all" : parseNames("--agents", agents);
   if (serve.length === 0 && !mayBeNone) {
-    throw new TroupeError("USAGE", "--agents names nobody", { fix: `troupe ${command} --agents coder,tester` });
+    throw new TroupeError("USAGE", "--agents is empty", { fix: `troupe ${command} --agents coder,tester` });
   }
   return { serve, capacity: parseWhole("--capacity", capacity, { min: 1, max: 10_000, fix }) };
 }
 
-/** What the flags of `troupe run` say about the budget, as text. */
+/** The budget flags of `troupe run` as text. */
 export interface BudgetFlags {
   maxTokens?: string;
   maxCost?: string;
@@ -67,7 +67,7 @@ export interface BudgetFlags {
   maxRuns?: string;
 }
 
-/** Only what was given: 0 tool calls or further runs mean none, while 0 tokens or no money would mean no work at all. */
+/** The given limits only. 0 tool calls or sub-runs are allowed; 0 tokens or dollars would allow no work at all. */
 export function parseBudget({ maxTokens, maxCost, maxToolCalls, maxRuns }: BudgetFlags): PartialBudget {
   const fix = 'troupe run "…" --max-tokens 200000 --max-cost 0.50 --max-tool-calls 100 --max-runs 10';
   const whole = (flag: string, text: string, min: number) => parseWhole(flag, text, { min, max: 1e12, fix });
@@ -92,7 +92,7 @@ export interface GrantFlags {
   denyAgents?: string;
 }
 
-/** Only what was given: an empty list of tools grants none, and no list at all restricts nothing. */
+/** The given restrictions only. An empty list allows no tool; a missing list restricts nothing. */
 export function parseGrant({ tools, denyTools, agents, denyAgents }: GrantFlags): SessionGrant {
   return {
     ...(tools === undefined ? {} : { tools: parseNames("--tools", tools) }),
@@ -106,7 +106,7 @@ function parseNames(flag: string, text: string): string[] {
   if (text.trim() === "") return [];
   const names = text.split(",").map((name) => name.trim());
   if (names.every((name) => /^[\w*.-]+$/.test(name))) return [...new Set(names)];
-  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not a list of names with commas between them`, {
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not a list of names separated by commas`, {
     fix: `troupe run "…" ${flag} ${flag.endsWith("tools") ? "read,write" : "coder,tester"}`,
   });
 }

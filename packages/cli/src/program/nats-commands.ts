@@ -1,55 +1,62 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type JsonFlag, jsonHelp, type NatsOptions, type RunCommand } from "./shared-options.ts";
+import {
+  addServerOptions,
+  example,
+  type JsonFlag,
+  jsonHelp,
+  type NatsOptions,
+  type RunCommand,
+} from "./shared-options.ts";
 
 type Options = JsonFlag & NatsOptions;
 
-/** `nats check`, `nats purge` and `nats restore`: what a person does about the streams on a server. */
+const serverHelp = "NATS server URL (default: NATS_URL, or nats in your configuration)";
+
+/** `nats check`, `nats purge` and `nats restore`: maintenance of the streams on a server. */
 export function addNatsCommands(program: Command, runCommand: RunCommand): void {
-  const nats = program.command("nats").description("the streams of a namespace on a NATS server");
+  const nats = program.command("nats").description("check, purge and restore the streams on a NATS server");
   const load = async (options: Options) => {
     const [commands, { parseNats }] = await Promise.all([import("../commands/nats.ts"), import("./flags.ts")]);
     return { ...commands, flags: { json: !!options.json, nats: parseNats(options) } };
   };
-  addServer(nats.command("check"))
-    .description("look at them: what is missing or set up in another way, and how far each recorder is")
+  addServerOptions(nats.command("check"), serverHelp)
+    .description(
+      "report missing streams, wrong settings, and how far each recorder is behind; exits with 1 on a problem",
+    )
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe nats check --nats nats://host:4222"))
     .action((options: Options) =>
       runCommand(async (cli) => {
         const { checkStreams, flags } = await load(options);
         return checkStreams(cli, flags);
       }),
     );
-  addServer(nats.command("purge"))
-    .description("let go of sessions that settled long ago and that every recorder has; daemons do so by themselves")
-    .option("--older-than <days>", "settled so long ago (default: nats.keepDays of your configuration, or 7)", days)
-    .option("--dry-run", "only say what would be done")
+  addServerOptions(nats.command("purge"), serverHelp)
+    .description("delete old settled sessions that every recorder has from the server; daemons do this hourly")
+    .option("--older-than <days>", "age in days (default: nats.keepDays of your configuration, or 7)", days)
+    .option("--dry-run", "print the result without deleting anything")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe nats purge --older-than 30 --dry-run"))
     .action((options: Options & { olderThan?: number; dryRun?: true }) =>
       runCommand(async (cli) => {
         const { purgeStream, flags } = await load(options);
         return purgeStream(cli, { ...flags, olderThanDays: options.olderThan ?? null, dryRun: !!options.dryRun });
       }),
     );
-  addServer(nats.command("restore"))
+  addServerOptions(nats.command("restore"), serverHelp)
     .description(
-      "put a journal that was lost back from this home's record. Stop every daemon and worker of the namespace first; may be stopped and begun again, and done from several homes one after the other",
+      "rebuild a lost journal from this home's record. Stop every daemon and worker of the namespace first. You can repeat it, and run it from several homes one after the other",
     )
-    .option("--without-damaged", "leave out sessions of which the record has not all, instead of refusing")
-    .option("--all", "also what settled so long ago that it would be purged")
+    .option("--without-damaged", "leave out sessions that are damaged in the record, instead of stopping")
+    .option("--all", "also restore sessions that are old enough to be purged")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe nats restore --nats nats://host:4222"))
     .action((options: Options & { withoutDamaged?: true; all?: true }) =>
       runCommand(async (cli) => {
         const { restoreStream, flags } = await load(options);
         return restoreStream(cli, { ...flags, withoutDamaged: !!options.withoutDamaged, all: !!options.all });
       }),
     );
-}
-
-function addServer(command: Command): Command {
-  return command
-    .option("--nats <url>", "address of the server (NATS_URL, or nats in your configuration)")
-    .option("--context [name]", "a context of the NATS command line; without a name the selected one")
-    .option("--namespace <name>", 'which of several troupes on that server (default: "troupe")');
 }
 
 function days(text: string): number {

@@ -5,7 +5,7 @@ import { watchInterrupts } from "../terminal/interrupts.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { runProgram } from "./program.ts";
 
-/** Runs the command line of this process, and ends the process with its exit code. */
+/** Runs the command line of this process and exits with its exit code. */
 export async function runProcess(compose: () => Promise<Composition>): Promise<never> {
   const { env } = process;
   const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, env });
@@ -48,7 +48,7 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   return process.exit(exitCode);
 }
 
-/** The version of this package, from its manifest. Its own copy: `troupe --version` must not load the runtime. */
+/** The version in this package's manifest. A copy of the function in `troupe`, which `--version` must not load. */
 export function ownVersion(): string {
   const manifest: { version: string } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8"),

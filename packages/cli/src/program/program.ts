@@ -8,7 +8,7 @@ import { addNatsCommands } from "./nats-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
 
-/** What is there before a command is known. Everything dearer is made by `createCli`, when a command needs it. */
+/** The cheap parts, created before the command is known. `createCli` loads the rest when a command runs. */
 export interface ProgramEnvironment {
   version: string;
   terminal: Terminal;
@@ -17,9 +17,9 @@ export interface ProgramEnvironment {
 }
 
 /**
- * The command line as a function: arguments in, exit code out. Never throws; every error has been shown.
+ * The command line as a function: takes arguments and returns the exit code. Never throws: it prints every error.
  *
- * @param args Without the interpreter and the script.
+ * @param args the arguments after the program name
  */
 export async function runProgram(args: readonly string[], deps: ProgramEnvironment): Promise<number> {
   let exitCode = 0;
@@ -43,14 +43,14 @@ export async function runProgram(args: readonly string[], deps: ProgramEnvironme
 function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => void): Command {
   const { out, err } = deps.terminal;
   const program = new Command("troupe")
-    .description("A company of AI agents, each one an actor.")
+    .description("Run teams of AI agents. Sessions survive kills and restarts.")
     .version(deps.version, "-v, --version", "print the version")
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => out.line(text.trimEnd()),
       writeErr: (text) => err.line(text.trimEnd()),
-      // Shown by `runProgram`, in the same form as every other error.
+      // `runProgram` prints usage errors in the format of all other errors.
       outputError: () => {},
       getOutHelpWidth: () => Math.min(out.width, 100),
       getErrHelpWidth: () => Math.min(err.width, 100),
@@ -67,21 +67,21 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
 const helpTail = `
 Environment:
   TROUPE_HOME   folder of all state (default: troupe in the XDG data folder)
-  TROUPE_MODEL  model of sessions that name none: provider/model, an alias, or a name of the map
+  TROUPE_MODEL  default model: provider/model, an alias, or a name from models in your configuration
   TROUPE_CONFIG your configuration (default: troupe/config.yaml in the XDG configuration folder)
-  TROUPE_LOG    level of the log in the home: trace, debug, info, warn, error, fatal, silent
+  TROUPE_LOG    level of the log in the home: trace, debug, info (default), warn, error, fatal, silent
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,
-  DEEPSEEK_API_KEY, OLLAMA_HOST set providers up; troupe models ls shows which
-  NATS_URL      where the others are; NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER, NATS_PASSWORD, NATS_CA,
-                NATS_CERT, NATS_KEY let one in there. TROUPE_NATS_SERVER: the program of up --nats auto
-  NO_COLOR, FORCE_COLOR, TERM=dumb
+  DEEPSEEK_API_KEY, OLLAMA_HOST configure model providers; troupe models ls lists them
+  NATS_URL      NATS server URL; NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER, NATS_PASSWORD, NATS_CA,
+                NATS_CERT, NATS_KEY are its credentials. TROUPE_NATS_SERVER: the program for up --nats auto
+  NO_COLOR, FORCE_COLOR, TERM=dumb control colours
 
 Exit codes:
-  0 ok   1 error   2 usage   3 configuration   4 authentication   5 daemon or bus out of reach
-  6 the run failed   7 a limit ended the run   8 only a person's answer is missing, under --no-input
+  0 ok   1 error   2 usage   3 configuration   4 authentication   5 daemon or NATS not reachable
+  6 the run failed   7 a limit ended the run   8 the session waits for a person (--no-input)
   130, 143 stopped by a signal`;
 
-/** What was asked for, told before the arguments are understood: an error in them has to be shown in that form too. */
+/** The output format, read before the arguments are parsed, because parse errors use that format too. */
 function modeOf(args: readonly string[]): OutputMode {
   const end = args.indexOf("--");
   const flags = new Set(end < 0 ? args : args.slice(0, end));
@@ -89,7 +89,7 @@ function modeOf(args: readonly string[]): OutputMode {
   return flags.has("--json") ? "json" : "text";
 }
 
-/** How many words a command takes before the one that is often left without quotes. */
+/** Number of arguments before the text argument, which users often forget to quote. */
 const wordsBeforeText: Record<string, number> = { run: 0, steer: 1 };
 
 async function usageError(error: CommanderError, args: readonly string[], names: readonly string[]): Promise<Error> {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
+import { example, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
 
-/** What only looks. */
+/** The commands that only read. */
 export function addQueryCommands(program: Command, runCommand: RunCommand): void {
   addSessions(program, runCommand);
   addExplain(program, runCommand);
@@ -11,20 +11,22 @@ export function addQueryCommands(program: Command, runCommand: RunCommand): void
   addConfig(program, runCommand);
   program
     .command("doctor")
-    .description("look at everything that a run needs")
+    .description("check everything that a run needs, with a fix for each problem")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe doctor"))
     .action((flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json })),
     );
 }
 
 function addSessions(program: Command, runCommand: RunCommand): void {
-  const sessions = program.command("sessions").description("what was asked, and what became of it");
+  const sessions = program.command("sessions").description("list, show and replay sessions");
   sessions
     .command("ls")
     .description("list sessions, newest first")
-    .option("--limit <number>", "how many", "20")
+    .option("--limit <number>", "number of sessions", "20")
     .option("--json", jsonArrayHelp)
+    .addHelpText("after", example("troupe sessions ls --limit 50"))
     .action((flags: JsonFlag & { limit: string }) =>
       runCommand(async (cli) => {
         const [{ listSessions }, options] = await Promise.all([
@@ -36,11 +38,12 @@ function addSessions(program: Command, runCommand: RunCommand): void {
     );
   sessions
     .command("show")
-    .description("show one session and its answer")
+    .description("show a session and its answer")
     .argument("<session>", idHelp)
-    .option("--tree", "show who delegated what to whom, instead of the answer")
-    .option("--diff", "show each change of a file, below what there is else")
+    .option("--tree", "show the tree of runs instead of the answer")
+    .option("--diff", "also show the diff of each changed file")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe sessions show 0199c2a4 --tree"))
     .action((session: string, flags: JsonFlag & { tree?: true; diff?: true }) =>
       runCommand(async (cli) => {
         const { showSession } = await import("../commands/sessions.ts");
@@ -53,14 +56,17 @@ function addSessions(program: Command, runCommand: RunCommand): void {
 function addReplay(sessions: Command, runCommand: RunCommand): void {
   sessions
     .command("replay")
-    .description("run a session again, offline, with its recorded answers; exits with 1 where it goes another way")
+    .description(
+      "run a recorded session again offline, with its recorded model and tool results; exits with 1 if it differs",
+    )
     .argument("<session>", idHelp)
     .addOption(
-      new Option("--agents <which>", "the agents and tools that it had, or those that there are now")
+      new Option("--agents <which>", "pinned: the agents and tools of then; current: those of now")
         .choices(["pinned", "current"])
         .default("pinned"),
     )
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe sessions replay 0199c2a4"))
     .action((session: string, flags: JsonFlag & { agents: "pinned" | "current" }) =>
       runCommand(async (cli) => {
         const { replay } = await import("../commands/replay.ts");
@@ -72,10 +78,11 @@ function addReplay(sessions: Command, runCommand: RunCommand): void {
 function addExplain(program: Command, runCommand: RunCommand): void {
   program
     .command("explain")
-    .description("show what a run may use, and which layer took away what it may not")
+    .description("show the tools and agents that a run may use, and which layer denies the others")
     .argument("<run>", `${idHelp}; a session stands for its first run`)
-    .argument("[tool]", "only this tool or agent")
+    .argument("[tool]", "show only this tool or agent")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe explain 0199c2a4 shell"))
     .action((run: string, tool: string | undefined, flags: JsonFlag) =>
       runCommand(async (cli) => {
         const { explain } = await import("../commands/explain.ts");
@@ -85,27 +92,30 @@ function addExplain(program: Command, runCommand: RunCommand): void {
 }
 
 function addAgents(program: Command, runCommand: RunCommand): void {
-  const agents = program.command("agents").description("who can be asked from this folder");
+  const agents = program.command("agents").description("list, show and check agents");
   agents
     .command("ls")
-    .description("list agents, and what is wrong with their files")
+    .description("list the agents of this folder, and problems in their files")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe agents ls"))
     .action((flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/agents.ts")).listAgents(cli, { json: !!flags.json })),
     );
   agents
     .command("show")
-    .description("show one agent")
-    .argument("<id>")
+    .description("show the definition and prompt of an agent")
+    .argument("<id>", "agent id from troupe agents ls")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe agents show main"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/agents.ts")).showAgent(cli, id, { json: !!flags.json })),
     );
   agents
     .command("validate")
-    .description("check agent files, or folders of them")
-    .argument("<paths...>")
+    .description("check agent files; exits with 3 on an error")
+    .argument("<paths...>", "agent files, or folders of them")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe agents validate .claude/agents"))
     .action((paths: string[], flags: JsonFlag) =>
       runCommand(async (cli) =>
         (await import("../commands/agents.ts")).validateAgents(cli, paths, { json: !!flags.json }),
@@ -114,12 +124,13 @@ function addAgents(program: Command, runCommand: RunCommand): void {
 }
 
 function addInspect(program: Command, runCommand: RunCommand): void {
-  const inspect = program.command("inspect").description("how troupe works inside");
+  const inspect = program.command("inspect").description("print troupe's state machines");
   inspect
     .command("machine")
     .description("print a state machine as a Mermaid diagram")
     .argument("[name]", "agent, delegation or batch", "agent")
     .option("--json", "print the XState definition as one JSON object")
+    .addHelpText("after", example("troupe inspect machine agent"))
     .action((name: string, flags: JsonFlag) =>
       runCommand(async (cli) =>
         (await import("../commands/inspect.ts")).inspectMachine(cli, name, { json: !!flags.json }),
@@ -128,12 +139,13 @@ function addInspect(program: Command, runCommand: RunCommand): void {
 }
 
 function addConfig(program: Command, runCommand: RunCommand): void {
-  const config = program.command("config").description("what is configured in this folder, and who says so");
+  const config = program.command("config").description("show and create the configuration");
   config
     .command("list")
-    .description("list everything that holds; the value of a key is never shown")
-    .option("--show-origin", "say where each setting comes from")
+    .description("list the settings that apply in this folder; values of keys are never shown")
+    .option("--show-origin", "show the origin of each setting: flag, variable, file and line, or default")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe config list --show-origin"))
     .action((flags: JsonFlag & { showOrigin?: true }) =>
       runCommand(async (cli) => {
         const { listConfig } = await import("../commands/config.ts");
@@ -142,39 +154,47 @@ function addConfig(program: Command, runCommand: RunCommand): void {
     );
   config
     .command("get")
-    .description("print one setting, or all below a key")
-    .argument("<key>", "as troupe config list names it")
+    .description("print one setting, or every setting below a key")
+    .argument("<key>", "a key from troupe config list")
     .option("--json", jsonArrayHelp)
+    .addHelpText("after", example("troupe config get model"))
     .action((key: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/config.ts")).getConfig(cli, key, { json: !!flags.json })),
     );
   config
     .command("path")
-    .description("print where your configuration is, or would be")
+    .description("print the path of your configuration")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe config path"))
     .action((flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/config.ts")).configPath(cli, { json: !!flags.json })),
     );
   config
     .command("init")
-    .description("write your configuration, with every setting explained; never over one that is there")
+    .description("create your configuration with every setting explained; never overwrites a file")
+    .addHelpText("after", example("troupe config init"))
     .action(() => runCommand(async (cli) => (await import("../commands/config.ts")).initConfig(cli)));
 }
 
 function addModels(program: Command, runCommand: RunCommand): void {
-  const models = program.command("models").description("which models can be asked");
+  const models = program.command("models").description("list and test models");
   models
     .command("ls")
-    .description("list providers and their models, with prices; and which one answers by default")
+    .description("list providers, models, prices and the default model")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe models ls"))
     .action((flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/models.ts")).listModels(cli, { json: !!flags.json })),
     );
   models
     .command("test")
-    .description("ask a model live for what an agent needs: an answer, a stream, a tool call, its whole context")
-    .argument("[id]", "provider/model, an alias or a name of the map (default: the one that answers by default)")
+    .description("call a model and check that agents can use it: answer, streaming, tool call, context size")
+    .argument(
+      "[id]",
+      "provider/model, an alias, or a name from models in your configuration (default: the default model)",
+    )
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe models test anthropic/claude-sonnet-5"))
     .action((id: string | undefined, flags: JsonFlag) =>
       runCommand(async (cli) =>
         (await import("../commands/models.ts")).testModel(cli, id ?? null, { json: !!flags.json }),

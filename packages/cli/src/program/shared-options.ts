@@ -1,35 +1,7 @@
-import { leaseMsDefault } from "@troupe/core/internal";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 
-/** The flags that say where the others are, as commander reads them. */
-export interface NatsOptions {
-  nats?: string;
-  context?: string | true;
-  namespace?: string;
-  place?: string;
-  lease?: string;
-}
-
-/** For commands that ask those who are on a server, without being one of them. */
-export function addServerOptions(command: Command): Command {
-  return command
-    .option("--nats <url>", "ask the hosts on that NATS server themselves, without a daemon")
-    .option("--context [name]", "the same by a context of the NATS command line; without a name the selected one")
-    .option("--namespace <name>", 'which of several troupes on that server (default: "troupe")');
-}
-
-/** For every command that may be one of several processes. */
-export function addNatsOptions(command: Command, natsHelp: string): Command {
-  return command
-    .option("--nats <url>", `${natsHelp} (NATS_URL, or nats in your configuration)`)
-    .option("--context [name]", "a context of the NATS command line, or its file; without a name the selected one")
-    .option("--namespace <name>", 'keeps several troupes on one server apart (default: "troupe")')
-    .option("--place <name>", "name of the disk that workspaces are on (default: one for this machine)")
-    .option("--lease <ms>", `how long a task stays with a host that has died (default: ${leaseMsDefault})`);
-}
-
-/** Has a command done, once the world that it runs in is made. */
+/** Creates the command's environment, then runs the command. */
 export type RunCommand = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 
 export interface JsonFlag {
@@ -38,4 +10,42 @@ export interface JsonFlag {
 
 export const jsonHelp = "print one JSON object on stdout";
 export const jsonArrayHelp = "print one JSON array on stdout";
-export const idHelp = "id, or enough of its beginning";
+export const idHelp = "an id, or the beginning of one";
+
+/** An example below the help of a command. */
+export function example(command: string): string {
+  return `\nExample:\n  $ ${command}`;
+}
+
+/** The NATS flags as commander reads them. */
+export interface NatsOptions {
+  nats?: string;
+  context?: string | true;
+  namespace?: string;
+  place?: string;
+  lease?: string;
+}
+
+/** The flags that name a NATS server, for commands that only ask it. */
+export function addServerOptions(command: Command, natsHelp: string): Command {
+  return command
+    .option("--nats <url>", natsHelp)
+    .option("--context [name]", "context of the NATS command line; without a name, the selected one")
+    .option("--namespace <name>", 'namespace of the troupe on that server (default: "troupe")');
+}
+
+/**
+ * The default of `--lease` in the help. `troupe --help` must not load core, so the number is repeated here; a test compares
+ * it with `leaseMsDefault`.
+ */
+export const leaseMsInHelp = 8_000;
+
+/** The NATS flags of a command that runs agents. */
+export function addNatsOptions(command: Command, natsHelp: string): Command {
+  return command
+    .option("--nats <url>", `${natsHelp} (default: NATS_URL, or nats in your configuration)`)
+    .option("--context [name]", "context of the NATS command line, or its file; without a name, the selected one")
+    .option("--namespace <name>", 'separates several troupes on one server (default: "troupe")')
+    .option("--place <name>", "name of the disk that holds the workspaces (default: a name of this machine)")
+    .option("--lease <ms>", `time after which other hosts take the tasks of a dead host (default: ${leaseMsInHelp})`);
+}

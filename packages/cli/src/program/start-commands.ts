@@ -1,8 +1,15 @@
 import { type Command, Option } from "commander";
 import type { BudgetFlags, GrantFlags } from "./flags.ts";
-import { addNatsOptions, type JsonFlag, jsonHelp, type NatsOptions, type RunCommand } from "./shared-options.ts";
+import {
+  addNatsOptions,
+  example,
+  type JsonFlag,
+  jsonHelp,
+  type NatsOptions,
+  type RunCommand,
+} from "./shared-options.ts";
 
-/** `up`, `worker` and `run`: what makes sessions go on. */
+/** The commands that run agents: `up`, `worker` and `run`. */
 export function addStartCommands(program: Command, runCommand: RunCommand): void {
   addUp(program, runCommand);
   addWorker(program, runCommand);
@@ -18,14 +25,15 @@ interface UpOptions extends JsonFlag, NatsOptions {
 }
 
 function addUp(program: Command, runCommand: RunCommand): void {
-  addNatsOptions(program.command("up"), "address of the others; `auto` starts a server for this home")
-    .description("start the daemon with its dashboard, in the foreground")
+  addNatsOptions(program.command("up"), "NATS server URL; `auto` starts a local server")
+    .description("start the daemon and its dashboard in the foreground")
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
-    .option("--port <number>", "port; the next free one when it is taken", "4711")
+    .option("--port <number>", "port; the next free port if it is taken; 0 for any", "4711")
     .option("--no-open", "do not open the dashboard in a browser")
-    .option("--agents <names>", 'agents that it runs itself, with commas between them; "" for none', "all")
-    .option("--capacity <number>", "runs that may be at work here at once", "64")
+    .option("--agents <names>", 'agents that this process runs, separated by commas; "" for none', "all")
+    .option("--capacity <number>", "runs that can work here at the same time", "64")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe up --port 4711"))
     .action((flags: UpOptions) =>
       runCommand(async (cli) => {
         const [{ up }, options] = await Promise.all([import("../commands/up.ts"), import("./flags.ts")]);
@@ -49,13 +57,14 @@ interface WorkerOptions extends JsonFlag, NatsOptions {
 }
 
 function addWorker(program: Command, runCommand: RunCommand): void {
-  addNatsOptions(program.command("worker"), "address of the server that a `troupe up` uses")
-    .description("take tasks of some agents, in the foreground, over the NATS server of a daemon elsewhere")
-    .requiredOption("--agents <names>", "agents that it serves, with commas between them; `all` for every one it has")
-    .option("--capacity <number>", "runs that may be at work here at once", "16")
-    .option("--name <name>", "what it is called among all hosts (default: one that nobody else has)")
-    .option("--workspace <folder>", "folder whose own agents it serves as well (default: this one)")
+  addNatsOptions(program.command("worker"), "NATS server URL of the daemon")
+    .description("run agents for a daemon on another machine, over its NATS server")
+    .requiredOption("--agents <names>", "agents to run, separated by commas; `all` for every agent of this machine")
+    .option("--capacity <number>", "runs that can work here at the same time", "16")
+    .option("--name <name>", "host name (default: a unique name)")
+    .option("--workspace <folder>", "project whose agents it runs too (default: the current folder)")
     .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe worker --agents coder,tester --nats nats://host:4222"))
     .action((flags: WorkerOptions) =>
       runCommand(async (cli) => {
         const [{ worker }, options] = await Promise.all([import("../commands/worker.ts"), import("./flags.ts")]);
@@ -83,38 +92,36 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
 }
 
 function addRun(program: Command, runCommand: RunCommand): void {
-  addNatsOptions(program.command("run"), "address of the others, where no daemon runs the home")
-    .description("give a task to the company; the answer goes to stdout. Piped input is context")
-    .argument("<task>", "what to do, as one argument")
-    .addOption(
-      new Option("--continue", "go on with the newest session of this folder: another turn, which knows what was said"),
-    )
-    .addOption(new Option("--resume <session>", "go on with this session").conflicts("continue"))
-    .option("--agent <id>", "who is asked")
-    .option("--workspace <folder>", "folder that the agents work in (default: this one; for a demo, one of its own)")
-    .option("--timeout <ms>", "longest time that it may take")
+  addNatsOptions(program.command("run"), "NATS server URL, used when no daemon is running")
+    .description("run a task and print the answer on stdout. Piped input is context for the task")
+    .argument("<task>", "the task, as one argument")
+    .addOption(new Option("--continue", "continue the newest session of this folder with another turn"))
+    .addOption(new Option("--resume <session>", "continue this session with another turn").conflicts("continue"))
+    .option("--agent <id>", "agent that gets the task (default: main)")
     .option(
-      "--model <id>",
-      "provider/model, an alias or a name of the map: what `inherit` stands for (troupe models ls)",
+      "--workspace <folder>",
+      "folder that the agents work in (default: the current folder; for a demo, a new folder)",
     )
+    .option("--timeout <ms>", "time limit")
+    .option("--model <id>", "provider/model, an alias, or a name from models in your configuration (troupe models ls)")
     .addOption(
-      new Option("--scenario <name>", "play a scenario, by name or file, instead of calling a model").conflicts(
-        "model",
-      ),
+      new Option(
+        "--scenario <name>",
+        "play a scripted scenario, by name or file, instead of calling a model",
+      ).conflicts("model"),
     )
-    .option("--max-tokens <number>", "tokens that all its runs together may use")
-    .option("--max-cost <dollars>", "what all its model calls together may cost, in US dollars")
-    .option("--max-tool-calls <number>", "tool calls of all its runs together")
-    .option("--max-runs <number>", "runs that may be started below the first one, retries included")
-    .option("--tools <names>", 'the only tools that it may use, with commas between them; "" for none')
-    .option("--deny-tools <names>", "tools that it may not use")
-    .option("--agents <names>", 'the only agents that may be delegated to; "" for none')
-    .option("--deny-agents <names>", "agents that may not be delegated to")
-    .option("--no-input", "ask nobody: exit with 8 where only a person's answer is missing")
+    .option("--max-tokens <number>", "token limit of all runs together")
+    .option("--max-cost <dollars>", "cost limit of all model calls together, in US dollars")
+    .option("--max-tool-calls <number>", "limit of tool calls of all runs together")
+    .option("--max-runs <number>", "limit of sub-runs, including retries")
+    .option("--tools <names>", 'allow only these tools, separated by commas; "" for none')
+    .option("--deny-tools <names>", "deny these tools")
+    .option("--agents <names>", 'allow delegation only to these agents; "" for none')
+    .option("--deny-agents <names>", "deny delegation to these agents")
+    .option("--no-input", "never ask; exit with 8 if the session waits only for a person")
     .option("--json", "print the response as one JSON object on stdout")
-    .addOption(
-      new Option("--stream-json", "print everything as it happens, one JSON object per line").conflicts("json"),
-    )
+    .addOption(new Option("--stream-json", "print every event as one JSON object per line").conflicts("json"))
+    .addHelpText("after", example('troupe run "which licences do our dependencies have?"'))
     .action((task: string, flags: RunOptions) =>
       runCommand(async (cli) => {
         const [{ run }, options] = await Promise.all([import("../commands/run.ts"), import("./flags.ts")]);

@@ -4,22 +4,22 @@ import { cleanLine, visibleJson } from "./clean.ts";
 import { formatDuration, shortIds } from "./format.ts";
 import { type Cell, layout, textWidth, wrap } from "./layout.ts";
 
-/** Arguments that fit into a line of this length come in one; longer ones are easier to read one to a line. */
+/** Longer arguments are printed one per line. */
 const oneLineMax = 76;
 const indent = "  ";
 const detailWidthMax = 100;
 
-/** Agents from the root down to the one that asks. */
+/** The agents from the root run to the one that asks. */
 export function requesterPath({ path }: Pick<ApprovalRow, "path">): string {
   return path.map(cleanLine).join(" › ");
 }
 
-/** What would be done, for people. */
+/** The tool for display. */
 export function toolName({ tool }: Pick<ApprovalRow, "tool">): string {
   return tool === null ? "the whole run" : cleanLine(tool);
 }
 
-/** Why a person is asked, and all arguments: what is shown is what will be used. */
+/** The reason and the full arguments. The tool runs with exactly the arguments that are shown. */
 export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "width" | "colours">): string[] {
   const reason = wrap(cleanLine(row.reason), Math.min(width, detailWidthMax) - indent.length);
   return [
@@ -28,7 +28,7 @@ export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "
   ];
 }
 
-/** Arguments in full, whatever room there is. */
+/** The full arguments, wrapped. */
 export function argumentLines(args: ApprovalRow["args"], width: number): string[] {
   const columns = Math.min(width, detailWidthMax) - indent.length;
   const short = visibleJson(args);
@@ -36,7 +36,7 @@ export function argumentLines(args: ApprovalRow["args"], width: number): string[
   return wrap(text, columns).map((line) => indent + line);
 }
 
-/** The question as it is put to somebody at a terminal. */
+/** The question for a user at the terminal. */
 export function questionLines(row: ApprovalRow, { width, colours }: Output): string[] {
   const head = `? ${requesterPath(row)} asks to run ${toolName(row)} (${row.risk} risk)`;
   return [
@@ -45,19 +45,19 @@ export function questionLines(row: ApprovalRow, { width, colours }: Output): str
   ];
 }
 
-/** How to answer from anywhere. */
+/** The commands that answer a request. */
 export function answerCommands({ id }: Pick<ApprovalRow, "id">): { approve: string; deny: string } {
   return { approve: `troupe approvals approve ${id}`, deny: `troupe approvals deny ${id}` };
 }
 
-/** All of it in one line, for logs. */
+/** One line for logs. */
 export function approvalLine(row: ApprovalRow): string {
   const { approve, deny } = answerCommands(row);
   const what = `${requesterPath(row)} asks to run ${toolName(row)} (${row.risk} risk)`;
   return `waiting for approval: ${what}: ${approve} # or: ${deny}`;
 }
 
-/** A table, with the arguments of each under its line. */
+/** A table with the arguments of each request below its line. */
 export function approvalTable(rows: readonly ApprovalRow[], options: { out: Output; now: number }): string[] {
   const { out, now } = options;
   const { colours } = out;
@@ -97,10 +97,10 @@ function riskPaint({ risk }: ApprovalRow, { colours }: Output): (text: string) =
   return risk === "medium" ? colours.yellow : colours.dim;
 }
 
-/** Who answered, and what was said. */
+/** The answer, with its author and reason. */
 function answerOf(row: ApprovalRow, { colours }: Output): string[] {
   if (row.answeredAt === null || row.by === null) return [];
-  const reach = { once: "", run: ", for the rest of the run", rule: ", and from now on by a rule" }[
+  const reach = { once: "", run: ", for the rest of the run", rule: ", and by a rule from now on" }[
     row.scope ?? "once"
   ];
   const reason = row.answerReason === null ? "" : `: ${cleanLine(row.answerReason)}`;

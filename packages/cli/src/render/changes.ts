@@ -3,7 +3,7 @@ import type { Colours, Output } from "../terminal/terminal.ts";
 import { cleanLine, cleanText } from "./clean.ts";
 import { type Cell, layout } from "./layout.ts";
 
-/** One file, and what all changes of it come to. */
+/** All changes of one file together. */
 interface ChangedFile {
   path: string;
   kind: ChangeRow["kind"];
@@ -12,14 +12,14 @@ interface ChangedFile {
   agents: string[];
 }
 
-/** Each file that was changed once, in the order in which they were first changed. */
+/** The changed files in the order of their first change. */
 export function changedFiles(rows: readonly ChangeRow[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   for (const { path, kind, linesAdded, linesRemoved, agent } of rows) {
     const before = files.get(path);
     files.set(path, {
       path,
-      // What was made here and changed afterwards is new all the same.
+      // A file that was created and then modified is still new.
       kind: before?.kind === "created" && kind === "modified" ? "created" : kind,
       linesAdded: (before?.linesAdded ?? 0) + linesAdded,
       linesRemoved: (before?.linesRemoved ?? 0) + linesRemoved,
@@ -41,23 +41,23 @@ export function changeTable(rows: readonly ChangeRow[], { width, colours }: Outp
   return layout([{ flexible: true }, {}, { align: "right" }, {}], [head, ...body], width);
 }
 
-/** `+3 −1`; with signs that are told apart without colours. */
+/** `+3 −1`, readable without colours. */
 export function lineCounts({ linesAdded, linesRemoved }: Pick<ChangeRow, "linesAdded" | "linesRemoved">): string {
   return `+${linesAdded} −${linesRemoved}`;
 }
 
-/** All that a change did to its file, below a line that says who did it. */
+/** The diff of a change, below a line with its file, agent and tool. */
 export function diffLines(row: ChangeRow, { colours }: Pick<Output, "colours">): string[] {
   const head = `${cleanLine(row.path)}  ${row.kind} ${lineCounts(row)}`;
   const by = colours.dim(`  ${cleanLine(row.agent)}, ${cleanLine(row.tool)}`);
-  return ["", colours.bold(head) + by, ...bodyOf(row, colours), ...(row.cut ? [colours.dim("… cut here")] : [])];
+  return ["", colours.bold(head) + by, ...bodyOf(row, colours), ...(row.cut ? [colours.dim("… truncated")] : [])];
 }
 
 function bodyOf({ diff, cut }: ChangeRow, colours: Colours): string[] {
-  // What is left of control characters after this cannot move the cursor: signs stay at the beginning of their lines.
+  // Without control characters the text cannot move the cursor, so `+` and `-` stay at the start of their lines.
   const lines = cleanText(diff).split("\n");
   if (lines.at(-1) === "") lines.pop();
-  if (lines.length === 0) return cut ? [] : [colours.dim("no text")];
+  if (lines.length === 0) return cut ? [] : [colours.dim("no text diff")];
   return lines.map((line) => paintLine(line, colours));
 }
 

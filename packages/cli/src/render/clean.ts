@@ -1,28 +1,27 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** C0 without tab and newline, DEL, C1, and what reorders text for the eye (bidi overrides and isolates). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is what this is for
+/** C0 except tab and newline, DEL, C1, and characters that reorder text (bidi overrides and isolates). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text of an agent, a model or a file, made harmless for a terminal: no escape sequence and no control character is
- * left but tab and newline. All text that is not ours goes through this before it is shown.
+ * Makes text of an agent, a model or a file safe for a terminal: removes escape sequences and all control characters except
+ * tab and newline. All text from outside troupe passes through it before display.
  */
 export function cleanText(text: string): string {
   return stripVTControlCharacters(text.replaceAll("\r\n", "\n")).replace(unsafe, "");
 }
 
-/** The same in one line: white space of any kind and length becomes one space. */
+/** The same in one line: every run of white space becomes one space. */
 export function cleanLine(text: string): string {
   return cleanText(text.replaceAll("\r", " ")).replace(/\s+/g, " ").trim();
 }
 
-/** All that does not show by itself, or shows as something else: controls, format characters, line separators. */
+/** Characters that are invisible or look like others: controls, format characters, line separators. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * JSON for a person who has to decide by it. Nothing is left out, and nothing can hide: what does not show by itself
- * is written as an escape.
+ * JSON for a person who decides about it. It is complete, and invisible characters are written as escapes.
  */
 export function visibleJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent) ?? "null";
@@ -33,7 +32,7 @@ function escapeAll(character: string): string {
   return character.split("").map(escapeUnit).join("");
 }
 
-/** One line of JSON that a terminal can be shown: C1 controls and DEL, which JSON leaves alone, are escaped as well. */
+/** One line of JSON that is safe for a terminal: it also escapes C1 controls and DEL, which JSON does not. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(/[\u007f-\u009f\u2028\u2029]/g, escapeUnit);
 }

@@ -3,14 +3,14 @@ import { createHomeRedactor } from "troupe/internal";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cleanLine, jsonLine } from "./clean.ts";
 
-/** How errors are shown: for people on stderr, or as one JSON object on stdout for whoever asked for JSON. */
+/** Output format: text on stderr, or JSON on stdout. */
 export type OutputMode = "text" | "json" | "stream-json";
 
-/** What was thrown, as an error with a code: anything unforeseen is `INTERNAL`. */
+/** Converts any thrown value to an error with a code; an unexpected one is `INTERNAL`. */
 export function toTroupeError(thrown: unknown): TroupeError {
   if (TroupeError.is(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new TroupeError("INTERNAL", `something unforeseen went wrong: ${message}`, {
+  return new TroupeError("INTERNAL", `unexpected error: ${message}`, {
     cause: thrown,
     fix: "troupe doctor",
   });
@@ -19,11 +19,11 @@ export function toTroupeError(thrown: unknown): TroupeError {
 export interface FailureOptions {
   terminal: Terminal;
   mode: OutputMode;
-  /** Where secrets are that are not to be shown. @default the process's own */
+  /** Variables whose secrets are redacted. @default process.env */
   env?: NodeJS.ProcessEnv;
 }
 
-/** Shows an error and returns the exit code that goes with it. */
+/** Prints an error and returns its exit code. */
 export function reportFailure(thrown: unknown, options: FailureOptions): number {
   const { env = process.env } = options;
   const error = withoutSecrets(toTroupeError(thrown), createHomeRedactor({ env }));
@@ -36,12 +36,12 @@ export function reportFailure(thrown: unknown, options: FailureOptions): number 
   return exitCodeOf(error.code);
 }
 
-/** An error that a newer daemon names with a code unknown here still exits with 1. */
+/** An unknown code, as of a newer daemon, exits with 1. */
 export function exitCodeOf(code: ErrorCode): number {
   return Object.hasOwn(exitCodes, code) ? exitCodes[code] : exitCodes.INTERNAL;
 }
 
-/** SDKs and parsers quote what they were given. */
+/** Redacts the messages, because SDKs and parsers quote their input. */
 function withoutSecrets(error: TroupeError, redact: Redactor): TroupeError {
   const why = causeOf(error);
   return new TroupeError(error.code, redact.text(error.message), {
@@ -63,7 +63,7 @@ function describeFailure(error: TroupeError, colours: Terminal["err"]["colours"]
   ];
 }
 
-/** The innermost reason that the message does not say already. */
+/** The innermost cause that the message does not contain. */
 function causeOf(error: Error): string | null {
   let why: string | null = null;
   let cause = error.cause;

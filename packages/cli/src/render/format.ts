@@ -2,13 +2,13 @@ import type { RunRow } from "@troupe/core";
 import type { SandboxFacts } from "troupe/internal";
 import { cleanLine } from "./clean.ts";
 
-/** An unknown price is never shown as nothing. */
+/** Formats US dollars. An unknown cost is never shown as $0. */
 export function formatCost(costUsd: number | null): string {
   if (costUsd === null) return "cost unknown";
   return `$${costUsd < 0.01 && costUsd > 0 ? costUsd.toFixed(4) : costUsd.toFixed(2)}`;
 }
 
-/** A duration for people: `340 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`, `3 d 04 h`. */
+/** Formats a duration: `340 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`, `3 d 04 h`. */
 export function formatDuration(durationMs: number): string {
   const ms = Math.max(0, Math.round(durationMs));
   if (ms < 1_000) return `${ms} ms`;
@@ -25,18 +25,18 @@ function two(number: number): string {
   return String(number).padStart(2, "0");
 }
 
-/** Ids cut so far that they still differ, and at a dash, so that they can be typed. */
+/** Shortens ids at a dash to the shortest length at which they all differ. */
 export function shortIds(ids: readonly string[]): (id: string) => string {
   const length = [8, 13, 18, 23].find((each) => new Set(ids.map((id) => id.slice(0, each))).size === new Set(ids).size);
   return (id) => id.slice(0, length ?? id.length);
 }
 
-/** Of a root the first part is its minute, which it shares with others; of a child all of it is chance. */
+/** The first part of a root run's id is its minute, which other runs share. The id of a sub-run is random. */
 export function shortRunId({ run, parentRun }: Pick<RunRow, "run" | "parentRun">): string {
   return run.slice(0, parentRun === null ? 13 : 8);
 }
 
-/** What keeps commands where nothing contains them, and how to get better. */
+/** The state of a sandbox that does not contain commands, with the fix. */
 export function sandboxNote({ detail, fix }: Pick<SandboxFacts, "detail" | "fix">): string {
-  return cleanLine(`${detail}${fix === null ? "" : `; better: ${fix}`}`);
+  return cleanLine(`${detail}${fix === null ? "" : `; to fix it: ${fix}`}`);
 }

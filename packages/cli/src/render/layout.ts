@@ -1,10 +1,10 @@
 export interface Column {
   align?: "left" | "right";
-  /** Gives way when the line gets too long. At most one per layout. */
+  /** Shrinks when the line is too long. At most one column of a layout. */
   flexible?: boolean;
 }
 
-/** One cell: its plain text, and how to paint it once it has been cut and padded. */
+/** Plain text of a cell, and a function that colours it after it is truncated and padded. */
 export interface Cell {
   text: string;
   paint?: (text: string) => string;
@@ -14,8 +14,8 @@ const gap = "  ";
 const flexibleWidthMin = 12;
 
 /**
- * Lines with aligned columns, two spaces apart, no wider than `width` where the flexible column can give way.
- * Colours go on last, so that they never count as width. A column in which nothing stands takes no room.
+ * Aligns columns, two spaces apart. The flexible column shrinks so that a line fits `width`. Colours are added last, so
+ * that they do not count as width. An empty column takes no space.
  */
 export function layout(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string[] {
   const widths = columns.map((_, i) => Math.max(0, ...rows.map((row) => textWidth(row[i]?.text ?? ""))));
@@ -44,14 +44,14 @@ function joinCells(columns: readonly Column[], row: readonly Cell[], widths: rea
   return cells.join(gap).trimEnd();
 }
 
-/** Columns that a text takes in a terminal: wide scripts and emoji take two, combining marks none. */
+/** Terminal columns of a text: wide scripts and emoji take two, combining marks none. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
   return width;
 }
 
-/** Cut to at most `width` columns; what was cut shows as an ellipsis. */
+/** Truncates to `width` columns with an ellipsis at the end. */
 export function truncate(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width <= 0) return "";
@@ -65,7 +65,7 @@ export function truncate(text: string, width: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** Broken into lines of at most `width` columns, at whatever character comes there: nothing of it is lost. */
+/** Breaks text into lines of at most `width` columns, at any character. No text is lost. */
 export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => breakLine(line, Math.max(2, width)));
 }

@@ -17,22 +17,22 @@ interface ProgressEvent {
 export interface ProgressOptions {
   width: number;
   colours: Colours;
-  /** When the session was submitted: wall clock, ms. */
+  /** Time of the submission: wall clock in milliseconds. */
   startedAt: number;
 }
 
 export interface Progress {
   apply(change: RecordChange): string[];
-  /** What is worth a line of what no record keeps: a model that asks to wait. */
+  /** Lines for a live event: a model call that waits for a retry. */
   live(event: LiveEvent, nowMs: number): string[];
 }
 
-/** A shorter wait is over before anybody has read of it. */
+/** Shorter waits are not shown. */
 const waitShownMs = 1_000;
 
 /**
- * Turns changes of the record into lines: who started, delegated, retried, wrote, settled. Rows come as they are now,
- * some more than once, so each line is owed to the difference from what was seen before.
+ * Turns changes of the record into lines: started, delegated, retried, wrote, settled. A change has complete rows, and some
+ * repeat, so each line comes from the difference to the previous row.
  *
  * @example
  * const progress = createProgress({ width: 80, colours, startedAt: Date.now() });
@@ -72,7 +72,7 @@ function eventsOf(
   return events;
 }
 
-/** A run that has settled counts its children's files as its own as well: those are told where they were written. */
+/** New files of a run. A settled run lists the files of its sub-runs too, which have lines already. */
 function filesWritten(run: RunRow, before: RunRow | undefined, seen: ReadonlyMap<string, RunRow>): string[] {
   const known = new Set(before?.filesModified);
   if (run.completedAt !== null) {
@@ -104,9 +104,9 @@ function retryEvent(
   colours: Colours,
 ): ProgressEvent {
   const { type, waitMs, tries, triesMax } = event;
-  const why = type === "rate_limit" ? "was asked to wait" : "did not reach its model";
+  const why = type === "rate_limit" ? "was rate-limited" : "could not reach its model";
   const count = triesMax === null ? "" : ` (${tries + 1} of ${triesMax})`;
-  const text = `${cleanLine(run.agent)} ${why}: again in ${formatWait(waitMs)}${count}`;
+  const text = `${cleanLine(run.agent)} ${why}: retry in ${formatWait(waitMs)}${count}`;
   return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text };
 }
 
@@ -122,7 +122,7 @@ function endEvent(run: RunRow, completedAt: string, colours: Colours): ProgressE
   return { at: Date.parse(completedAt), run, glyph: style.glyph, paint: style.paint(colours), text };
 }
 
-/** Indentation shows depth; more than this would leave no room for words. */
+/** Deepest indentation, so that text still fits. */
 const depthShownMax = 12;
 
 function toLine(

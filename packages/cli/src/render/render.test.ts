@@ -226,9 +226,9 @@ describe("progress", () => {
       tries: 1,
       triesMax: 5,
     } as const;
-    expect(progress.live(retrying, 2_500)).toEqual(["   2.5s    ↻ coder was asked to wait: again in 8 s (2 of 5)"]);
+    expect(progress.live(retrying, 2_500)).toEqual(["   2.5s    ↻ coder was rate-limited: retry in 8 s (2 of 5)"]);
     expect(progress.live({ ...retrying, type: "network", tries: 2 }, 3_000)).toEqual([
-      "   3.0s    ↻ coder did not reach its model: again in 8 s (3 of 5)",
+      "   3.0s    ↻ coder could not reach its model: retry in 8 s (3 of 5)",
     ]);
     expect(progress.live({ ...retrying, waitMs: 3_600_000, tries: 6, triesMax: null }, 3_000)).toEqual([
       "   3.0s    ↻ coder was asked to wait: again in 1 h 00 m",

@@ -1,7 +1,7 @@
 import type { RunRow } from "@troupe/core";
 import type { Colours } from "../terminal/terminal.ts";
 
-/** Glyph, word and colour of a status, so that no one of the three has to be told apart alone. */
+/** Glyph and colour of a status, beside its word, so that a status is readable without colours. */
 export interface StatusStyle {
   glyph: string;
   paint: (colours: Colours) => (text: string) => string;
@@ -22,12 +22,12 @@ const styles: Record<string, StatusStyle> = {
   bailed_out: { glyph: "◷", paint: (colours) => colours.yellow },
 };
 
-/** How a status looks; one that a later version invented looks like a running one. */
+/** The style of a status. A status of a newer version looks like `running`. */
 export function statusStyle(status: string): StatusStyle {
   return styles[status] ?? { glyph: "●", paint: (colours) => colours.cyan };
 }
 
-/** The state of a run in words; a place in a queue is one of them. */
+/** The status of a run in words, with its position if it is queued. */
 export function describeStatus({ exactStatus, queuePosition }: Pick<RunRow, "exactStatus" | "queuePosition">): string {
   if (exactStatus === "queued" && queuePosition !== null) return `queued ${queuePosition}`;
   if (exactStatus === "waiting") return "waiting for approval";

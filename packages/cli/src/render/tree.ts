@@ -7,7 +7,7 @@ import { describeStatus, statusStyle } from "./status.ts";
 
 interface TreeLine {
   run: RunRow;
-  /** Branches before this line, and before lines that belong to it. */
+  /** Branch characters before this line, and before the lines below it. */
   head: string;
   below: string;
 }
@@ -15,7 +15,7 @@ interface TreeLine {
 const right: Column = { align: "right" };
 const columns: readonly Column[] = [{}, {}, { flexible: true }, right, right, right, {}, {}];
 
-/** The runs of a session as a tree: one line each, children in the order in which they were first seen. */
+/** The runs of a session as a tree, one line each, sub-runs in the order of their start. */
 export function renderTree(
   runs: readonly RunRow[],
   options: { width: number; colours: Colours; now: number },
@@ -32,7 +32,7 @@ export function renderTree(
 function treeLines(runs: readonly RunRow[]): TreeLine[] {
   const childrenOf = byParent(runs);
   const lines: TreeLine[] = [];
-  // A stack of our own: the tree may be deeper than the call stack is.
+  // An explicit stack: the tree can be deeper than the call stack.
   const waiting = (childrenOf.get(null) ?? []).map((run) => ({ run, head: "", below: "" })).reverse();
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const children = childrenOf.get(next.run.run) ?? [];
@@ -46,7 +46,7 @@ function treeLines(runs: readonly RunRow[]): TreeLine[] {
   return lines;
 }
 
-/** A run whose parent is not among them stands at the top: better there than lost. */
+/** A run with an unknown parent is shown at the top level. */
 function byParent(runs: readonly RunRow[]): Map<string | null, RunRow[]> {
   const known = new Set(runs.map((run) => run.run));
   const children = new Map<string | null, RunRow[]>();
@@ -80,7 +80,7 @@ function paintAfter(head: string, paint: (text: string) => string): (text: strin
   return (text) => (text.startsWith(head) ? head + paint(text.slice(head.length)) : text);
 }
 
-/** Why it failed, or what it is doing, under its line. */
+/** The error or the current activity below a run's line. */
 function noteOf({ run, below }: TreeLine, options: { width: number; colours: Colours }): string[] {
   const note = run.error ?? run.bailoutReason ?? (run.completedAt === null ? run.activity : null);
   if (!note) return [];

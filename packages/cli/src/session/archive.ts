@@ -4,18 +4,18 @@ import type { Cli } from "../cli.ts";
 import { responseOrNull, sessionOrNull } from "./client.ts";
 import { type HomeConnection, joinOwner } from "./join-or-start.ts";
 
-/** Sessions, read through the owner of the home, or from the record itself where nobody owns it. */
+/** Reads sessions through the owner of the home, or from the record if no process owns the home. */
 export interface Archive {
-  /** Null: nobody runs, so what is not settled waits for the next start. */
+  /** Null if no process owns the home: unfinished sessions wait for the next start. */
   connection: HomeConnection | null;
   sessions(limit: number): Promise<SessionRow[]>;
   session(session: string): Promise<SessionDetail | null>;
   response(session: string): Promise<RunResponse | null>;
-  /** All that was done to files, oldest first. */
+  /** The file changes of a session, oldest first. */
   changes(session: string): Promise<ChangeRow[]>;
-  /** False only where it is certain that there is no such run. */
+  /** False if the run certainly does not exist. */
   mayHaveRun(run: string): Promise<boolean>;
-  /** Oldest first: of those that wait the ones that wait longest, or of all the newest. */
+  /** Oldest first. `waiting` returns the oldest waiting requests, otherwise the newest requests of any state. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
 }
 
@@ -33,7 +33,7 @@ async function allPages(
   return all;
 }
 
-/** Opens the archive for as long as `use` takes. */
+/** Opens the archive, calls `use`, and closes it. */
 export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promise<T>): Promise<T> {
   await checkIsFolder(cli.home);
   const connection = await joinOwner(cli);
@@ -45,7 +45,7 @@ export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promis
       session: (session) => sessionOrNull(client, session),
       response: (session) => responseOrNull(client, session),
       changes: (session) => allPages((after) => client.changes({ session }, { after })),
-      // Its service says so itself where there is none.
+      // The service of the owner reports an unknown run.
       mayHaveRun: async () => true,
       approvals: async (options) => (await client.approvals(options)).approvals,
     });

@@ -13,19 +13,19 @@ import { createSessionRows, watchUntilIdle } from "./session-rows.ts";
 
 export interface AwaitOptions {
   submitted: Submitted;
-  /** The record's position before it was submitted. */
+  /** The record's position before the submission. */
   position: number;
   output: RunOutput;
-  /** Nobody may be asked: where only people are missing, it is left as it is. */
+  /** Never ask the user: the wait ends when the session waits only for a person. */
   noInput: boolean;
 }
 
-/** The session's response, or what it was left waiting for. */
+/** The session's response, or the session as it waits for a person. */
 export type RunEnding = { response: RunResponse } | { waiting: WaitingSession };
 
 /**
- * Waits until a session settles, and has whoever is there asked what it has to be asked. At the first signal the session
- * is cancelled; its response then comes the usual way.
+ * Waits until a session settles and puts its requests for approval to the user. The first signal cancels the session; its
+ * response then arrives as usual.
  */
 export async function awaitAnswer(cli: Cli, connection: HomeConnection, options: AwaitOptions): Promise<RunEnding> {
   const { submitted, position, output, noInput } = options;
@@ -84,13 +84,13 @@ function cancelOnInterrupt(
 ): () => void {
   const { signal } = cli.interrupts;
   const cancel = (): void => {
-    // The terminal has written ^C.
+    // The terminal has printed ^C.
     if (cli.terminal.err.isTerminal) cli.terminal.err.line("");
     void questions?.stop();
-    output.notice(`cancelling session ${session}; once more leaves at once`);
-    // A client that cannot be reached any more is noticed by whoever follows the session.
+    output.notice(`cancelling session ${session}; press Ctrl-C again to exit at once`);
+    // `followSession` reports an owner that is no longer reachable.
     client.cancel(session, "interrupted by the user").catch((error: unknown) => {
-      if (!isOutOfReach(error)) output.notice(`the cancel was refused: ${String(error)}`);
+      if (!isOutOfReach(error)) output.notice(`the session could not be cancelled: ${String(error)}`);
     });
   };
   if (signal.aborted) cancel();
@@ -98,7 +98,7 @@ function cancelOnInterrupt(
   return () => signal.removeEventListener("abort", cancel);
 }
 
-/** An owner that leaves may have settled the session just before: its record then has what it could not send any more. */
+/** The recorded response. An owner can settle the session just before it exits, without sending the event. */
 async function recordedResponse(cli: Cli, session: string): Promise<RunResponse | null> {
   return withArchive(cli, (archive) => archive.response(session)).catch(() => null);
 }

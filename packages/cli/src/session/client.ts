@@ -13,23 +13,23 @@ import {
 import type { AgentList, RecordChange, Submitted } from "@troupe/core/internal";
 import type { Control } from "troupe/internal";
 
-/** What a subscriber of one session is sent. `resync`: too much was missed, load the session anew. */
+/** An event of one session. `resync`: too many events were missed, so the reader loads the session again. */
 export type ClientEvent =
   | { type: "change"; change: RecordChange }
   | { type: "live"; event: LiveEvent }
   | { type: "resync" };
 
-/** The HTTP API of a running troupe, as far as the command line needs it. */
+/** The part of a running troupe's API that the command line uses. */
 export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "drainHost"> {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   submit(request: SubmitSession): Promise<Submitted>;
-  /** Newest first, and the position that the record has reached. At most 500. */
+  /** Newest first, with the record's position. At most 500. */
   sessions(options: { limit: number }): Promise<{ position: number; sessions: SessionRow[] }>;
-  /** Null, or `UNKNOWN_SESSION`, for one that the record does not have (yet). */
+  /** Null, or a rejection with `UNKNOWN_SESSION`, if the record does not have the session yet. */
   session(session: string): Promise<SessionDetail | null>;
   response(session: string): Promise<RunResponse | null>;
-  /** What was done to files, oldest first; `next` is null with the last page. */
+  /** File changes, oldest first; `next` is null on the last page. */
   changes(of: { session: string }, options: { after: number }): Promise<{ changes: ChangeRow[]; next: number | null }>;
   /** Oldest first. */
   approvals(options: { waiting: boolean; limit: number }): Promise<{ position: number; approvals: ApprovalRow[] }>;
@@ -40,7 +40,7 @@ export function isSettled(status: string): boolean {
   return status !== "pending" && status !== "running";
 }
 
-/** A session that the record does not have (yet) is null, not an error. */
+/** Null for a session that the record does not have yet. */
 export async function sessionOrNull(client: Pick<TroupeClient, "session">, session: string) {
   try {
     return await client.session(session);
@@ -50,7 +50,7 @@ export async function sessionOrNull(client: Pick<TroupeClient, "session">, sessi
   }
 }
 
-/** Asking for what is not there yet is answered with null or, over HTTP, with `CONFLICT`. */
+/** Null until the session has settled. Over HTTP that state is a `CONFLICT`. */
 export async function responseOrNull(
   client: Pick<TroupeClient, "response">,
   session: string,
@@ -63,7 +63,7 @@ export async function responseOrNull(
   }
 }
 
-/** Whether an error says that nobody was there to answer, rather than what the answer was. */
+/** True for an error that means that no process answered. */
 export function isOutOfReach(error: unknown): boolean {
   return TroupeError.is(error) && ["UNREACHABLE", "CLOSED", "TIMEOUT"].includes(error.code);
 }

@@ -3,18 +3,18 @@ import type { Cli } from "../cli.ts";
 import { openLogger } from "../logger.ts";
 import { joinOwner } from "./join-or-start.ts";
 
-/** `live`: somebody runs the home, and heeds a wish at once. */
+/** `live`: a process runs the home, so the command takes effect at once. */
 type Use<T> = (control: Control, how: { live: boolean }) => Promise<T>;
 
 /**
- * Lets a wish be made: through the owner of the home, or in the home itself where nobody owns it. There it is as
- * durable, and heeded as soon as a daemon runs the home again.
+ * Sends a command to the owner of the home. Without an owner, the command is written to the home's journal and takes effect
+ * when a daemon starts.
  */
 export async function withControl<T>(cli: Cli, use: Use<T>): Promise<T> {
   for (;;) {
     const connection = await joinOwner(cli);
     if (connection) return use(connection.client, { live: true });
-    // Null when somebody else was faster: there is an owner now.
+    // Null if another process became the owner in the meantime.
     const home = await tryAcquireHome(cli.home);
     if (home) return withOfflineHome(cli, home, use);
     cli.interrupts.signal.throwIfAborted();
@@ -35,13 +35,13 @@ async function withOfflineHome<T>(cli: Cli, home: OwnedHome, use: Use<T>): Promi
   }
 }
 
-/** Said after a wish that nobody has heard yet. */
+/** Warns that the command takes effect only at the next start. */
 export function noteIfOffline(cli: Cli, live: boolean): void {
   const { err } = cli.terminal;
-  if (!live) err.line(err.colours.yellow("nobody runs this home now; it takes effect with the next: troupe up"));
+  if (!live) err.line(err.colours.yellow("no daemon is running; this takes effect with the next: troupe up"));
 }
 
-/** Who an answer or a wish is from, for those who read of it later. */
+/** The name that is recorded as the author of an answer or a command. */
 export function userName(env: NodeJS.ProcessEnv): string {
   return (env.USER || env.LOGNAME || "").trim().slice(0, 200) || "a person";
 }

@@ -13,25 +13,25 @@ import {
 export interface FollowOptions {
   client: TroupeClient;
   session: string;
-  /** The first run of the turn that is followed: the session may have settled before, and its record lag behind. */
+  /** Root run of the followed turn. An earlier turn of the session can have settled, and the record can lag behind. */
   run: string;
-  /** Position of the record before the session was submitted. */
+  /** The record's position before the submission. */
   position: number;
-  /** Ends the following before the session has settled. */
+  /** Stops before the session has settled. */
   until?: AbortSignal;
-  /** Hears everything, `resync` already turned into the rows as they are. */
+  /** Called for every event. A `resync` arrives as a change with the current rows. */
   onEvent(event: Exclude<ClientEvent, { type: "resync" }>): void;
-  /** Whether the owner that took the session still has the home: a broken connection to it is worth another try. */
+  /** True if the owner that accepted the session still owns the home, so that a reconnect makes sense. */
   isOwnerAlive(): Promise<boolean>;
 }
 
-/** Connections in a row that may end without an event before their owner counts as out of reach. */
+/** Connections without an event in a row before the owner counts as unreachable. */
 const failuresMax = 8;
 const retryMs = 150;
 
 /**
- * Follows a session until its turn has settled, and returns its response; null when `until` came first. Survives a connection
- * that breaks, and fails with `UNREACHABLE` when the owner is gone.
+ * Follows a session until its turn has settled, and returns the response; null if `until` aborts first. Reconnects after a
+ * broken connection, and rejects with `UNREACHABLE` if the owner is gone.
  */
 export async function followSession(options: FollowOptions): Promise<RunResponse | null> {
   const { client, session, run, until = new AbortController().signal } = options;
@@ -66,7 +66,7 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
     try {
       if (await listen()) return await settledResponse(client, { session, run });
       if (until.aborted) return null;
-      // An owner that closes ends its streams politely: it is gone, or there is more.
+      // A closing owner ends its streams without an error. The session may have settled by now.
       if (await reload()) return await settledResponse(client, { session, run });
       failures += 1;
       if (failures > failuresMax) throw new TroupeError("CLOSED", "the event stream keeps ending");
@@ -81,7 +81,7 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
 
 const responseTries = 40;
 
-/** The response may come a moment after the row that says it is there. */
+/** Waits for the response, which can arrive shortly after the settled row. */
 async function settledResponse(
   client: TroupeClient,
   { session, run }: Pick<FollowOptions, "session" | "run">,

@@ -13,19 +13,19 @@ import type { Cli, RunningTroupe } from "../cli.ts";
 import { openLogger } from "../logger.ts";
 import { isOutOfReach, type TroupeClient } from "./client.ts";
 
-/** A way to talk to the troupe of the home, whoever's process it runs in. */
+/** A connection to the troupe that owns the home, in this process or another one. */
 export interface HomeConnection {
   client: TroupeClient;
   owner: OwnerInfo;
-  /** The troupe itself, where this process has become its owner. */
+  /** The troupe in this process; null if another process owns the home. */
   local: RunningTroupe | null;
-  /** Closes what this process owns, and gives the home back. */
+  /** Closes the troupe in this process and releases the home. */
   close(): Promise<void>;
 }
 
 const patienceMs = 15_000;
 
-/** Joins the owner of the home if there is one. */
+/** Connects to the owner of the home; null if there is none. */
 export async function joinOwner(cli: Cli): Promise<HomeConnection | null> {
   const { signal } = cli.interrupts;
   const givenUpAt = performance.now() + patienceMs;
@@ -41,14 +41,14 @@ export async function joinOwner(cli: Cli): Promise<HomeConnection | null> {
     } catch (error) {
       signal.throwIfAborted();
       if (!isOutOfReach(error)) throw error;
-      // It is just closing, or the file is of an owner before: both change soon.
+      // The owner is closing, or the file is from an earlier owner. Both states end soon.
       if (performance.now() >= givenUpAt) throw ownerUnreachable(owner, error);
       await delay(100, undefined, { signal });
     }
   }
 }
 
-/** Joins the owner of the home, or becomes it. */
+/** Connects to the owner of the home, or starts a troupe in this process. */
 export async function joinOrStart(cli: Cli, nats: NatsFlags): Promise<HomeConnection> {
   for (;;) {
     const connection = (await joinOwner(cli)) ?? (await start(cli, nats));
@@ -57,7 +57,7 @@ export async function joinOrStart(cli: Cli, nats: NatsFlags): Promise<HomeConnec
   }
 }
 
-/** Null when somebody else was faster. */
+/** Null if another process became the owner in the meantime. */
 async function start(cli: Cli, nats: NatsFlags): Promise<HomeConnection | null> {
   const home = await tryAcquireHome(cli.home);
   if (!home) return null;
@@ -75,7 +75,7 @@ async function start(cli: Cli, nats: NatsFlags): Promise<HomeConnection | null> 
   });
 }
 
-/** What this process says of itself to those who want to join it. */
+/** The owner file of this process, for other commands. */
 export function ownerInfo(
   { url, token }: RunningTroupe,
   facts: { kind: OwnerKind; version: string; startedAt: Date },

@@ -10,15 +10,15 @@ export interface QuestionsOptions {
   err: Output;
   by: string;
   answer(approval: string, answer: ApprovalAnswer): Promise<ApprovalOutcome>;
-  /** Keeps everything else off the terminal; what it returns lets it on again. */
+  /** Holds back all other output until the returned function is called. */
   hold(): () => void;
 }
 
-/** Makes sure that somebody hears of what waits for a person. */
+/** Tells the user about requests for approval. */
 export interface Questions {
-  /** What waits now. A question that is no longer among them was answered elsewhere, or its run has ended. */
+  /** Sets the waiting requests. A request that is missing was answered elsewhere, or its run has ended. */
   update(waiting: readonly ApprovalRow[]): void;
-  /** Asks nothing more; an open question is withdrawn. Resolves when the terminal is free. */
+  /** Withdraws the open question and asks no more. Resolves when the terminal is free. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const choices: { key: string; words: string; answer: Answer }[] = [
 
 const reasonLengthMax = 2_000;
 
-/** Puts them to the one at the terminal, one after another. */
+/** Asks the user at the terminal, one request after another. */
 export function createQuestions(options: QuestionsOptions): Questions {
   const { err } = options;
   const done = new Set<string>();
@@ -76,11 +76,11 @@ export function createQuestions(options: QuestionsOptions): Questions {
   };
 }
 
-/** Null when the question was withdrawn, or nothing more can be typed. */
+/** Null if the question was withdrawn or the input has ended. */
 async function askOne(row: ApprovalRow, options: QuestionsOptions, signal: AbortSignal): Promise<Answer | null> {
   const { err, keyboard } = options;
   for (const line of questionLines(row, err)) err.line(line);
-  // A whole run has no tool that a rule, or the rest of the run, could be about.
+  // A request for a whole run has no tool, so `for this run` and `always` do not apply.
   const offered = row.tool === null ? choices.filter(({ key }) => "yn".includes(key)) : choices;
   err.line(`  ${offered.map(({ key, words }) => `${err.colours.bold(key)} ${words}`).join(" · ")}`);
   const key = await keyboard.readKey(offered.map((choice) => choice.key).join(""), signal);
@@ -95,20 +95,20 @@ async function sendAnswer(row: ApprovalRow, answer: Answer, options: QuestionsOp
   const { err, by } = options;
   try {
     const { outcome, approval } = await options.answer(row.id, ApprovalAnswer.parse({ by, ...answer }));
-    if (outcome === "settled") return err.colours.dim(`  ${approval.state} before; nothing changed`);
+    if (outcome === "settled") return err.colours.dim(`  already ${approval.state}; nothing changed`);
     return answer.approved ? err.colours.green("  ✓ approved") : err.colours.yellow("  ✗ denied");
   } catch (error) {
     const { approve } = answerCommands(row);
     const why = cleanLine(error instanceof Error ? error.message : String(error));
-    return err.colours.red(`  the answer was not taken: ${why}; try: ${approve}`);
+    return err.colours.red(`  the answer was not accepted: ${why}; try: ${approve}`);
   }
 }
 
 function describeWithdrawn(stopped: boolean): string {
-  return stopped ? "  not answered" : "  no answer is needed any more";
+  return stopped ? "  not answered" : "  no answer is needed anymore";
 }
 
-/** Says once of each how it can be answered, where nobody can be asked. */
+/** Prints once for each request how to answer it, if the user cannot be asked here. */
 export function createAnnouncements(notice: (text: string) => void): Questions {
   const announced = new Set<string>();
   return {

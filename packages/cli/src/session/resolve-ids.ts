@@ -8,9 +8,9 @@ import { truncate } from "../render/layout.ts";
 import { type Archive, withArchive } from "./archive.ts";
 import { isSettled } from "./client.ts";
 
-// Ids are long: wherever one is asked for, as much of its beginning as is unique will do.
+// Ids are long, so every command accepts a unique beginning of an id.
 
-/** What an id is one of, and where to find it. */
+/** A kind of id, with the words and the fix for its errors. */
 interface IdKind {
   words: string;
   plural: string;
@@ -39,20 +39,20 @@ const approvals: IdKind = {
 };
 const rules: IdKind = { words: "rule", plural: "rules", code: "UNKNOWN_RULE", fix: "troupe rules ls" };
 
-/** As far back as a prefix is looked for. */
+/** Newest sessions that are searched for a prefix. */
 const searchedMax = 500;
 
-/** Sessions that have settled, and are still looked into for runs. */
+/** Newest settled sessions whose runs are searched. */
 const settledSearchedMax = 20;
 
-/** The session that an id, or the beginning of exactly one id, stands for. */
+/** Finds a session by its id or a unique beginning of it. */
 export async function resolveSession(archive: Archive, given: string): Promise<SessionRow> {
   const found = await findSession(archive, given.toLowerCase(), sessions);
   if (found) return found;
   throw unknownId(sessions, given);
 }
 
-/** The same by its id alone: a whole one that the record does not have may be in the journal, which knows best. */
+/** Like `resolveSession`, but accepts any full id: the journal can have a session that the record does not have yet. */
 export async function resolveSessionId(archive: Archive, given: string): Promise<string> {
   const whole = Id.safeParse(given.toLowerCase());
   return whole.success ? whole.data : (await resolveSession(archive, given)).session;
@@ -61,14 +61,14 @@ export async function resolveSessionId(archive: Archive, given: string): Promise
 /** A session, or one run of it. */
 export type CancelTarget = { session: string; run: null } | { run: string };
 
-/** What can be cancelled as a whole or in part. A session comes before the run that shares the beginning of its id. */
+/** Finds a session or a run. If both match a prefix, the session wins. */
 export async function resolveTarget(archive: Archive, given: string): Promise<CancelTarget> {
   const session = await findSession(archive, given.toLowerCase(), sessionsAndRuns);
   if (session) return { session: session.session, run: null };
   return { run: await resolveRunAlone(archive, given, sessionsAndRuns) };
 }
 
-/** The run that an id stands for. That of a session stands for its root run. */
+/** Finds a run. A session id means its root run. */
 export async function resolveRun(archive: Archive, given: string): Promise<string> {
   const session = await findSession(archive, given.toLowerCase(), runs);
   return session?.rootRun ?? (await resolveRunAlone(archive, given, runs));
@@ -76,7 +76,7 @@ export async function resolveRun(archive: Archive, given: string): Promise<strin
 
 export async function resolveApproval(archive: Archive, given: string): Promise<string> {
   const wanted = given.toLowerCase();
-  // One that waits is meant before one that was answered long ago.
+  // A waiting request wins over an answered one.
   for (const waiting of [true, false]) {
     const rows = await archive.approvals({ waiting, limit: searchedMax });
     const found = findUnique(rows, (row: ApprovalRow) => row.id, wanted, approvals);
@@ -117,7 +117,7 @@ async function resolveRunAlone(archive: Archive, given: string, kind: IdKind): P
   throw unknownId(kind, given);
 }
 
-/** Null where none begins so; several are an error, because a guess could stop the wrong one. */
+/** Null if no id starts with the prefix. Several matches are an error, because a guess could stop the wrong run. */
 function findUnique<T>(rows: readonly T[], idOf: (row: T) => string, wanted: string, kind: IdKind): T | null {
   const [match, ...others] = wanted === "" ? [] : rows.filter((row) => idOf(row).startsWith(wanted));
   if (!match) return null;
@@ -125,8 +125,8 @@ function findUnique<T>(rows: readonly T[], idOf: (row: T) => string, wanted: str
   const ids = [match, ...others].slice(0, 5).map(idOf);
   const more = others.length >= ids.length ? "…" : "";
   const count = `${others.length + 1} ${kind.plural}`;
-  throw new TroupeError("USAGE", `"${cleanLine(wanted)}" stands for ${count}: ${ids.join(", ")}${more}`, {
-    fix: `give more of the id: ${idOf(match)}`,
+  throw new TroupeError("USAGE", `"${cleanLine(wanted)}" matches ${count}: ${ids.join(", ")}${more}`, {
+    fix: `type more of the id: ${idOf(match)}`,
   });
 }
 
@@ -134,12 +134,12 @@ function unknownId({ code, words, fix }: IdKind, given: string): TroupeError {
   return new TroupeError(code, `there is no ${words} ${JSON.stringify(cleanLine(given))}`, { fix });
 }
 
-/** Which session is meant: by its id or the beginning of it, or the one that was asked something last. */
+/** The session to continue: by its id or the beginning of it, or the newest. */
 export type ResumeTarget = "newest" | { session: string };
 
 /**
- * The session that a run goes on with, and says which. The newest is looked for among those of the named folder, or of
- * the caller's and those that have a folder of their own, as demos do.
+ * Finds the session to continue and prints it. `newest` searches the sessions of the named folder, or those of the current
+ * folder and those with a folder in the home, such as demos.
  */
 export async function findResumeTarget(
   cli: Cli,
@@ -155,7 +155,7 @@ export async function findResumeTarget(
   });
 }
 
-/** An id that the record does not have may be in the journal: whoever takes the turn knows. */
+/** Accepts any full id: the journal can have a session that the record does not have yet. */
 async function findNamed(archive: Archive, given: string): Promise<SessionRow | string> {
   const id = Id.safeParse(given.toLowerCase());
   if (!id.success) return await resolveSession(archive, given);
@@ -168,7 +168,7 @@ async function findNewest(cli: Cli, archive: Archive, workspace: string | null):
     row.workspace === (workspace ?? cli.cwd) || (workspace === null && dirname(row.workspace) === own);
   const found = (await archive.sessions(searchedMax)).find(isHere);
   if (found) return found;
-  throw new TroupeError("UNKNOWN_SESSION", `no session of ${workspace ?? cli.cwd} is there to continue`, {
+  throw new TroupeError("UNKNOWN_SESSION", `there is no session of ${workspace ?? cli.cwd} to continue`, {
     fix: 'troupe run "what to do", or name one: troupe run --resume SESSION "…"; troupe sessions ls',
   });
 }

@@ -10,25 +10,25 @@ import { statusStyle } from "../render/status.ts";
 import type { Colours, Output, Terminal } from "../terminal/terminal.ts";
 import type { ClientEvent } from "./client.ts";
 
-/** Where a run's story goes: the answer alone on stdout, everything else on stderr. */
+/** Output of `troupe run`: only the answer on stdout, everything else on stderr. */
 export interface RunOutput {
   submitted(submitted: Submitted): void;
   event(event: Exclude<ClientEvent, { type: "resync" }>): void;
-  /** Something that the user should know while waiting. */
+  /** A message for the user. */
   notice(text: string): void;
-  /** Keeps what happens from the screen for as long as somebody is asked there; what it returns tells it. */
+  /** Holds back progress lines while the user answers a question. The returned function prints them. */
   hold(): () => void;
   settled(response: RunResponse, submitted: Submitted): void;
-  /** Instead of `settled`: only people are missing. */
+  /** Instead of `settled`: the session waits only for a person. */
   waiting(left: WaitingSession): void;
 }
 
-/** A session that is left as it is, because nobody here can answer. */
+/** A session that waits for a person who cannot be asked here. */
 export interface WaitingSession {
   session: string;
   approvals: ApprovalRow[];
   paused: RunRow[];
-  /** Whether the process that runs it stays. */
+  /** True if another process keeps running it. */
   stays: boolean;
 }
 
@@ -43,7 +43,7 @@ export function createRunOutput(
   return textOutput(terminal, now, { json: mode === "json", wasInterrupted });
 }
 
-/** One object per line: `session`, then `change`, `approval` and `live`, at last `result` or `waiting`. */
+/** One object per line: `session`, then `change`, `approval` and `live`, finally `result` or `waiting`. */
 function streamOutput({ out, err }: Terminal): RunOutput {
   return {
     submitted(submitted) {
@@ -96,12 +96,12 @@ function textOutput(
     notice: (text) => err.line(colours.dim(cleanLine(text))),
     settled(response, { demo }) {
       for (const line of closingLines(response, { demo, colours })) err.line(line);
-      // Whoever has pressed Ctrl-C knows why it was cancelled.
+      // After Ctrl-C the user knows why the session was cancelled.
       const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
       if (!expected) for (const line of errorLines(response, colours)) err.line(line);
       if (options.json) out.line(jsonLine(response));
       else if (hasAnswer(response)) {
-        // Where both are the same screen, the answer stands apart from what led to it.
+        // On one screen, an empty line separates the answer from the progress.
         if (err.isTerminal && out.isTerminal) err.line("");
         out.line(cleanText(response.details || response.summary).trimEnd());
       }
@@ -120,11 +120,13 @@ function waitingLines({ session, approvals, paused, stays }: WaitingSession, err
     return [...questionLines(row, err), `  ${colours.green(approve)}`, `  ${colours.green(deny)}`];
   });
   const rest = paused.map((run) => `‖ ${cleanLine(run.agent)} is paused: ${colours.green(`troupe resume ${run.run}`)}`);
-  const then = stays ? "then it goes on by itself" : `then it goes on with: ${colours.green("troupe up")}`;
-  return [...questions, ...rest, `session ${session} waits for that; ${then}`];
+  const then = stays
+    ? "it continues after your answer"
+    : `it continues after your answer and: ${colours.green("troupe up")}`;
+  return [...questions, ...rest, `session ${session} waits for you; ${then}`];
 }
 
-/** What was achieved before a limit is an answer as well; what a failed run says about itself is not. */
+/** A run that reached a limit has a partial answer. A failed run has none. */
 function hasAnswer(response: RunResponse): boolean {
   return ["completed", "bailed_out", "timeout"].includes(response.status);
 }

@@ -4,12 +4,12 @@ import type { ClientEvent, TroupeClient } from "./client.ts";
 
 const changesPerPage = 500;
 
-/** Events that wait for their reader. Beyond this bound the reader gets one `resync` and loads the rows itself. */
+/** Unread events. Beyond this limit the reader gets one `resync` and loads the rows itself. */
 const waitingMax = 10_000;
 
 /**
- * The client of a troupe in this process. `troupe run` uses it when it owns the home, where other commands use HTTP: the
- * same methods over the same service, without a server between them.
+ * The client of a troupe in this process. `troupe run` uses it when it owns the home. It has the methods of the HTTP client
+ * and calls the service directly.
  */
 export function createServiceClient(service: TroupeService): TroupeClient {
   const { record } = service;
@@ -46,7 +46,7 @@ export function createServiceClient(service: TroupeService): TroupeClient {
   };
 }
 
-/** The same check that the HTTP API makes. */
+/** The check that the HTTP API makes too. */
 function parseRequest(request: SubmitSession): SubmitSession {
   const parsed = SubmitSession.safeParse(request);
   if (parsed.success) return parsed.data;
@@ -106,7 +106,7 @@ async function* eventsOf(
   }
 }
 
-/** Null when a change has nothing of the session. */
+/** Null if the change does not concern the session. */
 function ofSession(change: RecordChange, session: string): RecordChange | null {
   const ours = (row: { session: string }): boolean => row.session === session;
   const sessions = change.sessions.filter(ours);

@@ -1,15 +1,15 @@
 import type { ApprovalRow, RunRow } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
 
-/** The rows of one session as they are now, gathered from its changes. */
+/** The current rows of one session, collected from its changes. */
 export interface SessionRows {
   apply(change: Pick<RecordChange, "runs" | "approvals">): void;
-  /** Questions that nobody has answered, oldest first. */
+  /** Waiting requests for approval, oldest first. */
   waiting(): ApprovalRow[];
   paused(): RunRow[];
   /**
-   * Whether nothing goes on until a person answers or resumes: every run that is not settled waits, is paused, or is
-   * the parent of such and of nothing else that is at work.
+   * True if the session waits only for a person: every unfinished run waits for an answer, is paused, or has only such
+   * sub-runs.
    */
   needsPerson(): boolean;
 }
@@ -33,15 +33,15 @@ export function createSessionRows(session: string): SessionRows {
       const asking = new Set(waiting().map((row) => row.run));
       const rows = active();
       const roots = rows.filter(({ parentRun }) => !rows.some(({ run }) => run === parentRun));
-      return roots.length > 0 && roots.every((root) => !goesOn(root, rows, asking));
+      return roots.length > 0 && roots.every((root) => !isWorking(root, rows, asking));
     },
   };
 }
 
-/** A child that queues is no sign of life while those before it wait: it has its turn after them. */
-function goesOn(run: RunRow, rows: readonly RunRow[], asking: ReadonlySet<string>): boolean {
+/** A queued sub-run does not count: it starts only after the waiting ones before it. */
+function isWorking(run: RunRow, rows: readonly RunRow[], asking: ReadonlySet<string>): boolean {
   const begun = rows.filter(({ parentRun, exactStatus }) => parentRun === run.run && exactStatus !== "queued");
-  if (begun.some((child) => goesOn(child, rows, asking))) return true;
+  if (begun.some((child) => isWorking(child, rows, asking))) return true;
   const waits = isPaused(run) || (run.exactStatus === "waiting" && asking.has(run.run));
   return !waits && begun.length === 0;
 }
@@ -50,18 +50,18 @@ function isPaused(run: RunRow): boolean {
   return run.exactStatus === "paused";
 }
 
-/** Between two things that happen there may be a moment in which nothing seems to: only a longer one counts. */
+/** A session can look idle for a moment between two events. Only a longer pause counts. */
 const quietMs = 300;
 
 export interface IdleWatch {
-  /** Aborts once nothing goes on without a person. */
+  /** Aborts when the session waits only for a person. */
   readonly signal: AbortSignal;
-  /** To be called after each change. */
+  /** Call it after each change. */
   check(): void;
   stop(): void;
 }
 
-/** Watches for the moment from which only people are missing. */
+/** Watches for the moment from which the session waits only for a person. */
 export function watchUntilIdle(rows: Pick<SessionRows, "needsPerson">): IdleWatch {
   const reached = new AbortController();
   let quiet: NodeJS.Timeout | undefined;

@@ -7,40 +7,40 @@ import { explainRefusal, modelFor } from "../models/requested-model.ts";
 import { isOutOfReach } from "./client.ts";
 import { type HomeConnection, joinOrStart } from "./join-or-start.ts";
 
-/** What the user asked for, before it is known who will do it. */
+/** A task as the user typed it, before a troupe is chosen to run it. */
 export interface RunRequestInput {
   task: string;
-  /** The settled session that it is another turn of. */
+  /** The settled session to continue. */
   continues: string | null;
   agent: string | null;
-  /** The folder that was named. */
+  /** The folder from `--workspace`. */
   workspace: string | null;
   timeoutMs: number | null;
   scenario: string | null;
-  /** The model that was named, by whatever name. */
+  /** The model from `--model`, which can be an alias. */
   model: string | null;
   context: string | null;
-  /** What the whole tree may use; empty for no limit. */
+  /** Budget of the whole tree; empty for no limit. */
   budget: PartialBudget;
-  /** What the whole tree may not use; empty for no restriction. */
+  /** Restrictions of the whole tree; empty for none. */
   grant: SessionGrant;
 }
 
 export interface SubmittedRun {
   connection: HomeConnection;
   submitted: Submitted;
-  /** The record's position before it, to follow it from. */
+  /** The record's position before the submission, from which the session is followed. */
   position: number;
 }
 
-/** How often an owner that is there may fail to answer, and how long after that it is asked again. */
+/** Tries to reach an owner that does not answer, and the wait between them. */
 const unansweredMax = 10;
 const retryMs = 100;
 
 /**
- * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
- * `CLOSING`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
- * had accepted by then makes no difference, because the session is named here, or the run of a turn that continues one.
+ * Submits the task to the owner of the home, or starts a troupe here. A closing owner refuses with `CLOSING`: this waits
+ * until it has exited and tries again. An owner that just exited does not answer. A retry is safe even if it accepted the
+ * task, because the session id (or the run id of a continued session) is chosen here.
  */
 export async function submitRun(
   cli: Cli,
@@ -85,14 +85,14 @@ async function submitTo(
   }
 }
 
-/** Whoever runs the home has its way to the others: flags come too late. */
+/** Says that NATS flags are ignored, because the owner of the home is already connected. */
 function noteOwner(
   { local: own, owner }: HomeConnection,
   { nats, notice }: { notice: (text: string) => void; nats: NatsFlags },
 ) {
   if (own || !namesServer(nats)) return;
   notice(
-    `the ${owner.kind} with pid ${owner.pid} runs this home, and says where the others are: the flag is passed over`,
+    `the ${owner.kind} with pid ${owner.pid} already runs this home; its NATS connection is used and the flag is ignored`,
   );
 }
 
@@ -117,8 +117,8 @@ async function requestOf(cli: Cli, input: RunRequestInput, connection: HomeConne
 }
 
 /**
- * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind. A session that is continued has folder and model already.
+ * The workspace is the current folder. A demo gets a folder in the home unless `--workspace` names one, so that it leaves no
+ * files behind. A continued session keeps its workspace and model.
  */
 async function modelAndWorkspace(cli: Cli, input: RunRequestInput, connection: HomeConnection) {
   const { continues, workspace } = input;
@@ -135,11 +135,15 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** The owner is gone while somebody waits for a session of it. The session itself is safe in the journal. */
+/** The error for an owner that exits while this process follows its session. The journal still has the session. */
 export function ownerDied(session: string, error: unknown): unknown {
   if (!isOutOfReach(error)) return error;
-  return new TroupeError("UNREACHABLE", `the troupe that ran session ${session} is gone; the session is kept`, {
-    cause: error,
-    fix: "troupe up",
-  });
+  return new TroupeError(
+    "UNREACHABLE",
+    `the process that ran session ${session} is gone; the session is stored and can continue`,
+    {
+      cause: error,
+      fix: "troupe up",
+    },
+  );
 }

@@ -7,8 +7,8 @@ import { userName } from "./control.ts";
 import type { RunRequestInput } from "./submit.ts";
 
 /**
- * Before a run: asks whether what its folder brings is to count, where somebody sits there who has not answered for it
- * as it is now; otherwise says that it does not. A demo in a folder of its own, and a session that goes on, bring nothing.
+ * Before a run: asks the user at the terminal whether to trust the project, if there is no decision for its current files.
+ * Otherwise prints which files are ignored. A demo in its own folder and a continued session need no decision.
  */
 export async function offerTrust(
   cli: Cli,
@@ -22,17 +22,19 @@ export async function offerTrust(
   const { err } = cli.terminal;
   const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && isUndecided(project);
   if (!isAsked) {
-    const fix = project.problem ? "" : ": not trusted, so that it is not used (troupe trust)";
+    const fix = project.problem ? "" : ": ignored, because the project is not trusted (troupe trust)";
     options.notice(cleanLine(`${describeIgnoredFiles(project)}${fix}`));
     return;
   }
-  err.line(`${cleanLine(describeIgnoredFiles(project))}: trust? [y/N]  ${err.colours.dim("(troupe trust shows it)")}`);
+  err.line(
+    `${cleanLine(describeIgnoredFiles(project))}: trust? [y/N]  ${err.colours.dim("(troupe trust shows the files)")}`,
+  );
   const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
   if (key === null) return;
   await saveDecision(cli, trust, project, key === "y" ? "accepted" : "declined");
 }
 
-/** Who has said no to it as it is is not asked again. */
+/** False if the user declined the current files. */
 function isUndecided({ status }: Project): boolean {
   return status === "untrusted" || status === "changed";
 }

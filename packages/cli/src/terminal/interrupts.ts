@@ -5,13 +5,13 @@ type SignalName = keyof typeof numbers;
 const names = Object.keys(numbers) as SignalName[];
 
 /**
- * One Ctrl-C can arrive twice within a few milliseconds: the terminal sends it to every process of the group, and a
- * parent such as a package manager may pass its own on.
+ * One Ctrl-C can arrive twice within milliseconds: the terminal signals every process of the group, and a parent such as a
+ * package manager can forward its own signal.
  */
 const sameSignalMs = 100;
 
 export interface Interrupts {
-  /** Aborts at the first signal: stop gracefully. At the second the process exits at once. */
+  /** Aborts at the first signal, for a graceful stop. The second signal exits at once. */
   readonly signal: AbortSignal;
   /** 130 for SIGINT, 143 for SIGTERM; null before any signal. */
   exitCode(): number | null;
@@ -19,7 +19,7 @@ export interface Interrupts {
 }
 
 /**
- * Turns signals into one abort, and a second one into an exit.
+ * Turns the first signal into an abort and the second one into an exit.
  *
  * @param source `process`, or a stand-in.
  */

@@ -1,11 +1,11 @@
 import type { ReadStream } from "node:tty";
 
-/** What somebody types, while they are asked. */
+/** Reads the user's answers to questions. */
 export interface Keyboard {
   readonly isTerminal: boolean;
-  /** The next of these keys, without Enter. Null when `signal` aborts or nothing more can be typed. */
+  /** The next of these keys, without Enter. Null if `signal` aborts or the input has ended. */
   readKey(keys: string, signal: AbortSignal): Promise<string | null>;
-  /** A line of text, without its newline. Null as above. */
+  /** A line of text without its newline. Null as above. */
   readLine(signal: AbortSignal): Promise<string | null>;
 }
 
@@ -13,18 +13,18 @@ type Input = Pick<ReadStream, "setRawMode" | "on" | "off" | "resume" | "pause">;
 
 export interface KeyboardOptions {
   isTerminal: boolean;
-  /** Called once something is to be read. */
+  /** Called when a question is open. */
   input: () => Input;
-  /** Ctrl-C, which is no signal while single keys are read. */
+  /** Called for Ctrl-C, which sends no signal while single keys are read. */
   interrupt: () => void;
   monotonicMs?: () => number;
 }
 
-/** What was typed before a question could be read does not answer it. */
+/** A key that is pressed earlier than this does not answer the question: the user cannot have read it. */
 const typedAheadMs = 300;
 const ctrlC = "\u0003";
 
-/** The keyboard of a terminal. Touches it only while a question is open. */
+/** The keyboard of a terminal. Reads from it only while a question is open. */
 export function terminalKeyboard(options: KeyboardOptions): Keyboard {
   const { interrupt, monotonicMs = () => performance.now() } = options;
   return {
@@ -33,7 +33,7 @@ export function terminalKeyboard(options: KeyboardOptions): Keyboard {
       const openedAtMs = monotonicMs();
       return read(options.input(), { raw: true, signal }, (text) => {
         if (text.includes(ctrlC)) interrupt();
-        // More than one at once was pasted, or is a key such as an arrow: no answer to anything.
+        // Several characters at once are pasted text or a key such as an arrow.
         const isAnswer = text.length === 1 && keys.includes(text.toLowerCase());
         return isAnswer && monotonicMs() - openedAtMs >= typedAheadMs ? text.toLowerCase() : null;
       });
@@ -48,7 +48,7 @@ export function terminalKeyboard(options: KeyboardOptions): Keyboard {
   };
 }
 
-/** Hands what is typed to `take` until it makes something of it, and leaves the terminal as it was. */
+/** Passes the input to `take` until it returns an answer, then resets the terminal. */
 function read(
   input: Input,
   { raw, signal }: { raw: boolean; signal: AbortSignal },
@@ -56,14 +56,14 @@ function read(
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const settle = (answer: string | null): void => {
-      input.off("data", hear);
+      input.off("data", onData);
       input.off("end", end);
       signal.removeEventListener("abort", end);
       input.setRawMode(false);
       input.pause();
       resolve(answer);
     };
-    const hear = (chunk: Buffer | string): void => {
+    const onData = (chunk: Buffer | string): void => {
       const answer = take(chunk.toString());
       if (answer !== null) settle(answer);
     };
@@ -71,7 +71,7 @@ function read(
     if (signal.aborted) return resolve(null);
     signal.addEventListener("abort", end, { once: true });
     input.setRawMode(raw);
-    input.on("data", hear);
+    input.on("data", onData);
     input.on("end", end);
     input.resume();
   });

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 
-/** Whether a browser may be opened: somebody sits here, and has not said no. */
+/** True if a browser can be opened: stdout is a terminal, and this is neither CI nor SSH. */
 export function mayOpenPage(options: { env: NodeJS.ProcessEnv; isTerminal: boolean }): boolean {
   const { env, isTerminal } = options;
   return isTerminal && !["CI", "SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"].some((name) => env[name]);
 }
 
-/** Opens a page in the user's browser. Resolves with false when nothing could be started. */
+/** Opens a page in the user's browser. Resolves with false if no program could be started. */
 export async function openPage(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const command = openerOf(process.platform, env);
   if (!command) return false;
@@ -21,7 +21,7 @@ export async function openPage(url: string, env: NodeJS.ProcessEnv): Promise<boo
   });
 }
 
-/** Null where there is no screen to open it on. */
+/** Null if there is no display. */
 export function openerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): [string, ...string[]] | null {
   if (platform === "darwin") return ["open"];
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];

@@ -2,26 +2,26 @@ import { fstatSync, type Stats } from "node:fs";
 import type { Readable } from "node:stream";
 import { TroupeError } from "@troupe/core";
 
-/** What standard input is, as far as it matters: something to read to its end, or nothing. */
+/** The kind of standard input. `none` is not read. */
 export interface PipedInput {
   kind: "pipe" | "file" | "socket" | "none";
   stream: Readable;
 }
 
-/** What the daemon takes in one request. */
+/** Size limit of the context in one request. */
 const bytesMax = 1024 * 1024;
 const noticeAfterMs = 2_000;
 const socketGraceMs = 3_000;
 
 /**
- * Standard input of this process. A terminal and `/dev/null` are nothing to read. A shell's pipe and a file come to an
- * end; a socket is what other programs leave open behind a child that they never write to.
+ * Standard input of this process. A terminal and `/dev/null` are not read. A pipe and a file are read to their end. A socket
+ * can stay open without data, because some programs start children that way.
  */
 export function standardInput(): PipedInput {
   return { kind: kindOf(() => fstatSync(0)), stream: process.stdin };
 }
 
-/** `stat` fails for a descriptor that is closed. */
+/** `stat` throws for a closed descriptor. */
 export function kindOf(stat: () => Stats): PipedInput["kind"] {
   try {
     const stats = stat();
@@ -34,8 +34,8 @@ export function kindOf(stat: () => Stats): PipedInput["kind"] {
 }
 
 /**
- * All of the piped input, or null for none. A pipe or file is read to its end, however long that takes, and `notice`
- * says so after 2 s. A socket that sends nothing for 3 s counts as left open, not as input.
+ * Reads all piped input; null for none. A pipe or file is read to its end, and `notice` tells the user after 2 s. A socket
+ * without data for 3 s counts as no input.
  */
 export async function readPipedText(
   input: PipedInput,
@@ -43,13 +43,13 @@ export async function readPipedText(
 ): Promise<string | null> {
   if (input.kind === "none") return null;
   const notice = setTimeout(() => {
-    options.notice("reading context from standard input until it ends; `< /dev/null` gives none");
+    options.notice("reading context from standard input until it ends; pass `< /dev/null` for no context");
   }, noticeAfterMs);
   try {
     return decode(await readAll(input, options.signal));
   } finally {
     clearTimeout(notice);
-    // Nothing else reads it, and an open one would keep the process alive.
+    // An open stream would keep the process alive.
     input.stream.destroy();
   }
 }

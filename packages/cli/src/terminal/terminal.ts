@@ -5,12 +5,12 @@ export type Colours = ReturnType<typeof pc.createColors>;
 
 /** One of the two output streams. */
 export interface Output {
-  /** Writes a line; the newline is added. */
+  /** Writes a line and a newline. */
   line(text: string): void;
-  /** Resolves when all of it has left the process. */
+  /** Resolves when all output has left the process. */
   flushed(): Promise<void>;
   readonly isTerminal: boolean;
-  /** Columns; unlimited where no terminal sets them. */
+  /** Columns; unlimited without a terminal. */
   readonly width: number;
   readonly colours: Colours;
 }
@@ -22,14 +22,14 @@ export interface Terminal {
 
 type Stream = Writable & { isTTY?: boolean; columns?: number };
 
-/** The process's own output, or any pair of streams. */
+/** Creates a terminal from the process's streams or any others. */
 export function createTerminal(options: { stdout: Stream; stderr: Stream; env: NodeJS.ProcessEnv }): Terminal {
   return { out: createOutput(options.stdout, options.env), err: createOutput(options.stderr, options.env) };
 }
 
 function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
   let broken = false;
-  // `troupe sessions ls | head -1` closes the pipe early, and a closed window takes its terminal along.
+  // `troupe sessions ls | head -1` closes the pipe early, and a closed window closes its terminal.
   stream.on("error", (error: NodeJS.ErrnoException) => {
     broken = true;
     if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
@@ -52,7 +52,7 @@ function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
   };
 }
 
-/** NO_COLOR wins over FORCE_COLOR, which wins over what the terminal is. */
+/** NO_COLOR wins over FORCE_COLOR, which wins over the terminal check. */
 export function wantsColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR) return false;
   const forced = env.FORCE_COLOR;

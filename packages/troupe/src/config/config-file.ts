@@ -4,36 +4,27 @@ import { ModelPrice, Token } from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
-import { NatsConfig, natsKeyFix, natsValueFix } from "./nats-settings.ts";
+import { DisplayText, NatsConfig, natsKeyFix, natsValueFix } from "./nats-settings.ts";
 
-/** In the order in which one of them is taken where nobody names a model. */
+/** Preset ids. Without a configured model, the first preset that is set up answers. */
 export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
 
-const keyFix =
-  "keys never stand in a file: put it into a variable, and name that: keyVariable: MY_KEY (export MY_KEY=…)";
+const keyFix = "troupe reads keys from variables only: export MY_KEY=…, and write keyVariable: MY_KEY";
 
 const headersOfKeys = /^(authorization|proxy-authorization|cookie|x-api-key|api-key)$/i;
 
-/** Text that may be shown to people. */
-const Shown = z
-  .string()
-  .trim()
-  .min(1)
-  .max(500)
-  .refine((text) => !looksLikeKey(text), "looks like a key");
-
-/** A section with nothing behind it says nothing. */
+/** An empty section (`models:`) counts as absent. */
 const orAbsent = <S extends z.ZodType>(schema: S) => z.preprocess((value) => value ?? undefined, schema);
 
-const ModelName = Shown.regex(/^\S+$/, "a model's name has no spaces");
-const Address = Shown.refine(isAddress, "is not an http:// or https:// address");
-const Variable = Shown.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of a variable");
+const ModelName = DisplayText.regex(/^\S+$/, "a model's name has no spaces");
+const Address = DisplayText.refine(isAddress, "is not an http:// or https:// address");
+const Variable = DisplayText.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of a variable");
 const HeaderName = z
   .string()
   .regex(/^[A-Za-z0-9-]+$/, "is not the name of a header")
   .refine((name) => !headersOfKeys.test(name), "is a header that holds a key");
 
-/** Only what is said: everything else is the preset's. */
+/** Limits without defaults: the preset fills in every limit that the file leaves out. */
 const { concurrency, requestsPerMinute, tokensPerMinute, idleTimeoutMs } = ProviderLimits.shape;
 const Limits = z.strictObject({
   concurrency: concurrency.removeDefault().exactOptional(),
@@ -42,14 +33,14 @@ const Limits = z.strictObject({
   idleTimeoutMs: idleTimeoutMs.removeDefault().exactOptional(),
 });
 
-/** What a user can say of one provider. */
+/** One provider in `config.yaml`. */
 export const ProviderConfig = z.strictObject({
-  /** One that is known by name, and is meant by this one too. */
+  /** Takes defaults from a provider that troupe knows by name. */
   preset: z.enum(presetNames).exactOptional(),
   wire: Wire.exactOptional(),
   baseUrl: Address.exactOptional(),
   keyVariable: Variable.exactOptional(),
-  headers: orAbsent(z.record(HeaderName, Shown).default({})),
+  headers: orAbsent(z.record(HeaderName, DisplayText).default({})),
   limits: orAbsent(Limits.default({})),
   models: orAbsent(
     z
@@ -73,7 +64,7 @@ const ProviderId = Name.regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters
   "this name is taken",
 );
 
-/** `config.yaml`: every key is optional, and none but these is known. */
+/** `config.yaml`. Every key is optional; an unknown key is an error. */
 export const ConfigFile = z.strictObject({
   model: orAbsent(ModelName.optional()),
   models: ids(ModelName),
@@ -95,19 +86,19 @@ const form: YamlForm<typeof ConfigFile> = {
     return isProviderKey(path) && wordsOfKeys.test(String(path.at(-1))) ? keyFix : null;
   },
   show: (value, path) => {
-    // Whatever a header holds may be for its server alone.
+    // A header can hold a secret of its server.
     if (path.includes("headers") || (typeof value === "object" && value !== null) || value === undefined) return null;
     return quoted(withoutPassword(String(value)));
   },
   showKey: (key) => (looksLikeKey(key) ? "…" : key),
 };
 
-/** The code and the words of everything that is wrong with such a file. */
+/** Error code and file description, used in every error about a configuration file. */
 export const configForm: Pick<typeof form, "code" | "what"> = form;
 
 /**
- * A configuration from its YAML. Throws `INVALID_CONFIG` with the line, the value and the fix of each mistake; what may
- * be a key is never repeated.
+ * Parses the YAML of a configuration. Throws `INVALID_CONFIG` with the line, the value and the fix of each mistake. The
+ * error never repeats a value that could be a key.
  *
  * @example
  * parseConfig("model: openai/gpt-6-sol", "config.yaml").value.model; // "openai/gpt-6-sol"
@@ -122,7 +113,7 @@ function isProviderKey(path: readonly PropertyKey[]): boolean {
   return path[0] === "providers" && path.length === 3;
 }
 
-/** The one step that mends a value that does not fit its key. */
+/** The fix of a value that does not fit its key. */
 function fixFor(path: readonly PropertyKey[], value: unknown): string {
   const [section, name, key] = path.map(String);
   if (section === "nats") return natsValueFix(name, value);
@@ -144,13 +135,13 @@ function fixFor(path: readonly PropertyKey[], value: unknown): string {
   return `write models: {${name}-large: {price: {inputPerMillion: 3, outputPerMillion: 15}, contextTokens: 128000}}`;
 }
 
-/** An address that requests can be sent to. One with a password in it is a key in a file. */
+/** True for an address that troupe can send requests to. A password in the address would be a key in a file. */
 function isAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && !hasPassword(text) && url.search === "" && url.hash === "";
 }
 
-/** An address as people may see it; anything else as it is. */
+/** Hides the user name, password and query of an address. */
 export function withoutPassword(address: string): string {
   return address.replace(/(^|\/\/)[^\s/]*@/, "$1…@").replace(/\?.*$/, "");
 }
@@ -160,14 +151,14 @@ export function hasPassword(text: string): boolean {
   return url !== null && (url.username !== "" || url.password !== "");
 }
 
-/** The user's own file: `TROUPE_CONFIG`, else `troupe/config.yaml` in the XDG configuration folder. */
+/** Path of the user's configuration: `TROUPE_CONFIG`, else `troupe/config.yaml` in the XDG configuration folder. */
 export function userConfigFile({ env, cwd }: { env: NodeJS.ProcessEnv; cwd: string }): string {
   if (env.TROUPE_CONFIG) return resolve(cwd, env.TROUPE_CONFIG);
   const folder = env.XDG_CONFIG_HOME;
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   if (folder && isAbsolute(folder)) return join(folder, "troupe", "config.yaml");
   return join(env.HOME || homedir(), ".config", "troupe", "config.yaml");
 }
 
-/** What a folder says for those who work in it. */
+/** Configuration of a project, relative to its folder. */
 export const projectConfigPath = ".troupe/config.yaml";

@@ -87,7 +87,7 @@ describe("what is said", () => {
     expect((await read({ TROUPE_CONFIG: "other.yaml" })).model?.value).toBe("openai/other");
     await expect(read({ TROUPE_CONFIG: "none.yaml" })).rejects.toMatchObject({
       code: "INVALID_CONFIG",
-      message: `TROUPE_CONFIG names ${join(root, "none.yaml")}, and there is no such file`,
+      message: `TROUPE_CONFIG names ${join(root, "none.yaml")}, which does not exist`,
       fix: expect.stringContaining("troupe config init"),
     });
   });
@@ -116,8 +116,8 @@ fallbacks: {openai/x: openai/y}`,
     expect(config.fallbacks).toEqual({});
     expect(config.model?.value).toBe("openai/x");
     expect(config.warnings).toEqual([
-      `${project}:2: providers count only in your own file (troupe config path), not in a project's: ignored`,
-      `${project}:4: fallbacks count only in your own file (troupe config path), not in a project's: ignored`,
+      `${project}:2: providers is ignored: only your own configuration can set it (troupe config path)`,
+      `${project}:4: fallbacks is ignored: only your own configuration can set it (troupe config path)`,
     ]);
   });
 
@@ -132,7 +132,7 @@ fallbacks: {openai/x: openai/y}`,
     expect(config.roles.coder?.value).toBe("openai/x");
     expect(config.names).toMatchObject({ models: {}, aliases: {} });
     expect(config.warnings).toHaveLength(4);
-    expect(config.warnings[0]).toBe(`${project}:1: a project's file cannot have a script answer: ignored`);
+    expect(config.warnings[0]).toBe(`${project}:1: ignored: a project's file cannot select a scripted model`);
   });
 });
 
@@ -166,7 +166,7 @@ describe("a mistake is told with its file, its line, the value and the fix", () 
     ["providers: {x: {limits: {concurrency: 0}}}", "limits.concurrency: Too small", "write limits:"],
     ["providers: {x: {models: {m: {price: 1}}}}", "models.m.price: Invalid input", "write models: {x-large"],
     ["providers: {x: {models: {m: {prize: 1}}}}", "models.m.prize: there is no such key", "did you mean price?"],
-    ["models: {a: b, b: a}", ":1: a → b → a goes in a circle", "let a name provider/model"],
+    ["models: {a: b, b: a}", ":1: a → b → a is a cycle", "let a name provider/model"],
     ["model: x\nmodel: y", "line 2: Map keys must be unique", "correct line 2 of config.yaml"],
     ["model: [", "line 1: ", "correct line 1 of config.yaml"],
   ])("%j", async ([text = "", message, fix]) => {
@@ -217,6 +217,6 @@ describe("a key in a file is refused, and not repeated", () => {
     const told = `${thrown.message} ${thrown.fix}`;
     expect(told).not.toContain("0123456789");
     expect(told).not.toContain("hunter2");
-    if (text.startsWith("providers")) expect(thrown.fix).toContain("keys never stand in a file");
+    if (text.startsWith("providers")) expect(thrown.fix).toContain("troupe reads keys from variables only");
   });
 });

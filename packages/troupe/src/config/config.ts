@@ -10,9 +10,9 @@ import { type NatsSettingsWithOrigin, readNats } from "./nats-settings.ts";
 import type { Origin, Setting } from "./origin.ts";
 import { type Provider, readProviders, sizesOf } from "./providers.ts";
 
-/** What holds in a folder, and where each of it was said. Never holds a key that it shows. */
+/** The settings that apply in a folder, each with its origin. Display code never shows the value of a key. */
 export interface Config {
-  /** Null: nobody has named one. */
+  /** Null if no model is configured. */
   model: Setting<string> | null;
   models: SettingMap;
   aliases: SettingMap;
@@ -22,9 +22,9 @@ export interface Config {
   nats: NatsSettingsWithOrigin;
   names: ModelNames;
   files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
-  /** What the folder's own file says, where it is not trusted: none of it is in force. */
+  /** Settings of the project's file that are ignored because the project is not trusted. */
   untrusted: SettingRow[];
-  /** Why the folder's own file is not in force, in words; null where it is, or says nothing. */
+  /** Why the project's file is ignored, as a message. Null if it applies or does not exist. */
   ignoredReason: string | null;
   warnings: string[];
 }
@@ -41,34 +41,34 @@ export interface ConfigFileStatus {
 }
 
 export interface ConfigOptions {
-  /** It says which folders are trusted. */
+  /** Its `trust.json` lists the trusted projects. */
   home: Home;
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** The folder whose own file has a say; null for none. */
+  /** The project whose file applies; null for none. */
   workspace: string | null;
 }
 
-/** Sections of a project's file that count. Whoever cloned it must not send a key elsewhere by it. */
+/** Sections that a project's file may set. Other sections could send the user's key to another server. */
 const projectSections = ["model", "models", "aliases", "roles"] as const;
 
-/** The configuration of every folder, for as long as a process lives. */
+/** Reads the configuration of each folder, for the lifetime of the process. */
 export interface ConfigSource {
-  /** What holds in a folder now; null for no folder. Throws `INVALID_CONFIG` for a project's file that is wrong. */
+  /** The configuration of a folder now; null for no folder. Throws `INVALID_CONFIG` if the project's file is invalid. */
   at(workspace: string | null): Promise<Config>;
 }
 
-/** Folders whose configuration is kept in memory at once. */
+/** Folders in the cache. */
 const foldersMax = 256;
 
 export interface OpenConfigOptions extends Omit<ConfigOptions, "workspace"> {
-  /** @default that of the home */
+  /** @default the trust decisions of the home */
   trust?: Pick<ProjectTrust, "inspect">;
 }
 
 /**
- * Reads the variables and the user's file, which hold until the process ends, and projects' files at each look: they
- * count where somebody has accepted them as they are. Throws `INVALID_CONFIG` for a user's file that is wrong.
+ * Reads the variables and the user's file once, and a project's file on every call of `at`. A project's file applies only
+ * if the user has trusted its current content. Throws `INVALID_CONFIG` if the user's file is invalid.
  */
 export async function openConfig({ home, env, cwd, ...rest }: OpenConfigOptions): Promise<ConfigSource> {
   const trust = rest.trust ?? createProjectTrust({ file: homeFiles(home).trust });
@@ -103,7 +103,7 @@ function configForProject(env: NodeJS.ProcessEnv, user: Layer, source: Inspected
     ...config,
     files: { ...config.files, project: { path, exists } },
     untrusted: exists ? untrustedRows(source) : [],
-    ignoredReason: exists ? `${path} is not in force: not trusted (troupe trust)` : unknown,
+    ignoredReason: exists ? `${path} is ignored: the project is not trusted. Run: troupe trust` : unknown,
   };
 }
 
@@ -112,7 +112,7 @@ interface InspectedProject {
   project: Project;
 }
 
-/** What an inert file would say. One that is wrong stands in nobody's way: it says nothing. */
+/** The settings of an untrusted file. An invalid untrusted file has none, so that it cannot block a command. */
 function untrustedRows(source: InspectedProject): SettingRow[] {
   try {
     const { file, originOf } = withoutScripts(projectLayer(source));
@@ -131,8 +131,8 @@ function untrustedRows(source: InspectedProject): SettingRow[] {
 }
 
 /**
- * The configuration that holds in a folder: the environment over the project's file over the user's. Throws
- * `INVALID_CONFIG` for a file that is wrong.
+ * The configuration of a folder. Variables override the project's file, which overrides the user's file. Throws
+ * `INVALID_CONFIG` if a file is invalid.
  *
  * @example
  * const cwd = process.cwd();
@@ -175,7 +175,7 @@ async function readUserLayer(path: string): Promise<Layer> {
   return layerOf(await readSettings(path, configForm), path, "user");
 }
 
-/** Of the bytes that were looked at: the file may be another by now. */
+/** Parses the bytes that the trust check read, because the file can have changed since. */
 function projectLayer({ workspace, project }: InspectedProject): Layer {
   const file = project.files.find(({ path }) => path === projectConfigPath);
   return layerOf(file ? file.bytes.toString("utf8") : null, join(workspace, projectConfigPath), "project");
@@ -197,12 +197,12 @@ function fileStatusOf({ path, exists }: Layer): ConfigFileStatus {
 }
 
 function missingFile(path: string): TroupeError {
-  return new TroupeError("INVALID_CONFIG", `TROUPE_CONFIG names ${path}, and there is no such file`, {
-    fix: "troupe config init   # writes it, with every setting explained",
+  return new TroupeError("INVALID_CONFIG", `TROUPE_CONFIG names ${path}, which does not exist`, {
+    fix: "troupe config init   # writes a template to that path",
   });
 }
 
-/** A script that plays tool calls is a program: a folder's file must not have it run. */
+/** A scripted model can play any tool call, so a project's file must not select one. */
 function withoutScripts(project: Layer): Layer {
   const { file } = project;
   const withoutOffline = (map: Record<string, string>) =>
@@ -233,9 +233,9 @@ function ignoredSettings({ file, originOf }: Layer): string[] {
   return [
     ...sections.map(
       (section) =>
-        `${at([section])}: ${section} count only in your own file (troupe config path), not in a project's: ignored`,
+        `${at([section])}: ${section} is ignored: only your own configuration can set it (troupe config path)`,
     ),
-    ...scripts.map((source) => `${source}: a project's file cannot have a script answer: ignored`),
+    ...scripts.map((source) => `${source}: ignored: a project's file cannot select a scripted model`),
   ];
 }
 
@@ -254,7 +254,7 @@ function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Setting<stri
 }
 
 function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Config, "models" | "aliases">): ModelNames {
-  // What somebody has set up is preferred to what merely could be there.
+  // Configured providers come before the implied local servers.
   const ordered = [...providers.filter(({ isImplied }) => !isImplied), ...providers.filter((each) => each.isImplied)];
   const tiers = ordered.flatMap((provider) => {
     const sizes = sizesOf(provider);
@@ -274,18 +274,18 @@ function valuesOf(map: SettingMap): Record<string, string> {
   return Object.fromEntries(Object.entries(map).map(([name, { value }]) => [name, value]));
 }
 
-/** A map that goes in a circle is wrong whoever asks. One that leads to nothing may be meant for another machine. */
+/** Rejects names that refer to each other in a cycle. A name of an unknown model is allowed: another machine may know it. */
 function checkForCycles({ names, models, aliases }: Config): void {
   for (const [name, { origin }] of Object.entries({ ...models, ...aliases })) {
     const circle = findCycle(name, names);
     if (!circle) continue;
-    throw new TroupeError("INVALID_CONFIG", `${origin.where}: ${circle.join(" → ")} goes in a circle`, {
+    throw new TroupeError("INVALID_CONFIG", `${origin.where}: ${circle.join(" → ")} is a cycle`, {
       fix: `let ${name} name provider/model`,
     });
   }
 }
 
-/** The provider of an id, if it is one of those that can be asked. */
+/** The configured provider of a model id; null if there is none. */
 export function findProvider({ providers }: Pick<Config, "providers">, id: string): Provider | null {
   const wanted = providerOf(id);
   return providers.find(({ settings }) => settings.id === wanted) ?? null;

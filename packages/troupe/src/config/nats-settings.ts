@@ -6,18 +6,18 @@ import { z } from "zod";
 import type { ConfigFile } from "./config-file.ts";
 import type { ConfigRow, Origin, Setting } from "./origin.ts";
 
-/** What can be said of the way to the others: what a file may hold, and what only variables may. */
+/** Settings of the NATS connection: those of the configuration file, and the secrets that only variables hold. */
 export interface NatsSettings extends Omit<NatsConfig, "servers"> {
-  /** As it was said: one address, or several with commas between them. May hold credentials. */
+  /** One address, or several separated by commas. Can contain credentials. */
   servers?: string;
   password?: string;
   token?: string;
 }
 
-/** Each setting with who has said it. */
+/** Each setting with its origin. */
 export type NatsSettingsWithOrigin = { readonly [K in keyof NatsSettings]?: Setting<NonNullable<NatsSettings[K]>> };
 
-/** As the NATS command line calls them, too. */
+/** The NATS command line uses the same names. */
 const variables = {
   servers: "NATS_URL",
   creds: "NATS_CREDS",
@@ -30,7 +30,7 @@ const variables = {
   key: "NATS_KEY",
 } as const satisfies Partial<Record<keyof NatsSettings, string>>;
 
-/** Variables over the user's own file. A project's file has no say in where everything is sent. */
+/** Variables override the user's file. A project's file cannot choose the server. */
 export function readNats(
   env: NodeJS.ProcessEnv,
   { nats, originOf }: { nats: ConfigFile["nats"]; originOf(path: readonly string[]): Origin },
@@ -47,7 +47,7 @@ export function readNats(
 
 const secret = ["password", "token"];
 
-/** As `troupe config list` shows them: of what is secret only that it is set. */
+/** Rows of `troupe config list`. A secret shows as `set`. */
 export function natsRows(settings: NatsSettingsWithOrigin): ConfigRow[] {
   return Object.entries(settings).map(([key, { value, origin }]) => ({
     key: `nats.${key}`,
@@ -56,7 +56,7 @@ export function natsRows(settings: NatsSettingsWithOrigin): ConfigRow[] {
   }));
 }
 
-/** Addresses as people may see them. */
+/** Hides the credentials in server addresses. */
 export function withoutCredentials(servers: string): string {
   return servers
     .split(",")
@@ -68,47 +68,47 @@ function shownValue(value: string | number | boolean): string | number {
   return typeof value === "boolean" ? String(value) : value;
 }
 
-/** Text that may be shown to people. */
-const Shown = z
+/** Text that is safe to display: it does not look like a key. */
+export const DisplayText = z
   .string()
   .trim()
   .min(1)
   .max(500)
   .refine((text) => !looksLikeKey(text), "looks like a key");
 
-/** Seeds and credentials stand in files of their own, which this one names. */
-const File = Shown.refine((path) => isAbsolute(path) || path.startsWith("~/"), "is not an absolute path");
-const Server = Shown.refine(isServer, "is not the address of a NATS server");
+/** Path of a file that holds a seed, credentials or a certificate. */
+const File = DisplayText.refine((path) => isAbsolute(path) || path.startsWith("~/"), "is not an absolute path");
+const Server = DisplayText.refine(isServer, "is not the address of a NATS server");
 const Bytes = z.int().positive();
 
-/** Where the others are, as a user's own file says it. */
+/** Section `nats` of the user's configuration. */
 export const NatsConfig = z.strictObject({
   servers: z.union([Server.transform((server) => [server]), z.array(Server).min(1).max(50)]).exactOptional(),
-  /** A context of the NATS command line: its address and credentials. */
-  context: Shown.exactOptional(),
+  /** Name of a context of the NATS command line, which holds an address and credentials. */
+  context: DisplayText.exactOptional(),
   namespace: Token.exactOptional(),
   creds: File.exactOptional(),
   nkey: File.exactOptional(),
-  user: Shown.exactOptional(),
+  user: DisplayText.exactOptional(),
   ca: File.exactOptional(),
   cert: File.exactOptional(),
   key: File.exactOptional(),
   tlsFirst: z.boolean().exactOptional(),
-  inboxPrefix: Shown.regex(/^[\w.-]+$/, "is not the beginning of a subject").exactOptional(),
+  inboxPrefix: DisplayText.regex(/^[\w.-]+$/, "is not the beginning of a subject").exactOptional(),
   replicas: z.int().min(1).max(5).exactOptional(),
   journalBytesMax: Bytes.exactOptional(),
   taskBytesMax: Bytes.exactOptional(),
   blobBytesMax: Bytes.exactOptional(),
   leaseMs: z.int().min(500).max(600_000).exactOptional(),
-  /** Days that a session that has settled stays on the server after the record has it. */
+  /** Days that a settled session stays on the server after the record has it. */
   keepDays: z.number().nonnegative().max(36_500).exactOptional(),
-  /** Name of the disk that workspaces of this machine are on. */
+  /** Name of the disk that holds this machine's workspaces. */
   place: Token.exactOptional(),
 });
 export type NatsConfig = z.infer<typeof NatsConfig>;
 
 const secretFix =
-  "passwords and tokens never stand in this file: name a file (creds: /path/user.creds, nkey: /path/user.nk), or export NATS_PASSWORD or NATS_TOKEN";
+  "keep passwords and tokens out of this file: name a credentials file (creds: /path/user.creds, nkey: /path/user.nk), or export NATS_PASSWORD or NATS_TOKEN";
 
 const examples: Partial<Record<string, string>> = {
   servers: "write servers: nats://host:4222",
@@ -128,14 +128,14 @@ const examples: Partial<Record<string, string>> = {
   place: "write place: disk-1",
 };
 
-/** The one step that mends a value of this section. */
+/** The fix of a wrong value in this section. */
 export function natsValueFix(key: string | undefined, value: unknown): string {
   if (typeof value === "string" && (looksLikeKey(value) || /\/\/[^/]*@/.test(value))) return secretFix;
   if (key !== undefined && examples[key]) return examples[key];
   return key === undefined ? "write nats: {servers: nats://host:4222}" : `write ${key}: 1000000000`;
 }
 
-/** What somebody is told who writes a key there that this section does not have. */
+/** The fix of an unknown key in this section that looks like a secret; null for other keys. */
 export function natsKeyFix(key: string): string | null {
   return /password|pass|token|secret|seed/i.test(key) ? secretFix : null;
 }

@@ -1,9 +1,9 @@
-/** Where a setting was said, the strongest first. */
+/** Origins of a setting, the strongest first. */
 export const originKinds = ["flag", "environment", "project", "user", "default"] as const;
 
 export interface Origin {
   from: (typeof originKinds)[number];
-  /** The flag, the variable, `file:line`, or why it is the default. */
+  /** The flag, the variable, `file:line`, or the reason for the default. */
   where: string;
 }
 
@@ -12,12 +12,12 @@ export interface Setting<T> {
   origin: Origin;
 }
 
-/** As it is shown to people. */
+/** For display: `environment (NATS_URL)`. */
 export function describeOrigin({ from, where }: Origin): string {
   return where === "" ? from : `${from} (${where})`;
 }
 
-/** One setting as it is shown. A key's value is never part of it. */
+/** One setting for display, without the value of a key. */
 export interface ConfigRow {
   key: string;
   value: string | number | null;

@@ -66,9 +66,9 @@ describe("a key", () => {
     ["sk-one\u0000", "a character that is not ASCII"],
     ['"sk-one"', "quotes"],
     ["'sk-one'", "quotes"],
-  ])("that was not copied as it is is never sent, nor shown: %j", ([OPENAI_API_KEY = "", flaw]) => {
+  ])("that was not copied as it is is never sent, nor shown: %j", ([OPENAI_API_KEY = "", defect]) => {
     const { problem } = provider("openai", { OPENAI_API_KEY, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }) ?? {};
-    expect(problem?.message).toBe(`OPENAI_API_KEY holds ${flaw}, which no key has`);
+    expect(problem?.message).toBe(`OPENAI_API_KEY holds ${defect}, which no key contains`);
     expect(JSON.stringify(problem)).not.toContain("sk-one");
   });
 
@@ -76,7 +76,7 @@ describe("a key", () => {
     const warningsAt = (OPENAI_BASE_URL: string, OPENAI_API_KEY = "k") =>
       provider("openai", { OPENAI_BASE_URL, OPENAI_API_KEY })?.warnings;
     expect(warningsAt("http://gpu.house/v1")).toEqual([
-      "openai: OPENAI_API_KEY is sent to http://gpu.house unencrypted: use https://",
+      "openai: OPENAI_API_KEY is sent to http://gpu.house without encryption; use https://",
     ]);
     for (const address of ["https://gpu.house/v1", "http://127.0.0.1:1", "http://localhost:1", "http://[::1]:1"]) {
       expect(warningsAt(address), address).toEqual([]);

@@ -13,17 +13,17 @@ import {
 import { type ConfigFile, hasPassword, type ProviderConfig, presetNames, withoutPassword } from "./config-file.ts";
 import type { Origin } from "./origin.ts";
 
-/** A provider that can be named, as far as it is set up. */
+/** A provider that a model id can name, with the state of its setup. */
 export interface Provider {
   settings: ProviderSettings;
   preset: PresetId | null;
-  /** What has set it up. */
+  /** The file line or variable that configures it. */
   origin: Origin;
-  /** Nobody has set it up: it is a server of this machine, for whoever names it. */
+  /** True for a local server without configuration: it answers only if a model id names it. */
   isImplied: boolean;
-  /** The variable that its key was found in. */
+  /** The variable that holds its key. */
   keyFrom: string | null;
-  /** Why it cannot be asked, and what to do. */
+  /** Why it cannot answer, with the fix. */
   problem: ProviderProblem | null;
   warnings: string[];
 }
@@ -33,15 +33,15 @@ export interface ProviderProblem {
   fix: string;
 }
 
-/** What the user's own file says; a project's file has no say in it. */
+/** Providers of the user's file. A project's file cannot add providers. */
 export interface ProviderSettingsByOrigin {
   providers: ConfigFile["providers"];
   originOf(path: readonly string[]): Origin;
 }
 
 /**
- * Every provider that can be asked here: those of the user's file, those that a variable sets up, and the servers of
- * this machine. In the order in which one of them is preferred where nobody names a model.
+ * All providers: the providers in the user's file, the ones with a variable, and the local servers. Without a configured
+ * model, an earlier one is preferred.
  */
 export function readProviders(
   env: NodeJS.ProcessEnv,
@@ -56,7 +56,7 @@ export function readProviders(
   });
 }
 
-/** The first variable that sets a provider up without a file. */
+/** The first variable that configures a provider without a file. */
 function originInEnvironment(id: string, env: NodeJS.ProcessEnv): Origin | null {
   if (!isPresetId(id)) return null;
   const { keyVariables, authTokenVariables, baseUrlVariable } = presets[id];
@@ -72,14 +72,14 @@ function providerOf(
   env: NodeJS.ProcessEnv,
 ): Provider {
   const preset = config?.preset ?? (isPresetId(id) ? id : null);
-  // Variables speak of the provider that bears the preset's own name, not of others like it.
+  // A variable such as OPENAI_BASE_URL applies to the provider `openai` only, not to others with that preset.
   const baseUrlVariable = preset === id ? presets[preset].baseUrlVariable : null;
   const address = readAddress(preset, baseUrlVariable, env) ?? config?.baseUrl ?? null;
   const found = findKey(preset, config, env);
   const settings = settingsOf(preset, {
     id,
     ...(config?.wire === undefined ? {} : { wire: config.wire }),
-    // What is no address is told below, and never asked.
+    // `problemOf` reports an invalid address.
     baseUrl: address !== null && isHttp(address) ? address : null,
     key: found.key,
     authToken: found.authToken,
@@ -99,14 +99,14 @@ function providerOf(
   };
 }
 
-/** What sizes mean with a provider that is known by name: at an address of one's own it may have quite other models. */
+/** Models for the names of sizes. Null for a custom address, which can serve other models. */
 export function sizesOf({ preset, settings }: Provider): (typeof knownTiers)[keyof typeof knownTiers] | null {
   if (preset === null || !Object.hasOwn(knownTiers, preset)) return null;
   if (settings.wire === "openai-chat" && preset === "openai") return null;
   return knownTiers[preset as keyof typeof knownTiers];
 }
 
-/** A server that nothing is known of speaks what everybody speaks. */
+/** An unknown server is assumed to speak OpenAI chat completions. */
 function settingsOf(preset: PresetId | null, configured: PresetOverrides & { id: string }): ProviderSettings {
   if (preset !== null) return presetSettings(preset, configured);
   const limits = { ...ProviderLimits.parse({}), ...configured.limits };
@@ -119,7 +119,7 @@ interface FoundKey {
   variable: string | null;
 }
 
-/** From the variable that the file names, else from those that the ecosystem knows; a key before a token. */
+/** Reads the variable that the file names, else the usual ones. A key wins over a token. */
 function findKey(preset: PresetId | null, config: ProviderConfig | null, env: NodeJS.ProcessEnv): FoundKey {
   const known = preset === null ? null : presets[preset];
   const keyVariables = config?.keyVariable === undefined ? (known?.keyVariables ?? []) : [config.keyVariable];
@@ -130,7 +130,7 @@ function findKey(preset: PresetId | null, config: ProviderConfig | null, env: No
   return { key: isToken ? null : value, authToken: isToken ? value : null, variable };
 }
 
-/** A variable that is set to nothing is not set. */
+/** Null for an empty variable. */
 function readVariable(variable: string, env: NodeJS.ProcessEnv): string | null {
   return env[variable]?.trim() || null;
 }
@@ -143,7 +143,7 @@ function readAddress(preset: PresetId | null, variable: string | null, env: Node
 interface ProviderFacts {
   preset: PresetId | null;
   keyFrom: string | null;
-  /** As it was said, whether it is one or not. */
+  /** As configured; can be invalid. */
   address: string | null;
   baseUrlVariable: string | null;
 }
@@ -155,13 +155,13 @@ function problemOf(
   const { id, baseUrl, key, authToken, keyVariable } = settings;
   if ((key ?? authToken)?.startsWith("sk-ant-oat")) {
     return {
-      message: `${keyFrom} holds the token of a subscription (sk-ant-oat…), which is for Anthropic's own programs only`,
+      message: `${keyFrom} holds a subscription token (sk-ant-oat…), which only Anthropic's own programs may use`,
       fix: `unset ${keyFrom}; export ANTHROPIC_API_KEY=<a key from https://console.anthropic.com>`,
     };
   }
   const defect = describeBadKey(key ?? authToken ?? "");
   if (defect !== null) {
-    return { message: `${keyFrom} holds ${defect}, which no key has`, fix: `export ${keyFrom}=<the key alone>` };
+    return { message: `${keyFrom} holds ${defect}, which no key contains`, fix: `export ${keyFrom}=<only the key>` };
   }
   if (address !== null && !isHttp(address)) {
     const where = baseUrlVariable ?? `the baseUrl of ${id}`;
@@ -169,23 +169,23 @@ function problemOf(
     return { message, fix: `export ${where}=https://host/v1` };
   }
   if (address !== null && hasPassword(address)) {
-    const message = `${baseUrlVariable ?? `the baseUrl of ${id}`} has a password in it, which no request is sent with`;
-    return { message, fix: `take it out, and put a key into a variable: export ${keyVariable ?? "MY_KEY"}=…` };
+    const message = `${baseUrlVariable ?? `the baseUrl of ${id}`} contains a password; troupe does not send it`;
+    return { message, fix: `remove it, and set the key in a variable: export ${keyVariable ?? "MY_KEY"}=…` };
   }
   if (preset === null && address === null) {
     return {
       message: `the provider ${id} has no address`,
-      fix: `write into the configuration: providers: {${id}: {baseUrl: https://host/v1}}`,
+      fix: `add to your configuration: providers: {${id}: {baseUrl: https://host/v1}}`,
     };
   }
   const isVendor = preset !== null && presets[preset].needsKey && isAtVendor(preset, baseUrl);
   if (isVendor && key === null && authToken === null) {
-    return { message: `${id} wants a key, and ${keyVariable} is not set`, fix: `export ${keyVariable}=…` };
+    return { message: `${id} needs a key, and ${keyVariable} is not set`, fix: `export ${keyVariable}=…` };
   }
   return null;
 }
 
-/** What shows that a key was not copied as it is: no header could carry it, or nobody would know it. */
+/** The sign of a copy mistake in a key: a character that a header cannot carry, or quotes. */
 function describeBadKey(key: string): string | null {
   if (/[\r\n]/.test(key)) return "a line break";
   if (/\s/.test(key)) return "a space";
@@ -193,7 +193,7 @@ function describeBadKey(key: string): string | null {
   return /^(["'`]).*\1$/.test(key) ? "quotes" : null;
 }
 
-/** A server of one's own may want no key. */
+/** False for a custom server, which may need no key. */
 function isAtVendor(preset: PresetId, baseUrl: string | null): boolean {
   if (baseUrl === null || baseUrl === presets[preset].baseUrl) return true;
   return /(^|\.)(anthropic|openai)\.com$/.test(URL.parse(baseUrl)?.hostname ?? "");
@@ -206,7 +206,7 @@ function isHttp(address: string): boolean {
 function warningsOf({ id, baseUrl, key, authToken }: ProviderSettings, keyFrom: string | null): string[] {
   const url = baseUrl === null ? null : URL.parse(baseUrl);
   if (url?.protocol !== "http:" || isLoopback(url.hostname) || (key ?? authToken) === null) return [];
-  return [`${id}: ${keyFrom} is sent to ${withoutPassword(url.origin)} unencrypted: use https://`];
+  return [`${id}: ${keyFrom} is sent to ${withoutPassword(url.origin)} without encryption; use https://`];
 }
 
 function isLoopback(host: string): boolean {

@@ -4,12 +4,12 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 
-/** The folder that holds all state. */
+/** The folder with all state. */
 export interface Home {
   readonly path: string;
 }
 
-/** What lies where in a home. */
+/** Paths in a home. */
 export function homeFiles(home: Home) {
   return {
     lock: join(home.path, "lock.db"),
@@ -30,7 +30,7 @@ export function homeFiles(home: Home) {
 }
 
 /**
- * Where the home is: `TROUPE_HOME`, else `troupe` in the XDG data folder. Creates nothing.
+ * Path of the home: `TROUPE_HOME`, else `troupe` in the XDG data folder. Creates nothing.
  *
  * @example
  * locateHome({ env: { TROUPE_HOME: "/srv/troupe" }, cwd: "/" }).path; // "/srv/troupe"
@@ -39,12 +39,12 @@ export function locateHome(options: { env: NodeJS.ProcessEnv; cwd: string }): Ho
   const { env, cwd } = options;
   if (env.TROUPE_HOME) return { path: resolve(cwd, env.TROUPE_HOME) };
   const data = env.XDG_DATA_HOME;
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   if (data && isAbsolute(data)) return { path: join(data, "troupe") };
   return { path: join(env.HOME || homedir(), ".local", "share", "troupe") };
 }
 
-/** Makes the folder where it is missing (for this user only), and checks that it can be written. */
+/** Creates the folder for this user only if it is missing, and checks that it is writable. */
 export async function prepareHome(home: Home): Promise<void> {
   await checkIsFolder(home);
   try {
@@ -55,7 +55,7 @@ export async function prepareHome(home: Home): Promise<void> {
   }
 }
 
-/** A home that does not exist (yet) is none the worse for it; one that is a file never will be a home. */
+/** Throws `HOME_UNWRITABLE` if the home is a file. A missing home is fine: the first start creates it. */
 export async function checkIsFolder(home: Home): Promise<void> {
   const stats = await stat(home.path).catch(() => null);
   if (stats === null || stats.isDirectory()) return;
@@ -63,8 +63,8 @@ export async function checkIsFolder(home: Home): Promise<void> {
 }
 
 /**
- * The folder and what it lies in. Not `mkdir` with `recursive`: that never returns where a folder cannot have children
- * at all, as in `/proc`.
+ * Creates a folder and its parents. `mkdir` with `recursive` never returns for a folder that cannot have children, such
+ * as `/proc`.
  */
 async function makeFolder(path: string): Promise<void> {
   if (await stat(path).catch(() => null)) return;
@@ -72,19 +72,19 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts at the same time may have been faster.
+    // Another process can create it at the same time.
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
 }
 
-/** Says which home, why not, and what to set instead. */
+/** The error for a home that cannot be used, with its path and cause. */
 export function homeUnwritable(home: Home, cause: unknown): TroupeError {
-  return new TroupeError("HOME_UNWRITABLE", `the home ${home.path} cannot be written`, { cause, fix: homeFix });
+  return new TroupeError("HOME_UNWRITABLE", `the home ${home.path} is not writable`, { cause, fix: homeFix });
 }
 
 const homeFix = "export TROUPE_HOME=<a folder that you can write>";
 
-/** Writes a file that only this user can read, all of it or nothing: a kill leaves the old one. */
+/** Writes a file that only this user can read. The write is atomic: after a kill the old content remains. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
   try {

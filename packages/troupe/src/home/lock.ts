@@ -3,25 +3,25 @@ import { TroupeError } from "@troupe/core";
 import Database from "better-sqlite3";
 
 /**
- * An exclusive lock on a file that dies with its process, however it dies.
+ * An exclusive lock on a file. The kernel frees it when its process ends, even after `kill -9`.
  *
- * It is SQLite's own lock on an otherwise empty database, because Node has none: the kernel frees it on `kill -9`, and
- * a second opening in the same process is refused as well. Two dangers: POSIX drops a process's locks on a file when it
- * closes *any* descriptor of it, so nothing else may ever open that file; and network file systems may lock in name only.
+ * Node has no file locks, so this is SQLite's lock on an empty database. It also refuses a second open in the same
+ * process. Two dangers: POSIX drops all locks of a process on a file when the process closes *any* descriptor of it, so no
+ * other code may open that file; and some network file systems do not lock at all.
  */
 export interface Lock {
   release(): void;
 }
 
-/** Keeps the connections alive: one that is collected as garbage would free its lock in silence. */
+/** References to the open connections: garbage collection of a connection would free its lock. */
 const openLocks = new Set<Database.Database>();
 
-/** The lock, or null while somebody else has it. Probes of others can make one try fail: ask more than once. */
+/** Takes the lock, or returns null if another process has it. `isLocked` of another process can make one try fail: try again. */
 export function tryLock(path: string): Lock | null {
   createPrivateFile(path);
   const database = openLockFile(path, { readonly: false });
   try {
-    // No journal file: a killed process would leave it behind.
+    // No journal file on disk, because a killed process would leave it behind.
     database.pragma("journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -37,7 +37,7 @@ export function tryLock(path: string): Lock | null {
   };
 }
 
-/** For this user only. Never opens a file that is there: see the first danger above. */
+/** Creates the file for this user only. Never opens an existing file: see the first danger above. */
 function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -46,7 +46,7 @@ function createPrivateFile(path: string): void {
   }
 }
 
-/** Whether somebody holds the lock. Creates nothing, and takes a shared lock for well under a millisecond. */
+/** True if a process holds the lock. Creates nothing, and takes a shared lock for less than a millisecond. */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   const database = openLockFile(path, { readonly: true });
@@ -72,7 +72,7 @@ function openLockFile(path: string, options: { readonly: boolean }): Database.Da
 function cannotLock(path: string, cause: unknown): TroupeError {
   return new TroupeError("HOME_UNWRITABLE", `the lock ${path} cannot be used`, {
     cause,
-    fix: "set TROUPE_HOME to a folder of your own on a local disk",
+    fix: "export TROUPE_HOME=<a folder of yours on a local disk>",
   });
 }
 

@@ -8,19 +8,19 @@ import { findOwner, OwnerInfo } from "./owner.ts";
 
 /** A home whose lock this process holds. */
 export interface OwnedHome extends Home {
-  /** Opens every route of the HTTP API. Stable across restarts, so that a browser stays logged in. */
+  /** Token of the HTTP API. It stays the same across restarts, so that a browser stays logged in. */
   readonly token: string;
-  /** Tells others where to find the owner. */
+  /** Writes the owner's address for other commands. */
   announce(owner: OwnerInfo): Promise<void>;
-  /** Others may own the home from now on: close what is in it first. */
+  /** Gives the home to other processes. Close its stores first. */
   release(): Promise<void>;
 }
 
-/** A probe of somebody else holds the lock for a moment: only a lock that stays taken has an owner. */
+/** `isLocked` of another process holds the lock for a moment, so one failed try does not mean that the home has an owner. */
 const tries = 6;
 const betweenTriesMs = 25;
 
-/** Takes the home, or returns null when another living process owns it. */
+/** Takes the home, or returns null if another process owns it. */
 export async function tryAcquireHome(home: Home): Promise<OwnedHome | null> {
   await prepareHome(home);
   for (let attempt = 1; attempt <= tries; attempt += 1) {
@@ -32,7 +32,7 @@ export async function tryAcquireHome(home: Home): Promise<OwnedHome | null> {
 }
 
 /**
- * Takes the home for as long as this process lives. Fails with `HOME_OWNED`, naming the owner, when somebody has it.
+ * Takes the home until `release`. Throws `HOME_OWNED` with the owner's pid and address if another process owns it.
  *
  * @example
  * const home = await acquireHome(locateHome({ env: process.env, cwd: process.cwd() }));
@@ -42,7 +42,7 @@ export async function acquireHome(home: Home): Promise<OwnedHome> {
   const owned = await tryAcquireHome(home);
   if (owned) return owned;
   const owner = await findOwner(home, { patienceMs: 2_000 });
-  // Whoever had it is gone by now.
+  // The owner has exited since the first try.
   if (!owner) return acquireHome(home);
   throw homeOwned(home, owner);
 }
@@ -64,7 +64,7 @@ const closeFirst =
 async function openOwnedHome(home: Home, unlock: () => void): Promise<OwnedHome> {
   const files = homeFiles(home);
   try {
-    // Left behind by an owner that was killed: it would send others to a dead address.
+    // A killed owner leaves this file behind, with an address that no longer answers.
     await rm(files.owner, { force: true });
     const token = await readOrMakeToken(files.token);
     return {
@@ -90,7 +90,7 @@ async function readOrMakeToken(path: string): Promise<string> {
   return made;
 }
 
-/** Null for a token that is missing, damaged, or that others could have read. */
+/** Null if the token is missing or damaged, or if other users could have read it. */
 async function readPrivateToken(path: string): Promise<string | null> {
   try {
     if (((await stat(path)).mode & 0o077) !== 0) return null;

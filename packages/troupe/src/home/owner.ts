@@ -6,12 +6,12 @@ import { z } from "zod";
 import { type Home, homeFiles } from "./home.ts";
 import { isLocked } from "./lock.ts";
 
-/** The owner of a home and its address. Holds the token: only the user may read the file. */
+/** The owner of a home and its address. Contains the token, so only the user may read the file. */
 export const OwnerInfo = z.object({
-  /** `program`: another program embeds troupe. */
+  /** `program`: a program that uses `createTroupe`. */
   kind: z.enum(["daemon", "run", "program"]),
   pid: z.int().positive(),
-  /** Null for a program that serves no HTTP API. */
+  /** Null for a program without the HTTP API. */
   url: z.url().nullable(),
   token: z.string().min(1),
   version: z.string(),
@@ -22,8 +22,8 @@ export type OwnerInfo = z.infer<typeof OwnerInfo>;
 const pollMs = 25;
 
 /**
- * The owner of a home, or null while nobody holds its lock: a file that a killed owner left behind counts for nothing.
- * One that has just started gets `patienceMs` to say where it is; then this fails with `HOME_OWNED`.
+ * The owner of a home, or null if no process holds its lock; the file of a killed owner does not count. Waits up to
+ * `patienceMs` for the address of an owner that is just starting, then throws `HOME_OWNED`.
  */
 export async function findOwner(
   home: Home,
@@ -40,7 +40,7 @@ export async function findOwner(
   }
 }
 
-/** Resolves when this owner no longer has the home. */
+/** Resolves when this owner has released the home. */
 export async function waitForOwnerExit(home: Home, owner: OwnerInfo, signal: AbortSignal): Promise<void> {
   while (isLocked(homeFiles(home).lock)) {
     const now = await readOwner(home);
@@ -49,7 +49,7 @@ export async function waitForOwnerExit(home: Home, owner: OwnerInfo, signal: Abo
   }
 }
 
-/** Whether it is the very same process, not a later one that was given its pid. */
+/** True for the same process. A later process can have the same pid, so the start time counts too. */
 export function isSameOwner(one: OwnerInfo, other: OwnerInfo): boolean {
   return one.pid === other.pid && one.startedAt === other.startedAt;
 }
@@ -59,7 +59,7 @@ async function readOwner(home: Home): Promise<OwnerInfo | null> {
   try {
     return decodeText(OwnerInfo, await readFile(path, "utf8"), path);
   } catch {
-    // Missing, or from a version that writes it otherwise: the lock says that somebody is there, this says nobody knows who.
+    // Missing, or from a version with another format. The lock is held, but the owner is unknown.
     return null;
   }
 }
@@ -67,7 +67,7 @@ async function readOwner(home: Home): Promise<OwnerInfo | null> {
 function unknownOwner(home: Home): TroupeError {
   return new TroupeError(
     "HOME_OWNED",
-    `the home ${home.path} is owned by a process that does not say where it can be reached`,
+    `the home ${home.path} is owned by a process that has not published its address`,
     { fix: `export TROUPE_HOME=<another folder>` },
   );
 }

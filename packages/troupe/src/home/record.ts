@@ -5,20 +5,20 @@ import type { FeedItem } from "@troupe/core";
 import { openRecord, readSessionFeed } from "@troupe/recorder";
 import { type Home, homeFiles, writePrivateFile } from "./home.ts";
 
-/** What a database may consist of. */
+/** File suffixes of a SQLite database. */
 const parts = ["", "-wal", "-shm"];
 
-/** What a home that says nothing was used with. */
+/** Store of a home without the file `record.store`. */
 const embedded = "embedded";
 
-/** Before the name of the store whose record is on its way to its place. */
+/** Prefix of the store name while the files are being renamed. */
 const moving = "moving ";
 
 /**
- * Puts the record of the journal that is used now where the record of a home is. That of another one, as after a first
- * `troupe up --nats`, is set aside, and is there again when its journal is. Needs the home's lock.
+ * Makes the record of the current journal the record of the home. The record of another journal, as after a first
+ * `troupe up --nats`, is renamed, and returns when its journal is used again. Needs the home's lock.
  *
- * @param store what tells the journals of one home apart: `embedded`, or the namespace that it has on a server
+ * @param store name of the journal: `embedded`, or `nats-` and its namespace
  */
 export async function selectRecord(home: Home, store: string): Promise<void> {
   const storeFile = join(home.path, "record.store");
@@ -31,7 +31,7 @@ export async function selectRecord(home: Home, store: string): Promise<void> {
   };
   let before = (await readFile(storeFile, "utf8").catch(() => "")).trim() || embedded;
   if (before.startsWith(moving)) {
-    // Somebody was killed in the middle of it.
+    // An earlier process was killed between the two renames.
     before = before.slice(moving.length);
     await fetch(before);
   }
@@ -41,7 +41,7 @@ export async function selectRecord(home: Home, store: string): Promise<void> {
   await fetch(store);
 }
 
-/** The log of changes first: a record without its newest ones is behind, one with another's is damaged. */
+/** Moves the write-ahead log first: a database without its log is only older, but with another database's log it is damaged. */
 async function moveAll(from: string, to: string): Promise<void> {
   for (const part of [...parts].reverse()) {
     await rename(from + part, to + part).catch((error: unknown) => {
@@ -51,8 +51,8 @@ async function moveAll(from: string, to: string): Promise<void> {
 }
 
 /**
- * All that a home knows of a session, in order: what its journal says, or its record, where the journal is on a server
- * that others share. Whoever owns the home may go on writing meanwhile.
+ * All entries of a session in order, from the home's journal, or from its record if the journal is on a NATS server. The
+ * owner of the home can write at the same time.
  */
 export async function readHomeFeed(home: Home, session: string): Promise<FeedItem[]> {
   const { journal, record } = homeFiles(home);

@@ -78,7 +78,7 @@ describe("the model is", () => {
 
 describe("nothing answers, and the demo does not stand in,", () => {
   test.for<[string, Record<string, string>, string, string, string]>([
-    ["for an address without a model", own, "", "no model is named", "export TROUPE_MODEL=openai/<model>"],
+    ["for an address without a model", own, "", "no model is configured", "export TROUPE_MODEL=openai/<model>"],
     [
       "for a provider without its key",
       {},
@@ -104,7 +104,7 @@ describe("nothing answers, and the demo does not stand in,", () => {
       "for a subscription's token",
       { ANTHROPIC_AUTH_TOKEN: "sk-ant-oat01-abcdefgh" },
       "",
-      "ANTHROPIC_AUTH_TOKEN holds the token of a subscription",
+      "ANTHROPIC_AUTH_TOKEN holds a subscription token",
       "unset ANTHROPIC_AUTH_TOKEN",
     ],
     [
@@ -125,7 +125,7 @@ describe("nothing answers, and the demo does not stand in,", () => {
       "for an address with a password",
       { ...openai, OPENAI_BASE_URL: "http://me:hunter2@h/v1" },
       "",
-      "OPENAI_BASE_URL has a password in it",
+      "OPENAI_BASE_URL contains a password",
       "export OPENAI_API_KEY=…",
     ],
     [

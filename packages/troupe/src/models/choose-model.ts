@@ -6,27 +6,28 @@ import { type Config, findProvider } from "../config/config.ts";
 import type { Origin } from "../config/origin.ts";
 import { type Provider, sizesOf } from "../config/providers.ts";
 
-/** What answers sessions that name nothing themselves, and who says so. */
+/** The model of sessions that name none, with the origin of that choice. */
 export interface ModelChoice extends SessionModel {
   origin: Origin;
 }
 
-/** What the demo is called as a model. */
+/** Model id of the demo. */
 export const demoModel = "scripted/demo";
 
 /**
- * The model of a session: the one that is named, else a default of the first provider that is set up. The demo answers
- * only where nothing real is set up, so that nobody takes a script for a model. Throws `UNKNOWN_MODEL` for a name that
- * means nothing, `NO_PROVIDER` where something real is wanted that cannot be asked.
+ * The model of a session: the named one, else the configured one, else a default of the first configured provider. The
+ * demo answers only if no provider is configured, so that a script is never mistaken for a model. Throws `UNKNOWN_MODEL`
+ * for an unknown name and `NO_PROVIDER` if the provider is not ready.
  *
- * @param named By a flag or a request: stronger than what is configured.
+ * @param named from a flag or a request; overrides the configuration
  */
 export function chooseModel(config: Config, named: string | null = null): ModelChoice {
   const configured = named === null ? config.model : { value: named, origin: { from: "flag", where: "" } as const };
   if (configured !== null)
     return checkedChoice(config, resolveModelName(configured.value, config.names, null), configured.origin);
   const setUp = config.providers.filter(({ isImplied }) => !isImplied);
-  if (setUp.length === 0) return { id: demoModel, demo: true, origin: { from: "default", where: "nothing is set up" } };
+  if (setUp.length === 0)
+    return { id: demoModel, demo: true, origin: { from: "default", where: "no provider is set up" } };
   const ready = setUp.find((provider) => provider.problem === null && defaultOf(provider) !== null);
   const model = ready && defaultOf(ready);
   if (!ready || !model) throw noDefaultModel(setUp);
@@ -37,7 +38,7 @@ export function chooseModel(config: Config, named: string | null = null): ModelC
   };
 }
 
-/** The middle size of a provider that is known by name. */
+/** The middle size of a known provider. */
 function defaultOf(provider: Provider): string | null {
   return sizesOf(provider)?.sonnet ?? null;
 }
@@ -52,7 +53,7 @@ function checkedChoice(config: Config, id: string, origin: Origin): ModelChoice 
   return { id, demo: isOfflineModel(id), origin };
 }
 
-/** Something real is set up, and no model can be guessed from it: the demo does not stand in. */
+/** The error for configured providers without a default model. The demo does not replace them. */
 function noDefaultModel(setUp: readonly Provider[]): TroupeError {
   const broken = setUp.find(({ problem }) => problem !== null);
   const sound = setUp.find(({ problem }) => problem === null);
@@ -62,12 +63,12 @@ function noDefaultModel(setUp: readonly Provider[]): TroupeError {
   const { settings, origin } = sound ?? { settings: { id: "provider" }, origin: { where: "" } };
   return new TroupeError(
     "NO_PROVIDER",
-    `the provider ${settings.id} is set up (${origin.where}), but no model is named; the demo never stands in for one`,
-    { fix: `export TROUPE_MODEL=${settings.id}/<model>   # troupe models ls shows which there are` },
+    `the provider ${settings.id} is set up (${origin.where}), but no model is configured; the demo never replaces a real provider`,
+    { fix: `export TROUPE_MODEL=${settings.id}/<model>   # troupe models ls lists them` },
   );
 }
 
-/** How a provider is called where it answers: for people. */
+/** Display name of the provider that answers. */
 export function providerLabel({ id, demo }: SessionModel): string {
   if (id === demoModel) return "demo (scripted, offline)";
   if (demo) return `scripted (${id.slice(id.indexOf("/") + 1)}, offline)`;

@@ -86,7 +86,7 @@ describe("an agent's model", () => {
       runError: {
         type: "params",
         message: expect.stringMatching(
-          /^the agent coder wants a model that cannot be asked: .*"qwen" is set up.*models:/,
+          /^the agent coder names a model that is not available: .*"qwen" is set up.*models:/,
         ),
         recoverable: false,
       },

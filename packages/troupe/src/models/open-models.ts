@@ -23,21 +23,21 @@ import type { Config, ConfigSource } from "../config/config.ts";
 import type { Provider } from "../config/providers.ts";
 import { chooseModel, type ModelChoice, providerLabel } from "./choose-model.ts";
 
-/** All that a troupe knows of models. */
+/** Providers, and the choice of a model for each session and agent. */
 export interface Models {
   provider: ModelProvider;
   resolve: ResolveModel;
   choose: ChooseModel;
-  /** What answers where nothing is named, in words; `model` is null where nothing could. */
+  /** The default provider and model for display; `model` is null if none is ready. */
   status: { provider: string; model: string | null; demo: boolean };
 }
 
-/** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
+/** The models of a configuration, for listing and testing. Calls are not retried. */
 export interface ModelAccess {
   provider: ModelProvider;
-  /** The names that a provider's server lists. Fails with a `RunFailure`. */
+  /** The model names that a provider's server lists. Rejects with a `RunFailure`. */
   list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
-  /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
+  /** Problems that a local server reports about a model, such as a short context. Never rejects. */
   serverWarnings(settings: ProviderSettings, model: string): Promise<ModelWarning[]>;
 }
 
@@ -48,13 +48,13 @@ export interface ModelsOptions {
   loadScenario(name: string): Promise<Scenario>;
   /** Providers of the program, beside the configured ones. */
   providers?: readonly ModelProvider[];
-  /** The model of sessions that name none. @default the configured one */
+  /** The model of sessions that name none. @default the configured model */
   model?: string | undefined;
 }
 
 /**
- * Providers from their settings, and what says which of them answers whom. A provider that is not fully set up is there
- * as well: whoever asks it is told what is missing.
+ * Creates the providers of a configuration and the functions that choose among them. A call to a provider that is not
+ * ready fails with a message that says what is missing.
  */
 export async function openModels(given: ModelsOptions): Promise<Models> {
   const options = { ...given, config: withProviders(given.config, given.providers ?? []) };
@@ -79,7 +79,7 @@ export async function openModels(given: ModelsOptions): Promise<Models> {
   };
 }
 
-/** The configuration, in which models of the program's own providers can be named too. */
+/** Adds the providers of the program to the known names. */
 function withProviders(source: ConfigSource, providers: readonly ModelProvider[]): ConfigSource {
   if (providers.length === 0) return source;
   const ids = providers.map(({ id }) => id);
@@ -95,7 +95,7 @@ function withRetries(provider: ModelProvider, clock: Clock): ModelProvider {
   return createReliableProvider({ provider, limits: ProviderLimits.parse({}), clock, random: Math.random });
 }
 
-/** The same providers without a layer around them: who tries one out wants to hear of the first failure. */
+/** The same providers without retries, so that a test of a model shows the first failure. */
 export function accessModels(config: Config): ModelAccess {
   const clock = systemClock();
   return {
@@ -105,21 +105,21 @@ export function accessModels(config: Config): ModelAccess {
   };
 }
 
-/** What is merely assumed of a window is left to a try. */
+/** Leaves out warnings that rest on an assumed context size: a live test checks that. */
 function knownWarnings(server: LocalServer | null, name: string): ModelWarning[] {
   const model = server?.models.find((each) => each.name === name);
   if (!server || !model || (model.contextTokens === null && model.tools !== false)) return [];
   return modelWarnings(server, model);
 }
 
-/** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
+/** Adds the one layer that retries. Its limits apply to all agents of this process together. */
 function retryingAdapter(provider: Provider, clock: Clock): ModelProvider {
   const adapter = adapterOf(provider, clock);
   if (provider.problem !== null) return adapter;
   return createReliableProvider({ provider: adapter, limits: provider.settings.limits, clock, random: Math.random });
 }
 
-/** One that is not fully set up is there as well, and says what is missing. */
+/** The adapter of a provider. If the provider is not ready, each call fails with its problem and fix. */
 function adapterOf({ settings, preset, problem }: Provider, clock: Clock): ModelProvider {
   const { id, models: overrides, isLocal } = settings;
   if (problem !== null) {
@@ -132,12 +132,12 @@ function adapterOf({ settings, preset, problem }: Provider, clock: Clock): Model
     const call = (): Promise<never> => Promise.reject(new RunFailure(error));
     return { id, call, priceOf: async () => null, serves: () => false };
   }
-  // A second one of a kind has the prices of its kind.
+  // A second provider with the same preset has the prices of that preset.
   const prices = createPriceTable({ provider: preset ?? id, overrides, isLocal, clock });
   return createProvider({ settings, prices, clock });
 }
 
-/** The ids that the configuration's fallbacks mean: any name of a model may stand there. */
+/** Resolves the names in `fallbacks` to model ids. */
 function fallbacksOf({ fallbacks, names }: Config): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fallbacks).map(([from, { value, origin }]) => {
@@ -152,7 +152,7 @@ function fallbacksOf({ fallbacks, names }: Config): Record<string, string> {
   );
 }
 
-/** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */
+/** A call for an unknown model, such as one from an agent file, fails with a message that explains the name. */
 function explainUnknownModels(router: ReturnType<typeof createModelRouter>, { names }: Config): ModelProvider {
   return {
     ...router,
@@ -168,21 +168,21 @@ function unreachable({ model, origin }: ModelRequest, names: Config["names"]): R
     resolveModelName(model, names, null);
   } catch (error) {
     if (TroupeError.is(error)) {
-      const message = `the agent ${origin.agent} wants a model that cannot be asked: ${error.message}; ${error.fix}`;
+      const message = `the agent ${origin.agent} names a model that is not available: ${error.message}; ${error.fix}`;
       return new RunFailure({ type: "params", message, recoverable: false, begun: false });
     }
   }
   return new RunFailure({ type: "params", message: `no provider for the model ${model}`, recoverable: false });
 }
 
-/** Never throws: what nothing is configured for comes back as it is written, and calling it says why. */
+/** Never throws: an unknown name is returned unchanged, and the call explains the failure. */
 async function resolve(
   { config: source, logger }: ModelsOptions,
   request: Parameters<ResolveModel>[0],
 ): Promise<string> {
   const { agent, inherited, workspace } = request;
   const config = await source.at(workspace).catch(async (error) => {
-    logger.warn({ err: error, workspace }, "the project's configuration cannot be read, and is passed over");
+    logger.warn({ err: error, workspace }, "the project's configuration cannot be read and is ignored");
     return await source.at(null);
   });
   const role = Object.hasOwn(config.roles, agent) ? config.roles[agent] : undefined;
@@ -190,7 +190,7 @@ async function resolve(
   try {
     return resolveForAgent(wanted, config.names, inherited);
   } catch (error) {
-    logger.warn({ err: error, agent, wanted }, "an agent wants a model that nothing is configured for");
+    logger.warn({ err: error, agent, wanted }, "an agent names a model that no provider serves");
     return wanted;
   }
 }
@@ -213,7 +213,7 @@ async function statusOf(
 
 const scripted = "scripted/";
 
-/** A scenario that cannot be played is refused before anything is begun. */
+/** Loads the scenario of a scripted model, so that an invalid one fails before the session starts. */
 async function checkScenario(id: string, loadScenario: ModelsOptions["loadScenario"]): Promise<void> {
   if (id.startsWith(scripted)) await loadScenario(id.slice(scripted.length));
 }

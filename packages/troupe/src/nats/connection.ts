@@ -5,62 +5,62 @@ import type { Secret } from "@troupe/core";
 import type { NatsAccess, StreamSettings } from "@troupe/nats";
 import type { Origin } from "../config/origin.ts";
 
-/** What the flags of a command say about the others. */
+/** NATS flags of a command. */
 export interface NatsFlags {
-  /** An address, or `auto` for a server of one's own. */
+  /** An address, or `auto` to start a server for this home. */
   nats?: string | undefined;
-  /** A context of the NATS command line; true for the one that is selected there. */
+  /** Name of a context of the NATS command line; true for the selected one. */
   context?: string | true | undefined;
   namespace?: string | undefined;
   locality?: string | undefined;
   leaseMs?: number | undefined;
 }
 
-/** Whether a server is named at all. */
+/** True if the flags name a server. */
 export function namesServer({ nats, context }: NatsFlags): boolean {
   return nats !== undefined || context !== undefined;
 }
 
-/** What holds among all who share a server, whichever it is. */
+/** Settings that all processes on one server share. */
 export interface SharedSettings {
   namespace: string;
   settings: StreamSettings;
   leaseMs: number;
-  /** Days that a settled session stays on the server; 0: for ever; null: nobody has said. */
+  /** Days that a settled session stays on the server; 0 keeps it forever; null means not configured. */
   keepDays: number | null;
-  /** The disk that workspaces of this machine are on. */
+  /** Name of the disk that holds this machine's workspaces. */
   locality: string;
 }
 
-/** A server, and how to be let in there. */
+/** A server with the credentials for it. */
 export interface NatsServerAccess {
-  /** May hold credentials. */
+  /** Can contain credentials. */
   servers: string;
   access: NatsAccess;
   inboxPrefix?: string;
   secrets: Secret[];
-  /** Who has named it. */
+  /** The flag, variable or file that names the server. */
   origin: Origin;
 }
 
-/** How this process is connected with others. */
+/** The connection of this process to other hosts. `embedded`: none. */
 export type Connection =
   | { kind: "embedded" }
-  /** A server that this process starts, and owns. */
+  /** A server that this process starts and stops. */
   | ({ kind: "auto" } & SharedSettings)
   | ({ kind: "server"; server: NatsServerAccess } & SharedSettings);
 
-/** Those of a connection that must never be written. */
+/** Secrets of a connection, for redaction. */
 export function secretsOfConnection(connection: Connection): Secret[] {
   return connection.kind === "server" ? connection.server.secrets : [];
 }
 
-/** Days that a settled session stays where nobody says otherwise. */
+/** Default of `keepDays`. */
 export const keepDaysDefault = 7;
 
 /**
- * What the disk of this machine is called, so that a daemon and the workers beside it find out that they share it.
- * Containers of one machine may have its id: their names tell them apart.
+ * Default name of this machine's disk, so that a daemon and workers on one machine find out that they share it. The host
+ * name is part of it, because containers can have the machine id of their host.
  */
 export function defaultLocality(): string {
   const hash = createHash("sha256").update(`${machineId()}\n${hostname()}`).digest("hex");
@@ -72,7 +72,7 @@ function machineId(): string {
     try {
       return readFileSync(file, "utf8").trim();
     } catch {
-      // Not every system has one; its name has to do there.
+      // Some systems have no machine id. Then only the host name counts.
     }
   }
   return "";

@@ -4,13 +4,13 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
 
-/** Empty means not set: the NATS command line writes every key. */
+/** The NATS command line writes every key, so an empty value means not set. */
 const text = z
   .string()
   .transform((value) => value.trim() || undefined)
   .optional();
 
-/** What troupe takes from a context's file; it may say more. */
+/** The fields of a context file that troupe reads. Other fields are ignored. */
 const ContextFile = z.object({
   url: text,
   token: text,
@@ -23,7 +23,7 @@ const ContextFile = z.object({
   key: text,
   inbox_prefix: text,
   tls_first: z.boolean().default(false),
-  // Not understood here: passed over, they would lead elsewhere than the user means.
+  // Rejected below: without these fields troupe would connect to another place than the user means.
   nsc: text,
   user_jwt: text,
   socks_proxy: text,
@@ -33,7 +33,7 @@ const ContextFile = z.object({
 
 const unsupported = ["nsc", "user_jwt", "socks_proxy", "jetstream_domain", "jetstream_api_prefix"] as const;
 
-/** A connection as it is stored for the NATS command line. Paths are absolute. */
+/** A stored connection of the NATS command line. Paths are absolute. */
 export interface NatsContext {
   path: string;
   servers: string;
@@ -55,8 +55,8 @@ export interface ContextSources {
 }
 
 /**
- * A context of the NATS command line, by its name or by the path of its file; null for the one that is selected there.
- * Throws `INVALID_CONFIG` where it cannot be used, naming those there are.
+ * Reads a context of the NATS command line by its name or path; null reads the selected one. Throws `INVALID_CONFIG` with
+ * the known names if the context is missing or unusable.
  */
 export function readContext(wanted: string | null, sources: ContextSources): NatsContext {
   const path = isPath(wanted) ? resolve(sources.cwd, expandHome(wanted, sources.env)) : pathOf(wanted, sources);
@@ -66,7 +66,7 @@ export function readContext(wanted: string | null, sources: ContextSources): Nat
   const { token, user, password, inbox_prefix: inboxPrefix, tls_first: tlsFirst } = context;
   return {
     path,
-    // The NATS command line's own default.
+    // The default of the NATS command line.
     servers: context.url ?? "nats://127.0.0.1:4222",
     ...{ token, user, password, inboxPrefix, tlsFirst },
     ...{ creds: file(context.creds), nkey: file(context.nkey) },
@@ -86,7 +86,7 @@ export function contextNames({ env }: Pick<ContextSources, "env">): string[] {
   }
 }
 
-/** With `~` for the user's own folder. */
+/** Replaces a leading `~` with the user's home folder. */
 export function expandHome(path: string, env: NodeJS.ProcessEnv): string {
   return path === "~" || path.startsWith("~/") ? join(env.HOME || homedir(), path.slice(1)) : path;
 }
@@ -109,7 +109,7 @@ function selectedContext(env: NodeJS.ProcessEnv): string {
   const file = join(contextFolder(env), "context.txt");
   const name = readText(file)?.trim();
   if (name) return name;
-  throw new TroupeError("INVALID_CONFIG", `no NATS context is selected: ${file} names none${knownContexts({ env })}`, {
+  throw new TroupeError("INVALID_CONFIG", `no NATS context is selected in ${file}${knownContexts({ env })}`, {
     fix: "nats context select NAME, or --context NAME",
   });
 }
@@ -118,7 +118,7 @@ function readOrExplain(path: string, wanted: string | null, sources: ContextSour
   const found = readText(path);
   if (found !== null) return found;
   const name = wanted ?? basename(path, ".json");
-  const message = `there is no NATS context ${JSON.stringify(name)} (${path})${knownContexts(sources)}`;
+  const message = `the NATS context ${JSON.stringify(name)} does not exist (${path})${knownContexts(sources)}`;
   const [first] = contextNames(sources);
   const fix = first === undefined ? `nats context save ${name} --server nats://host:4222` : `--context ${first}`;
   throw new TroupeError("INVALID_CONFIG", message, { fix });
@@ -126,7 +126,7 @@ function readOrExplain(path: string, wanted: string | null, sources: ContextSour
 
 function knownContexts(sources: Pick<ContextSources, "env">): string {
   const names = contextNames(sources);
-  return names.length === 0 ? "; there are none" : `; there are: ${names.join(", ")}`;
+  return names.length === 0 ? "; no context is stored" : `; stored contexts: ${names.join(", ")}`;
 }
 
 function readText(path: string): string | null {
@@ -140,18 +140,18 @@ function readText(path: string): string | null {
 }
 
 function parseContext(written: string, path: string): z.output<typeof ContextFile> {
-  const fix = `write it anew: nats context save ${basename(path, ".json")} --server nats://host:4222`;
+  const fix = `recreate it: nats context save ${basename(path, ".json")} --server nats://host:4222`;
   let value: unknown;
   try {
     value = JSON.parse(written);
   } catch {
-    throw new TroupeError("INVALID_CONFIG", `${path} is no NATS context: it is not JSON`, { fix });
+    throw new TroupeError("INVALID_CONFIG", `${path} is not a NATS context: the file is not JSON`, { fix });
   }
   const parsed = ContextFile.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const where = issue ? `${issue.path.join(".") || "it"}: ${issue.message}` : "";
-    throw new TroupeError("INVALID_CONFIG", `${path} is no NATS context: ${where}`, { fix });
+    const where = issue ? `${issue.path.join(".") || "the file"}: ${issue.message}` : "";
+    throw new TroupeError("INVALID_CONFIG", `${path} is not a NATS context: ${where}`, { fix });
   }
   const foreign = unsupported.find((key) => parsed.data[key] !== undefined);
   if (foreign) {

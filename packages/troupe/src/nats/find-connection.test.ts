@@ -205,9 +205,9 @@ describe("what cannot be is told, with what would help", () => {
       "USAGE",
       /"http:\/\/…@h" is not a NATS address/,
     ],
-    ["no address", { flags: { nats: " " } }, "USAGE", /--nats names no server/],
+    ["no address", { flags: { nats: " " } }, "USAGE", /--nats is empty/],
     ["a context that is not there", { contexts, flags: { context: "three" } }, "INVALID_CONFIG", /"three" .*one, two/],
-    ["no context at all", { flags: { context: "three" } }, "INVALID_CONFIG", /there are none/],
+    ["no context at all", { flags: { context: "three" } }, "INVALID_CONFIG", /no context is stored/],
     ["no context that is selected", { contexts, flags: { context: true } }, "INVALID_CONFIG", /is selected.*one, two/],
     [
       "a context that is no JSON",
@@ -227,7 +227,7 @@ describe("what cannot be is told, with what would help", () => {
       "creds that are not there",
       { flags: { nats }, env: { NATS_CREDS: "no.creds" } },
       "INVALID_CONFIG",
-      /no\.creds cannot be read: it is not there/,
+      /no\.creds cannot be read: the file does not exist/,
     ],
     [
       "creds that are none",
@@ -254,7 +254,12 @@ describe("what cannot be is told, with what would help", () => {
       /cannot be read: it is a folder/,
     ],
     ["a user alone", { flags: { nats }, env: { NATS_USER: "ada" } }, "INVALID_CONFIG", /"ada" has no password/],
-    ["a certificate alone", { flags: { nats }, env: { NATS_CERT: "c.pem" } }, "INVALID_CONFIG", /needs its key/],
+    [
+      "a certificate alone",
+      { flags: { nats }, env: { NATS_CERT: "c.pem" } },
+      "INVALID_CONFIG",
+      /needs both the certificate and its key/,
+    ],
     [
       "an authority that is none",
       { flags: { nats }, env: { NATS_CA: "ca" }, files: { ca: "x" } },

@@ -16,17 +16,17 @@ import { expandHome, readContext } from "./contexts.ts";
 
 export interface ConnectionSources {
   flags: NatsFlags;
-  /** The user's own configuration, variables included. */
+  /** The user's configuration, including variables. */
   nats: NatsSettingsWithOrigin;
   env: NodeJS.ProcessEnv;
   cwd: string;
 }
 
 /**
- * How this process is to be connected with others, the strongest word first: `--nats`, `--context`, `NATS_URL`, the
- * configuration. A context that is merely selected in the NATS command line counts only where it is asked for, so that
- * nobody joins others without meaning to. With credentials: those of the address or the context; where it has none, those
- * of the variables; and what the configuration says of itself is for its own servers only.
+ * Finds the connection of this process. The first of these wins: `--nats`, `--context`, `NATS_URL`, the configuration. The
+ * context that is selected in the NATS command line applies only if `--context` asks for it, so that no process joins a
+ * server by accident. Credentials come from the address or the context, else from variables. Credentials in the
+ * configuration are used for the servers in the configuration only.
  */
 export function findConnection(deps: ConnectionSources): Connection {
   const { flags, nats } = deps;
@@ -57,8 +57,8 @@ function serverConnection(shared: SharedSettings, access: NatsServerAccess): Con
   return { kind: "server", server: access, ...shared };
 }
 
-/** What may be used besides the address: what variables say, or the configuration too. */
-type SettingFilter = (said: { origin: Origin }) => boolean;
+/** Selects the settings that apply to a server: those of variables, or those of the configuration too. */
+type SettingFilter = (setting: { origin: Origin }) => boolean;
 const isFromVariable: SettingFilter = ({ origin }) => origin.from === "environment";
 
 function accessAtAddress(
@@ -68,19 +68,19 @@ function accessAtAddress(
   isAllowed: SettingFilter,
 ): NatsServerAccess {
   if (servers.trim() === "") {
-    throw new TroupeError("USAGE", `${origin.where} names no server`, { fix: "give nats://host:4222" });
+    throw new TroupeError("USAGE", `${origin.where} is empty`, { fix: "pass an address: nats://host:4222" });
   }
   return accessOf(deps, servers, settingsFor(deps.nats, isAllowed), origin);
 }
 
 function accessFromContext(deps: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
   const { path, servers, ...rest } = readContext(name, deps);
-  const said = settingsFor(deps.nats, isFromVariable);
+  const setting = settingsFor(deps.nats, isFromVariable);
   const hasCredentials = credentialKeys.some((key) => rest[key] !== undefined);
   const hasTls = tlsKeys.some((key) => rest[key] !== undefined);
   const settings: NatsSettings = defined({
-    ...(hasCredentials ? {} : pick(said, credentialKeys)),
-    ...(hasTls ? {} : pick(said, tlsKeys)),
+    ...(hasCredentials ? {} : pick(setting, credentialKeys)),
+    ...(hasTls ? {} : pick(setting, tlsKeys)),
     ...defined(rest),
   });
   return accessOf(deps, servers, settings, { ...origin, where: `${origin.where}: ${path}` });
@@ -90,7 +90,7 @@ const credentialKeys = ["creds", "nkey", "token", "user", "password"] as const;
 const tlsKeys = ["ca", "cert", "key"] as const;
 
 function settingsFor(nats: NatsSettingsWithOrigin, isAllowed: SettingFilter): NatsSettings {
-  const entries = Object.entries(nats).filter(([, said]) => isAllowed(said));
+  const entries = Object.entries(nats).filter(([, setting]) => isAllowed(setting));
   return Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
 }
 
@@ -110,7 +110,7 @@ function accessOf(deps: ConnectionSources, servers: string, settings: NatsSettin
   };
 }
 
-/** One way of proving who one is, the safest first: several at once would leave it to chance which one counts. */
+/** Picks one kind of credentials, the safest first, because the client would pick one of several at random. */
 function readCredentials(deps: ConnectionSources, settings: NatsSettings): NatsCredentials | null {
   const { creds, nkey, token, user, password } = settings;
   if (creds !== undefined) return { kind: "creds", ...readNamedFile(deps, creds, "creds file") };
@@ -126,21 +126,19 @@ function readCredentials(deps: ConnectionSources, settings: NatsSettings): NatsC
 function readTls(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
   if (ca === undefined && cert === undefined && key === undefined && !tlsFirst) return null;
   if ((cert === undefined) !== (key === undefined)) {
-    throw new TroupeError(
-      "INVALID_CONFIG",
-      "a client's certificate for NATS needs its key, and the key its certificate",
-      {
-        fix: "export NATS_CERT=cert.pem NATS_KEY=key.pem",
-      },
-    );
+    throw new TroupeError("INVALID_CONFIG", "a client certificate for NATS needs both the certificate and its key", {
+      fix: "export NATS_CERT=cert.pem NATS_KEY=key.pem",
+    });
   }
   const pem = (path: string, what: string): string => {
     const { text } = readNamedFile(deps, path, what);
     if (text.includes("-----BEGIN ")) return text;
-    throw new TroupeError("INVALID_CONFIG", `${path} is no ${what} in PEM form`, { fix: `name a file of PEM blocks` });
+    throw new TroupeError("INVALID_CONFIG", `${path} is not a ${what} in PEM form`, {
+      fix: "pass a PEM file: it contains -----BEGIN …",
+    });
   };
   return {
-    ...(ca === undefined ? {} : { ca: pem(ca, "certificate of an authority") }),
+    ...(ca === undefined ? {} : { ca: pem(ca, "CA certificate") }),
     ...(cert === undefined ? {} : { cert: pem(cert, "certificate") }),
     ...(key === undefined ? {} : { key: pem(key, "key") }),
     ...(tlsFirst ? { first: true } : {}),
@@ -150,7 +148,7 @@ function readTls(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSetti
 interface NamedFile {
   text: string;
   from: string;
-  /** Once more. */
+  /** Reads the file again. */
   read(): string;
 }
 
@@ -171,8 +169,8 @@ function readNamedFile({ env, cwd }: ConnectionSources, name: string, what: stri
 function whyUnreadable(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const known: Partial<Record<string, string>> = {
-    ENOENT: "it is not there",
-    EACCES: "this user may not",
+    ENOENT: "the file does not exist",
+    EACCES: "permission denied",
     EISDIR: "it is a folder",
   };
   return known[code] ?? code;
@@ -191,16 +189,20 @@ function sharedSettings({ flags, nats }: ConnectionSources): SharedSettings {
 
 function token(flag: string, given: string | undefined): string | undefined {
   if (given === undefined || Token.safeParse(given).success) return given;
-  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(given)} has to be letters, digits, - and _ alone`, {
-    fix: `${flag} troupe`,
-  });
+  throw new TroupeError(
+    "USAGE",
+    `${flag} ${JSON.stringify(given)} contains characters other than letters, digits, - and _`,
+    {
+      fix: `${flag} troupe`,
+    },
+  );
 }
 
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Pick<T, K>> {
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Partial<Pick<T, K>>;
 }
 
-/** What is not said is not there, rather than undefined. */
+/** Removes fields whose value is undefined. */
 function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };

@@ -5,9 +5,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, TroupeError } from "@troupe/core";
 
 /**
- * Runs the server as a child and waits at a pipe that nothing ever comes through: it ends when the process at its other
- * end has gone, however it went, and then the server is told to go. A shell, because every machine that has a
- * `nats-server` has one, and because nothing else of us may be left to do it.
+ * Runs the server as a child of a shell. The shell reads a pipe that this process holds open. When this process ends for
+ * any reason, even `kill -9`, the pipe closes and the shell stops the server. A shell, because it is available wherever
+ * `nats-server` runs and outlives this process.
  */
 const wrapperScript = `
 exec 3<&0
@@ -30,7 +30,7 @@ const readyMs = 15_000;
 const stopMs = 5_000;
 const restartMs = { first: 250, max: 10_000 };
 
-/** Starts the server, waits until it listens, and starts it again whenever it ends by itself. Returns what stops it. */
+/** Starts the server, waits until it listens, and restarts it if it exits. Returns a function that stops it. */
 export async function keepServerRunning(options: KeepServerOptions): Promise<() => Promise<void>> {
   const { logger, port, program } = options;
   const stopping = new AbortController();
@@ -41,10 +41,7 @@ export async function keepServerRunning(options: KeepServerOptions): Promise<() 
       await running.ended;
       if (stopping.signal.aborted) return;
       if (performance.now() - startedAt > 60_000) pauseMs = restartMs.first;
-      logger.error(
-        { program, said: running.said().slice(-500) },
-        "the NATS server has ended by itself; starting it again",
-      );
+      logger.error({ program, said: running.output().slice(-500) }, "the NATS server exited; restarting it");
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       running = spawnServer(options);
@@ -58,49 +55,49 @@ export async function keepServerRunning(options: KeepServerOptions): Promise<() 
   };
   const isUp = await Promise.race([listens(port, stopping.signal), running.ended.then(() => false)]);
   if (isUp) return stop;
-  const said = running.said();
+  const output = running.output();
   await stop();
-  throw new TroupeError("INVALID_CONFIG", `${program} did not start: ${said.slice(-500)}`, {
-    fix: `${program} -c ${options.configFile}   # says why`,
+  throw new TroupeError("INVALID_CONFIG", `${program} did not start: ${output.slice(-500)}`, {
+    fix: `${program} -c ${options.configFile}   # prints the reason`,
   });
 }
 
 interface RunningServer {
   child: ChildProcess;
   ended: Promise<void>;
-  /** The last of what it has said. */
-  said(): string;
+  /** The last lines of its output. */
+  output(): string;
 }
 
 function spawnServer({ program, configFile }: KeepServerOptions): RunningServer {
-  // In a group of its own: Ctrl-C at the terminal is for us, who still need the server to leave in good order.
+  // Its own process group: Ctrl-C at the terminal must reach troupe only, which needs the server to shut down cleanly.
   const child = spawn("/bin/sh", ["-c", wrapperScript, "sh", program, "-c", configFile], {
     detached: true,
     stdio: ["pipe", "ignore", "pipe"],
   });
-  let said = "";
+  let output = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-4_000);
+    output = (output + text).slice(-4_000);
   });
   child.stdin?.on("error", () => {});
   const ended = Promise.race([once(child, "exit"), once(child, "error")]).then(
     () => {},
     () => {},
   );
-  return { child, ended: ended.then(() => void child.stdin?.destroy()), said: () => said.trim() };
+  return { child, ended: ended.then(() => void child.stdin?.destroy()), output: () => output.trim() };
 }
 
-/** The shell and the server that it keeps. */
+/** Kills the shell and its server. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has just gone.
+    // The group has already exited.
   }
 }
 
-/** Resolves with true as soon as somebody answers at the port. */
+/** Resolves with true as soon as the port answers. */
 async function listens(port: number, signal: AbortSignal): Promise<boolean> {
   const givenUpAt = performance.now() + readyMs;
   while (!signal.aborted && performance.now() < givenUpAt) {

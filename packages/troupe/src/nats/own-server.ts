@@ -21,16 +21,16 @@ export interface OwnServerOptions {
 
 export interface RunningOwnServer {
   url: string;
-  /** A NATS context with its credentials, for this user only. */
+  /** File of a NATS context with the credentials, readable for this user only. */
   contextFile: string;
   access: NatsServerAccess;
   stop(): Promise<void>;
 }
 
 /**
- * A NATS server of the home's own: on this machine only, with credentials that it makes up, a store in the home, and the
- * same address at every start where that is free. It dies with this process, however this process dies, and is started
- * again when it dies by itself.
+ * Starts a NATS server for this home. It listens on loopback only, has generated credentials and stores its data in the
+ * home. It uses the same port at every start if that port is free. It stops when this process ends for any reason, and
+ * restarts if it exits on its own.
  */
 export async function startOwnServer({ home, env, logger }: OwnServerOptions): Promise<RunningOwnServer> {
   const program = findServerProgram(env);
@@ -46,9 +46,9 @@ export async function startOwnServer({ home, env, logger }: OwnServerOptions): P
   const configFile = join(folder, "server.conf");
   const isSynced = await writeConfig({ program, configFile, folder, port, password });
   if (!isSynced)
-    logger.warn({ program }, "this nats-server cannot sync at every write: a power cut may lose the newest");
+    logger.warn({ program }, "this nats-server cannot sync every write: a power failure can lose the newest entries");
   const stop = await keepServerRunning({ program, configFile, port, logger });
-  logger.info({ url, program, isSynced }, "a NATS server of this home's own is up");
+  logger.info({ url, program, isSynced }, "started a NATS server for this home");
   return {
     url,
     contextFile,
@@ -66,7 +66,7 @@ const user = "troupe";
 
 const SavedServer = z.object({ url: z.url(), password: z.string().min(20) });
 
-/** Those of the start before; null where they are missing or damaged. */
+/** Address and password of the previous start; null if the file is missing or damaged. */
 async function readSavedServer(path: string): Promise<z.infer<typeof SavedServer> | null> {
   try {
     return SavedServer.parse(JSON.parse(await readFile(path, "utf8")));
@@ -83,13 +83,13 @@ interface ServerConfig {
   password: string;
 }
 
-/** With every write on the disk before it is acknowledged, where the server knows how; says whether it does. */
+/** Writes the configuration. Returns true if the server can sync every write to disk before it acknowledges it. */
 async function writeConfig(config: ServerConfig): Promise<boolean> {
   await writePrivateFile(config.configFile, configText(config, "  sync_interval: always\n"));
   if (await acceptsConfig(config.program, config.configFile)) return true;
   await writePrivateFile(config.configFile, configText(config, ""));
   if (await acceptsConfig(config.program, config.configFile)) return false;
-  throw new TroupeError("UNSUPPORTED_SERVER", `${config.program} does not understand ${config.configFile}`, {
+  throw new TroupeError("UNSUPPORTED_SERVER", `${config.program} rejects ${config.configFile}`, {
     fix: "install nats-server 2.11.16, 2.12.7 or later: https://github.com/nats-io/nats-server/releases",
   });
 }
@@ -109,7 +109,7 @@ authorization {
 `;
 }
 
-/** The one that is wanted where it is free, else any: addresses stay the same, so that others find their way back. */
+/** The wanted port if it is free, else any free port. A stable port lets workers reconnect. */
 async function freePort(wanted: number): Promise<number> {
   return (await tryPort(wanted)) ?? (await tryPort(0)) ?? 4222;
 }
@@ -125,14 +125,14 @@ function tryPort(port: number): Promise<number | null> {
   });
 }
 
-/** A NATS server of one's own, as others can use it. */
+/** Address of the server that this process started, for workers. */
 export interface OwnServer {
   url: string;
   /** A NATS context with its credentials, for this user only. */
   contextFile: string;
 }
 
-/** Starts the server that is to be one's own, and leaves any other as it is. */
+/** Starts a server for `--nats auto`. Every other connection is returned unchanged. */
 export async function startOwnServerIfAsked(
   connection: Connection,
   options: { home: Home; env: NodeJS.ProcessEnv; logger: Logger },
@@ -145,22 +145,24 @@ export async function startOwnServerIfAsked(
 }
 
 const fix =
-  "brew install nats-server, or take one from https://github.com/nats-io/nats-server/releases and export TROUPE_NATS_SERVER=FILE";
+  "brew install nats-server, or download it from https://github.com/nats-io/nats-server/releases and export TROUPE_NATS_SERVER=<file>";
 
-/** The program that `TROUPE_NATS_SERVER` names, else the `nats-server` on the PATH. */
+/** Path of the server program: `TROUPE_NATS_SERVER`, else `nats-server` on the PATH. */
 export function findServerProgram(env: NodeJS.ProcessEnv): string {
   const named = env.TROUPE_NATS_SERVER;
   if (named) {
     if (isExecutable(named)) return named;
-    throw new TroupeError("INVALID_CONFIG", `TROUPE_NATS_SERVER names ${named}, which is no program`, { fix });
+    throw new TroupeError("INVALID_CONFIG", `TROUPE_NATS_SERVER names ${named}, which is not an executable file`, {
+      fix,
+    });
   }
   const folders = (env.PATH ?? "").split(delimiter).filter(Boolean);
   const found = folders.map((folder) => join(folder, "nats-server")).find(isExecutable);
   if (found) return found;
-  throw new TroupeError("INVALID_CONFIG", "there is no nats-server on the PATH to start", { fix });
+  throw new TroupeError("INVALID_CONFIG", "--nats auto needs nats-server, and it is not on the PATH", { fix });
 }
 
-/** Whether that version of the server knows all that stands in a configuration. */
+/** True if this version of the server accepts the configuration file. */
 export async function acceptsConfig(program: string, configFile: string): Promise<boolean> {
   try {
     await promisify(execFile)(program, ["-t", "-c", configFile], { timeout: 10_000 });

@@ -1,6 +1,6 @@
 import type { StreamCopies, StreamReport } from "@troupe/nats";
 
-/** What people are told of streams that are not as they should be, or not there. */
+/** One message for each missing stream, wrong setting and offline server. */
 export function streamWarnings({
   drift,
   missing,
@@ -8,15 +8,15 @@ export function streamWarnings({
 }: Pick<StreamReport, "drift" | "missing" | "copies">): string[] {
   return [
     ...offlineServerWarnings(copies),
-    ...missing.map((stream) => `the stream ${stream} is not there: a troupe up on this server creates it`),
+    ...missing.map((stream) => `the stream ${stream} is missing; \`troupe up\` on this server creates it`),
     ...drift.map(
       ({ stream, setting, found, wanted, fix }) =>
-        `the stream ${stream} has ${setting} ${found}, where ${wanted} is wanted: ${fix}`,
+        `the stream ${stream} has ${setting} ${found}, but the configuration says ${wanted}: ${fix}`,
     ),
   ];
 }
 
-/** A line for each server of which nothing is heard. */
+/** One message for each server that is offline. */
 export function offlineServerWarnings(copies: readonly StreamCopies[]): string[] {
   const streams = new Map<string, string[]>();
   for (const { stream, followers } of copies) {
@@ -24,6 +24,6 @@ export function offlineServerWarnings(copies: readonly StreamCopies[]): string[]
   }
   return [...streams].map(
     ([server, of]) =>
-      `the server ${server} is away, with its copies of ${of.join(", ")}: start it; without half of the servers nothing goes on`,
+      `the server ${server} is offline, with its copies of ${of.join(", ")}: start it. Without a majority of the servers no run continues`,
   );
 }

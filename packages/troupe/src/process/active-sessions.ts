@@ -3,15 +3,15 @@ import type { Submitted } from "@troupe/core/internal";
 import type { HostDeps } from "@troupe/runtime";
 
 export interface ActiveSessions {
-  /** The same service, with its sessions counted. */
+  /** The same service; it counts the sessions that it accepts. */
   service: TroupeService;
-  /** Resolves when every session that was submitted here has settled; one may be left out. */
+  /** Resolves when every counted session has settled, except `besides`. */
   idle(options?: { besides: string }): Promise<void>;
 }
 
 /**
- * Counts the sessions that this process has accepted and not yet finished. One that is just being accepted counts:
- * whoever asked for it will have its id, and must not be left alone with it.
+ * Counts the sessions that this process has accepted and that have not settled. A session counts from the start of its
+ * submission, because its caller gets an id and expects this process to run it.
  */
 export function createActiveSessions(
   service: TroupeService,
@@ -37,7 +37,7 @@ export function createActiveSessions(
       subscription.unsubscribe();
       settled(session);
     });
-    // It may have been quicker than the subscription.
+    // The session can settle before the subscription is active.
     if ((await service.record.response(session))?.runId !== run) return;
     subscription.unsubscribe();
     settled(session);

@@ -6,7 +6,7 @@ import { createAgentSource } from "@troupe/roles";
 import type { ServedAgents } from "@troupe/runtime";
 import type { Home } from "../home/home.ts";
 
-/** Where a user's own tools are, for all workspaces. */
+/** Folders of the user's tools, for all workspaces. */
 export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
   return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
@@ -14,9 +14,9 @@ export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
 export interface HomeAgentSourceOptions {
   /** Returns the agents of other hosts. */
   remoteAgents?: () => readonly AgentDefinition[];
-  /** A project whose agents count wherever a run comes from. */
+  /** A project whose agents are served for runs of every workspace. */
   project?: string | undefined;
-  /** Folders of agents that win over all others. */
+  /** Agent folders that override all others. */
   folders?: readonly string[];
   /** Agents given as objects. */
   definitions?: readonly AgentDefinition[];
@@ -31,13 +31,12 @@ export function createHomeAgentSource(
   return createAgentSource({ userFolders, ...rest, ...(project === undefined ? {} : { projects: [project] }) });
 }
 
-/** Folders that are remembered to have been looked into. */
+/** Projects that are remembered as loaded. */
 const foldersMax = 500;
 
 /**
- * The same queue, which looks into the folder of a run before it is offered, where nobody here is known by the name of its
- * agent. Projects bring agents of their own, and a process that has just begun has seen no folder yet: what an earlier one
- * left behind there would wait for ever for somebody who serves it.
+ * Loads the agents of a run's project before the run is offered, if its agent is unknown here. A process that has just
+ * started knows no project yet, and an unfinished run of a project agent would wait forever for a host that serves it.
  */
 export function createProjectAgentsQueue(queue: TaskQueue, served: ServedAgents, logger: Logger): TaskQueue {
   const seen = new Set<string>();
@@ -52,7 +51,7 @@ export function createProjectAgentsQueue(queue: TaskQueue, served: ServedAgents,
     async offer(task) {
       if (!served.ids().includes(task.agent)) {
         await look(task.bytes).catch((err: unknown) =>
-          logger.warn({ run: task.run, err }, "its folder cannot be read"),
+          logger.warn({ run: task.run, err }, "the agents of its project cannot be read"),
         );
       }
       return await queue.offer(task);

@@ -3,13 +3,13 @@ import { type Clock, TroupeError } from "@troupe/core";
 import { type FailpointHook, type HostDeps, noFailpoints } from "@troupe/runtime";
 
 /**
- * Instruments for tests of durability, off unless their variables are set.
+ * Fault injection for tests of durability, off unless a variable is set.
  *
- * `TROUPE_TEST_LEDGER=<file>`: one line for each model and tool call, synced to disk before the call is made, so that
- * it survives whatever happens to this process.
- * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself, as `kill -9` would, at the n-th passing of the point.
- * `TROUPE_TEST_FAILPOINT=<point>@<key>`: where the effect of that key passes it (`effect:after@tool/2/0`), or an append
- * that has its outcome; with `+<ms>`, so much later.
+ * `TROUPE_TEST_LEDGER=<file>`: writes one line for each model and tool call, synced to disk before the call, so that the
+ * line survives a kill.
+ * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself with SIGKILL when it passes the point for the n-th time.
+ * `TROUPE_TEST_FAILPOINT=<point>@<key>`: it kills itself when the effect with that key (`effect:after@tool/2/0`), or the
+ * append of its outcome, passes the point; with `+<ms>`, that much later.
  * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `injectClockFaults`.
  */
 export function injectFaults(env: NodeJS.ProcessEnv, deps: Omit<HostDeps, "failpoint">): HostDeps {
@@ -19,8 +19,8 @@ export function injectFaults(env: NodeJS.ProcessEnv, deps: Omit<HostDeps, "failp
 }
 
 /**
- * `TROUPE_TEST_CLOCK_OFFSET=<file>`: the wall clock is off by as many milliseconds as stand in the file, and jumps when
- * that changes. Time goes on as it does.
+ * `TROUPE_TEST_CLOCK_OFFSET=<file>`: shifts the wall clock by the milliseconds in the file, read at every call. Timers and
+ * the monotonic clock are not affected.
  */
 export function injectClockFaults(env: NodeJS.ProcessEnv, clock: Clock): Clock {
   const file = env.TROUPE_TEST_CLOCK_OFFSET;
@@ -58,7 +58,7 @@ function withLedger(file: string, { models, tools }: Omit<HostDeps, "failpoint">
   };
 }
 
-/** Calls of the model by the keys of the effects that make them. */
+/** Effect key of a model call, by its purpose. */
 const modelKey = {
   turn: (step: number) => `model/${step}`,
   summary: (step: number) => `summary/${step}`,

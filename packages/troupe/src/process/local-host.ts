@@ -5,20 +5,20 @@ import { type Cleanup, withTimeout } from "../cleanup.ts";
 import type { ProcessParts } from "./open-process.ts";
 import type { ServeOptions } from "./running-troupe.ts";
 
-/** How long a graceful stop lets model calls and tools go on before it leaves them to others. */
+/** How long a graceful stop waits for model and tool calls before other hosts take the runs. */
 const drainGraceMs = 5_000;
 
-/** What comes after the grace: parking all that is left, over a server that may have gone. */
+/** Time to park the remaining runs after the grace, which can need a server that is gone. */
 const parkMs = 5_000;
 
-/** A process's share of the work, and what others hear of it. */
+/** The host of this process, and its announcement to other hosts. */
 export interface LocalHost {
-  /** Tells others of it. Nothing is taken before `start`. */
+  /** Announces the host. It takes no runs before `start`. */
   announce(onDrain: (by: string) => void): Promise<void>;
   start(): Promise<void>;
-  /** Takes nothing new, and leaves every run to others. Idempotent, and bounded. */
+  /** Takes no new runs and gives every run to other hosts. Idempotent, with a time limit. */
   drain(): Promise<void>;
-  /** The same, and hears nothing afterwards. */
+  /** Drains, then stops listening. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createLocalHost(parts: ProcessParts, { capacity }: ServeOptions,
       await membership?.announce(host, onDrain);
     },
     async start() {
-      // What others have left is in nobody's way.
+      // Deletes folders that killed processes left behind; the host does not wait for it.
       void clearFolders(deps);
       await host.start();
     },
@@ -55,14 +55,14 @@ export function createLocalHost(parts: ProcessParts, { capacity }: ServeOptions,
   };
 }
 
-/** Sees to it that open runs go on, here or elsewhere; and stops doing so with what is undone. */
+/** Offers unfinished runs again, to this host and others, until the cleanup. Returns the ids of the offered runs. */
 export async function resumeRuns({ deps }: ProcessParts, cleanup: Cleanup): Promise<readonly string[]> {
   const { offered, stop } = await resumeOpenRuns(deps);
   cleanup.add(stop);
   return offered;
 }
 
-/** A name that no other process has, and that may stand in a subject. */
+/** A unique host id that is a valid token of a NATS subject. */
 export function newHostId(role: string): string {
   const host =
     hostname()

@@ -13,34 +13,34 @@ import { type HostFacts, type HostLoad, remoteAgents } from "@troupe/runtime/int
 import { ownVersion } from "../version.ts";
 import type { SharedServer } from "./ports.ts";
 
-/** Who was not heard of for three of these is taken for gone. */
+/** Heartbeats in one lease. Other hosts count a host as gone after three missed heartbeats. */
 const beatsPerLease = 4;
 const beatMsMax = 2_000;
 
-/** How often definitions are looked at again: an edited file counts on all machines a moment later. */
+/** How often agent files are read again, so that an edit takes effect on all machines within seconds. */
 const reloadMs = 2_000;
 
 export interface MembershipOptions {
   deps: HostDeps;
   shared: Pick<SharedServer, "locality" | "leaseMs">;
   served: ServedAgents;
-  /** Null: it looks at others, and is nobody itself. */
+  /** Null: this process reads the list of hosts and is not a host itself. */
   role: HostFacts["role"] | null;
   capacity: number;
 }
 
-/** This process among others: who they are to it, and what it is to them. */
+/** Membership of this process among the hosts: the hosts that it knows, and its own announcement. */
 export interface HostMembership {
   hosts: HostDirectory;
-  /** Agents that others serve. */
+  /** Agents of other hosts. */
   remoteAgents(): AgentDefinition[];
-  /** Listens to others from now on, and resolves when those who are there have said who they are. */
+  /** Starts to listen to other hosts, and resolves when the running ones have answered. */
   join(): Promise<void>;
-  /** Tells others of this host from now on, and what it is told by them. */
+  /** Starts to announce this host. `onDrain` is called when another process asks it to drain. */
   announce(host: ActorHost, onDrain: (by: string) => void): Promise<void>;
-  /** Says at once what has changed. */
+  /** Announces the current state at once. */
   changed(): void;
-  /** Its last word. */
+  /** Announces that this host leaves. */
   leave(): void;
 }
 
@@ -81,7 +81,7 @@ export function createHostMembership({ deps, shared, served, role, capacity }: M
     stopReloading = clock.after(reloadMs, () => {
       served
         .refresh()
-        .catch((err: unknown) => logger.warn({ err }, "agents could not be read again"))
+        .catch((err: unknown) => logger.warn({ err }, "agent files could not be reloaded"))
         .finally(reload);
     });
   };
@@ -113,13 +113,13 @@ export function createHostMembership({ deps, shared, served, role, capacity }: M
   };
 }
 
-/** Silence after which it is not worth waiting for anybody. */
+/** Longest wait for the first reply. */
 const replyMs = 1_000;
 
-/** After the first of them all who are there have spoken, unless they were asked by somebody else just before. */
+/** Wait after the first reply, in which the other hosts reply too. */
 const allMs = 150;
 
-/** Asks everybody, and waits for the answers, so that what they serve is known to whoever begins at once. */
+/** Asks all hosts who they are and waits for the replies, so that the first run already knows their agents. */
 async function queryHosts({ bus, subjects, clock, logger }: HostDeps): Promise<void> {
   const question = encode({ v: protocolVersion, kind: "hosts.asked" });
   try {
@@ -127,6 +127,6 @@ async function queryHosts({ bus, subjects, clock, logger }: HostDeps): Promise<v
     await new Promise<void>((resolve) => clock.after(allMs, resolve));
   } catch (error) {
     const isAlone = TroupeError.is(error) && error.code === "NO_RESPONDERS";
-    if (!isAlone) logger.warn({ err: error }, "other hosts could not be asked who they are");
+    if (!isAlone) logger.warn({ err: error }, "the query for other hosts failed");
   }
 }

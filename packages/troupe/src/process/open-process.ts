@@ -25,7 +25,7 @@ import { openPorts } from "./ports.ts";
 import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
 import { openSandbox, openTools } from "./tools.ts";
 
-/** What models and policies are told of this machine's tools. */
+/** Specs of the shipped tools. */
 export const ownToolSpecs = shippedToolSpecs();
 
 export type ProcessParts = Awaited<ReturnType<typeof openProcess>>;
@@ -39,33 +39,32 @@ export interface ProcessOptions {
   redact: Redactor;
   models: Pick<Models, "provider" | "resolve">;
   connection: Exclude<Connection, { kind: "auto" }>;
-  /** What this process is to others; null where nothing is run in it. */
+  /** Role of this process among the hosts; null if it runs no agents. */
   role: HostFacts["role"] | null;
-  /** Agents that it serves. */
+  /** Agents that this process serves. */
   serve: "all" | readonly string[];
-  /** A project whose agents it serves too, wherever their runs come from. */
+  /** A project whose agents it serves too, for runs of every workspace. */
   project?: string;
-  /** How many runs may be at work here at once. */
+  /** Runs that can work here at the same time. */
   capacity: number;
-  /** Says whose tools count beside the user's own. */
+  /** Decides whether the tools of a project are used. */
   trust: Pick<ProjectTrust, "inspect">;
-  /** The parts that a program adds. */
+  /** Parts that a program adds. */
   program?: ProgramParts | undefined;
-  /** Tells people what becomes of the connection to others. */
+  /** Shows the user changes of the connection. */
   notice?: ((text: string) => void) | undefined;
 }
 
 /**
- * What all troupes have in common: ports, policy, tools, agents, and the world over them. What has to be undone is
- * pushed, and undone in reverse.
+ * Opens the parts that every kind of process needs: ports, policy, sandbox, tools, agents and the dependencies of a host.
  */
 export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   const { home, env, logger, hostId, clock, models, redact, trust, role, connection, serve, notice } = options;
   const { program = {} } = options;
   const settings = program.settings ?? home;
-  // A policy that cannot be read stops everything: without it more would be allowed than was meant.
+  // An unreadable policy stops the start: without it, runs could do more than the user allows.
   const policy = await loadPolicy(homeFiles(settings).policy);
-  // It tries what it says of itself, which takes a moment: meanwhile the stores are opened.
+  // The sandbox tests itself, which takes a moment. The stores open at the same time.
   const sandboxing = openSandbox({ home, policy, isUsed: role !== null });
   sandboxing.catch(() => {});
   const createStreams = role !== "worker";
@@ -105,7 +104,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     ...(shared ? { locality: shared.locality, leaseMs: shared.leaseMs } : {}),
   });
   const deps: HostDeps = redactDeps(instrumented);
-  // Alone it is shown to people as well; only what is shared depends on who else is there.
+  // An embedded process is listed as a host too; only a shared one depends on other hosts.
   if (shared || role)
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
@@ -116,7 +115,7 @@ function embeddedDefaults(): { locality: string; leaseMs: number } {
   return { locality: defaultLocality(), leaseMs: leaseMsDefault };
 }
 
-/** The record of all sessions, kept in step with the journal. */
+/** Opens the record and starts the recorder that follows the journal. */
 export async function openRecording({ home, ports }: ProcessParts, { logger }: { logger: Logger }, cleanup: Cleanup) {
   const { journal, shared } = ports;
   await selectRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
@@ -133,18 +132,18 @@ export async function openRecording({ home, ports }: ProcessParts, { logger }: {
     const reading = recorder.caughtUp();
     await waitForServer(shared, reading).catch((err) => logger.error({ err }, "the record is behind the journal"));
   };
-  // Another journal than the one that was recorded: nothing must begin there.
+  // Rejects if the journal is another one than the recorded one, before any run starts.
   await waitForServer(shared, recorder.ready());
   return { record, recorder, caughtUp };
 }
 
-/** What to do about a stream that is not the one that was recorded. */
+/** The error for a stream that is not the recorded one. */
 const streamLost = {
   code: "JOURNAL_LOST",
-  fix: "troupe nats restore   # puts back what this home has recorded; or begin anew: mv troupe.db troupe.old.db",
+  fix: "troupe nats restore   # copies the recorded sessions back; or start over: mv troupe.db troupe.old.db",
 } as const;
 
-/** So long somebody who leaves waits for a server that may have gone. */
+/** Longest wait for the NATS server while this process closes or starts. */
 const sharedEndMs = 5_000;
 
 function waitForServer(shared: unknown, work: Promise<unknown>): Promise<unknown> {
@@ -158,7 +157,7 @@ export interface ProcessServiceOptions {
   record: Awaited<ReturnType<typeof openRecording>>["record"];
 }
 
-/** The service behind every front end of this process. */
+/** Creates the service that the HTTP API, the command line and programs call. */
 export function createProcessService(parts: ProcessParts, { kind, models, startedAt, record }: ProcessServiceOptions) {
   const { home, deps, policy, rules, sandbox, ports, presence: membership } = parts;
   return createService({
@@ -188,7 +187,7 @@ export function sandboxFacts({ kind, contains, detail, fix }: Sandbox): SandboxF
   return { kind, contains, detail, fix };
 }
 
-/** The kind of a process in its status and its host announcement, where a program counts as a `run`. */
+/** The kind of a process in its status and its host announcement; a program counts as a `run`. */
 export function hostRole(kind: OwnerKind): "daemon" | "run" {
   return kind === "daemon" ? "daemon" : "run";
 }

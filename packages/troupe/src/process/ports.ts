@@ -17,18 +17,18 @@ import { type Home, homeFiles } from "../home/home.ts";
 import type { Connection, SharedSettings } from "../nats/connection.ts";
 import { streamWarnings } from "../nats/stream-warnings.ts";
 
-/** What all of a process works over, in one process or among several. */
+/** The ports of a process: embedded, or on a NATS server. */
 export interface Ports {
   journal: Journal;
   queue: TaskQueue;
   bus: Bus;
   subjects: Subjects;
   blobs: Blobs;
-  /** As they stand now, in words. */
+  /** Bus and store for display. */
   status(): { bus: string; store: string };
-  /** What people should know of the server. */
+  /** Warnings about the server for the user. */
   warnings: string[];
-  /** What holds among all who share the server; null where nobody else can be there. */
+  /** The shared server; null if this process works alone. */
   shared: SharedServer | null;
 }
 
@@ -40,22 +40,22 @@ export interface SharedServer extends SharedSettings {
 export interface PortsOptions {
   connection: Exclude<Connection, { kind: "auto" }>;
   home: Home;
-  /** What the server's lists show for this process. */
+  /** Name of this process in the server's list of connections. */
   hostId: string;
   clock: Clock;
   logger: Logger;
-  /** Whether streams that are not there are made. Workers leave that to daemons. */
+  /** True if missing streams are created. Workers leave that to daemons. */
   createStreams: boolean;
-  /** `memory`: the journal ends with the process. Embedded only. @default "home" */
+  /** `memory`: the journal is lost when the process ends. Embedded only. @default "home" */
   store?: "home" | "memory" | undefined;
-  /** Tells people what becomes of the connection. */
+  /** Shows the user changes of the connection. */
   notice?: ((text: string) => void) | undefined;
 }
 
-/** A server that has gone must hold nobody up who leaves. */
+/** Longest wait for a server that is gone while the ports close. */
 const closeMs = 3_000;
 
-/** Opens them, and pushes what closes them. */
+/** Opens the ports and adds their closing to the cleanup. */
 export function openPorts(options: PortsOptions, cleanup: Cleanup): Promise<Ports> {
   const { connection } = options;
   return connection.kind === "embedded"
@@ -105,7 +105,7 @@ async function openShared(
   return {
     ...{ journal, queue, bus, subjects, blobs },
     status: () => ({
-      bus: `${link.redactedUrl} (namespace ${namespace}${link.connected ? "" : "; out of reach at the moment"})`,
+      bus: `${link.redactedUrl} (namespace ${namespace}${link.connected ? "" : "; not reachable at the moment"})`,
       store: `the stream ${namespace}_journal on that server`,
     }),
     warnings: [...(info ? serverWarnings(info) : []), ...streamWarnings(streams)],
@@ -113,35 +113,35 @@ async function openShared(
   };
 }
 
-/** Says when the others are out of reach, when they are back, and what the server refuses: each refusal once. */
+/** Reports a lost connection, its return, and each refusal of the server once. */
 function reportLinkEvents(link: NatsLink, { logger, notice = () => {} }: PortsOptions): () => void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let isAway = false;
-  /** A server that lets somebody in and turns him out again has not been found. */
+  /** Reports the return only after a round trip: a server can accept a connection and close it again. */
   const back = async (server: string): Promise<void> => {
-    const isHeard = await link.connection.flush().then(
+    const isAnswered = await link.connection.flush().then(
       () => true,
       () => false,
     );
-    if (!isHeard || !isAway || !link.connected) return;
+    if (!isAnswered || !isAway || !link.connected) return;
     isAway = false;
-    told.delete(wholeConnection);
-    logger.info({ server }, "NATS is back");
-    notice(`${link.redactedUrl} is back`);
+    reported.delete(wholeConnection);
+    logger.info({ server }, "NATS is reachable again");
+    notice(`${link.redactedUrl} is reachable again`);
   };
   return link.onEvent((event) => {
     if (event.kind === "disconnected" && !isAway) {
       isAway = true;
-      logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
-      notice(`${link.redactedUrl} is out of reach; looking for it`);
+      logger.warn({ server: event.server }, "NATS is not reachable; reconnecting");
+      notice(`${link.redactedUrl} is not reachable; reconnecting`);
     }
     if (event.kind === "reconnected") void back(event.server);
     if (event.kind === "error") {
       const { error, denied } = event;
       const what = denied ? `${denied.operation} ${subjectPattern(denied.subject)}` : wholeConnection;
-      if (told.has(what)) return;
-      told.add(what);
-      logger.warn({ err: error }, "NATS refuses something");
+      if (reported.has(what)) return;
+      reported.add(what);
+      logger.warn({ err: error }, "NATS refused an operation");
       notice(error.fix === null ? error.message : `${error.message}; ${error.fix}`);
     }
   });
@@ -149,7 +149,7 @@ function reportLinkEvents(link: NatsLink, { logger, notice = () => {} }: PortsOp
 
 const wholeConnection = "connection";
 
-/** Subjects of runs and sessions are without number, and all of a kind are refused together. */
+/** Replaces ids with `*`: the server refuses a kind of subject, and one report for it is enough. */
 function subjectPattern(subject: string): string {
   return subject.replaceAll(/[\w-]{20,}/g, "*");
 }

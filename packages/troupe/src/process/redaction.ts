@@ -5,7 +5,7 @@ import type { Home } from "../home/home.ts";
 import { type Connection, secretsOfConnection } from "../nats/connection.ts";
 import type { OfflineOptions } from "./running-troupe.ts";
 
-/** How this process writes: without what its variables and its configuration hold for secret. */
+/** Redactor and logger that remove the secrets of the variables, the configuration and the connection. */
 export async function openRedaction(
   { home, env, logger }: Pick<OfflineOptions, "env" | "logger"> & { home: Home & { token?: string } },
   config: ConfigSource | null,
@@ -19,19 +19,18 @@ export async function openRedaction(
 
 export interface HomeSecrets {
   env: NodeJS.ProcessEnv;
-  /** Of the home, where this process owns it. */
+  /** Token of the home, if this process owns it. */
   token?: string;
-  /** All that are configured, wherever their keys come from. */
+  /** The configured providers, with their keys. */
   providers?: readonly ProviderSecrets[];
-  /** Known to be secret, whatever they look like. */
+  /** Further secrets. */
   others?: readonly Secret[];
 }
 
 /**
- * What takes secrets out of all that a process of this home writes.
+ * Creates the redactor of a process of this home.
  *
- * An instrument for tests, off unless its variable is set: with `TROUPE_TEST_UNREDACTED=1` nothing is taken out, so that
- * a test that finds no secret can be seen to find them where they are.
+ * `TROUPE_TEST_UNREDACTED=1` turns redaction off, so that tests can prove that their search for secrets works.
  */
 export function createHomeRedactor({ env, token, providers = [], others = [] }: HomeSecrets): Redactor {
   if (env.TROUPE_TEST_UNREDACTED === "1") return createRedactor({ shapes: false });

@@ -18,17 +18,17 @@ export interface RunningTroupe {
   /** The policy of this machine. */
   policy: Policy;
   models: Pick<Models, "choose" | "status">;
-  /** What people should know of the server that this is connected to, one line each. */
+  /** Warnings about the NATS server, one line each. */
   warnings: readonly string[];
-  /** The server that was started for this home, where there is one. */
+  /** The NATS server that was started for this home, if any. */
   ownServer: OwnServer | null;
-  /** The port that was asked for, where it was taken and `url` has another one. */
+  /** The requested port, if it was taken and `url` has another one. */
   requestedPort: number | null;
-  /** Refuses new sessions with `CLOSING` from now on. */
+  /** From now on new sessions are refused with `CLOSING`. */
   beginClosing(): void;
-  /** Resolves when no session is active, but for one that whoever waits has given up on. */
+  /** Resolves when no session is active, except `besides`. */
   idle(options?: { besides: string }): Promise<void>;
-  /** Graceful: drains the host, flushes the recorder. Sessions that are not settled go on at the next start. */
+  /** Drains the host and flushes the recorder. Unfinished sessions continue at the next start. */
   close(): Promise<void>;
 }
 
@@ -36,32 +36,32 @@ export interface RunningTroupe {
 export type OwnerKind = "daemon" | "run" | "program";
 
 export interface StartOptions {
-  /** Held: only whoever has the lock can start. */
+  /** Only the process that holds the lock can start. */
   home: OwnedHome;
   kind: OwnerKind;
   /** The HTTP API and the dashboard. Null: neither is served. */
   http: HttpOptions | null;
   env: NodeJS.ProcessEnv;
   logger: Logger;
-  /** How it is to be connected with others, as far as flags say. */
+  /** The NATS flags. */
   nats: NatsFlags;
   work: ServeOptions;
-  /** The parts that a program adds. */
+  /** Parts that a program adds. */
   program?: ProgramParts;
-  /** Tells people what becomes of the connection to others. @default only the log does */
+  /** Shows the user changes of the connection. @default writes them to the log only */
   notice?: (text: string) => void;
 }
 
-/** What a program adds to the configured models, agents and tools. */
+/** Models, agents and tools that a program adds to the configured ones. */
 export interface ProgramParts {
-  /** The model of sessions that name none. @default the configured one */
+  /** The model of sessions that name none. @default the configured model */
   model?: string | undefined;
   providers?: readonly ModelProvider[];
-  /** Folders of agent files, which win over all others. */
+  /** Folders of agent files that override all others. */
   agentFolders?: readonly string[];
   agents?: readonly AgentDefinition[];
   tools?: readonly Tool[];
-  /** `memory`: nothing is kept. @default "home" */
+  /** `memory`: the journal is lost when the process ends. @default "home" */
   store?: "home" | "memory";
   /** Home of policy, rules, trust, agents and tools. @default the home itself */
   settings?: Home;
@@ -69,64 +69,64 @@ export interface ProgramParts {
 
 export interface HttpOptions {
   host: string;
-  /** 0: any free port. Otherwise this port, or the next free one of the twenty after it. */
+  /** 0 takes any free port. Otherwise this port, or the next free one of the twenty after it. */
   port: number;
-  /** Folder of the built dashboard. Without one, the page says that it is not built. */
+  /** Folder of the built dashboard. If it is empty, the page says that it is not built. */
   assets: string;
 }
 
-/** The work of a process. */
+/** Agents that a process serves, and how many runs at once. */
 export interface ServeOptions {
-  /** Agents that it serves. */
+  /** Agents that this process serves. */
   serve: "all" | readonly string[];
-  /** How many runs may be at work at once. */
+  /** Runs that can work at the same time. */
   capacity: number;
 }
 
 export interface WorkerOptions {
-  /** Where policy, agents, tools and trust come from. Others may own it. */
+  /** Home of the policy, agents, tools and trust decisions. Another process can own it. */
   home: Home;
-  /** Its name among all hosts. */
+  /** Its host id. */
   name: string;
-  /** Whether somebody has chosen that name. */
+  /** True if the user chose the name. */
   isNamed: boolean;
   work: ServeOptions;
-  /** A folder whose own agents it serves as well. */
+  /** A project whose agents it serves too. */
   workspace: string | null;
   nats: NatsFlags;
   env: NodeJS.ProcessEnv;
   logger: Logger;
   signal: AbortSignal;
-  /** Tells people what it waits for. */
+  /** Shows the user why it waits. */
   notice(text: string): void;
 }
 
-/** A process that takes tasks of its agents, and nothing else. */
+/** A process that only runs agents: it has no service and no HTTP API. */
 export interface RunningWorker {
   agents: readonly string[];
   locality: string;
-  /** As it is now, in words. */
+  /** The bus for display. */
   bus(): string;
   warnings: readonly string[];
-  /** Resolves with whoever has asked it to leave. */
+  /** Resolves with the name of the user who asked it to drain. */
   drainRequested: Promise<string>;
-  /** Leaves what is at work to others, and goes. */
+  /** Gives its runs to other hosts and stops. */
   close(): Promise<void>;
 }
 
-/** A home without anybody who runs what is in it: wishes are kept in its journal until somebody does. */
+/** A home that no process runs. Commands are written to its journal and take effect at the next start. */
 export interface OfflineTroupe {
   control: Control;
-  /** When it resolves, the record has what was done. */
+  /** Resolves when the record has every command. */
   close(): Promise<void>;
 }
 
 export type OfflineOptions = Pick<StartOptions, "home" | "env" | "logger">;
 
-/** How commands of agents are kept. */
+/** State of the sandbox for agents' commands. */
 export type SandboxFacts = NonNullable<DaemonStatus["sandbox"]>;
 
-/** What people can do about sessions that are under way. */
+/** Commands of a person on unfinished sessions and runs. */
 export type Control = Pick<
   TroupeService,
   "answer" | "cancel" | "cancelRun" | "explain" | "pause" | "removeRule" | "resume" | "rules" | "steer"

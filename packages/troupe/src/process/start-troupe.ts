@@ -103,28 +103,28 @@ function logSandbox({ sandbox }: ProcessParts, logger: Logger): void {
   else logger.warn(facts, "agents' commands run without a sandbox");
 }
 
-/** Nothing is run here, so that nothing has to be configured. */
+/** Models of an offline troupe, which runs no agents and needs no provider. */
 const noModels = {
   provider: createModelRouter([]),
   resolve: async ({ inherited }) => inherited,
-  choose: () => Promise.reject(new TroupeError("NO_PROVIDER", "nothing is run here", { fix: "troupe up" })),
+  choose: () => Promise.reject(new TroupeError("NO_PROVIDER", "this process runs no agents", { fix: "troupe up" })),
   status: { provider: "none", model: null, demo: false },
 } satisfies Models;
 
-/** No host takes what is offered here: the next troupe that starts finds it in the journal, and others at once. */
+/** Opens a home without a host. Hosts on a shared server see its commands at once, others at the next start. */
 export async function openOfflineTroupe(options: OfflineOptions, cleanup: Cleanup): Promise<OfflineTroupe> {
   const { home, env } = options;
   const clock = systemClock();
-  // Nothing is run here: a configuration that cannot be read is none of this process's business.
+  // No agents run here, so an invalid configuration does not matter.
   const trust = createProjectTrust({ file: homeFiles(home).trust });
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust }).catch(() => null);
   const nats = (await config?.at(null))?.nats ?? {};
   const connection = findConnection({ flags: {}, nats, env, cwd });
-  if (connection.kind === "auto") throw new Error("only a flag asks for a server of one's own");
+  if (connection.kind === "auto") throw new Error("--nats auto is a flag, and this process has no flags");
   const quiet = await openRedaction(options, config, connection);
   const parts = await openProcess(
-    { ...restingWork, home, env, ...quiet, trust, clock, models: noModels, connection, hostId: newHostId("rest") },
+    { ...noAgents, home, env, ...quiet, trust, clock, models: noModels, connection, hostId: newHostId("rest") },
     cleanup,
   );
   const recording = await openRecording(parts, quiet, cleanup);
@@ -133,17 +133,17 @@ export async function openOfflineTroupe(options: OfflineOptions, cleanup: Cleanu
   cleanup.add(() => control.close());
   await parts.presence?.join();
   cleanup.add(() => parts.presence?.leave());
-  // What an owner that was killed had not recorded yet comes first, and what is done here comes at the end.
+  // Records the last entries of a killed owner before the command, and the command itself at the end.
   await recording.caughtUp();
   cleanup.add(() => recording.caughtUp());
   return { control, close: cleanup.run };
 }
 
-/** Old sessions leave the server, once every recorder has them. */
+/** Deletes old sessions from the server once every recorder has them. */
 function purgeOldSessions({ ports: { shared } }: ProcessParts, logger: Logger): () => void {
   if (!shared) return () => {};
   const { journal, keepDays } = shared;
   return startPurging({ journal, keepDays: keepDays ?? keepDaysDefault, clock: systemClock(), logger });
 }
 
-const restingWork = { role: null, serve: [], capacity: 1 };
+const noAgents = { role: null, serve: [], capacity: 1 };

@@ -21,7 +21,7 @@ import { createLoggingTrust } from "./trust-notices.ts";
 
 type Server = Extract<Connection, { kind: "server" }>;
 
-/** A host without a service: it takes tasks of its agents, over a server that others keep. */
+/** Starts a host without a service. It takes tasks of its agents from a NATS server. */
 export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Promise<RunningWorker> {
   const { home, name, env, work, workspace, notice } = options;
   const clock = injectClockFaults(env, systemClock());
@@ -45,10 +45,10 @@ export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Pro
   await checkName(parts, options);
   await checkServed(parts, work);
 
-  const asked = Promise.withResolvers<string>();
+  const drain = Promise.withResolvers<string>();
   await host.announce((by) => {
-    logger.warn({ by }, "asked to drain");
-    asked.resolve(by);
+    logger.warn({ by }, "drain requested");
+    drain.resolve(by);
   });
   await host.start();
   const { ports, served } = parts;
@@ -58,40 +58,40 @@ export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Pro
     locality: connection.locality,
     bus: () => ports.status().bus,
     warnings: ports.warnings,
-    drainRequested: asked.promise,
+    drainRequested: drain.promise,
     close: cleanup.run,
   };
 }
 
 function requireServer(connection: Connection): Server {
   if (connection.kind === "server") return connection;
-  const why = connection.kind === "auto" ? "a worker starts no server of its own" : "nobody says which server";
-  throw new TroupeError("USAGE", `a worker takes its tasks from a NATS server, and ${why}`, {
-    fix: "troupe worker --agents AGENTS --nats nats://host:4222",
+  const why = connection.kind === "auto" ? "`auto` is for `troupe up` only" : "no server is configured";
+  throw new TroupeError("USAGE", `a worker needs a NATS server: ${why}`, {
+    fix: "troupe worker --agents <names> --nats nats://host:4222",
   });
 }
 
 const lookEveryMs = 2_000;
 
 /**
- * Waits for the server, and for the streams that a daemon creates there: of machines that are started together nobody
- * says which is first. Credentials that are refused are no matter of waiting.
+ * Waits for the server and for the streams that a daemon creates there, because machines can start in any order. Refused
+ * credentials are an error at once.
  */
 async function awaitServer(connection: Server, { notice, signal }: WorkerOptions): Promise<void> {
-  let told = "";
-  const tell = (why: string): void => {
-    if (why !== told) notice(`waiting: ${why}`);
-    told = why;
+  let reported = "";
+  const report = (why: string): void => {
+    if (why !== reported) notice(`waiting: ${why}`);
+    reported = why;
   };
   for (;;) {
     const why = await missingOnServer(connection);
     if (why === null) return;
-    tell(why);
+    report(why);
     await delay(lookEveryMs, undefined, { signal });
   }
 }
 
-/** Null: all is there. */
+/** The reason to wait; null if the server and its streams are ready. */
 async function missingOnServer({ server, namespace, settings }: Server): Promise<string | null> {
   const { servers, access, inboxPrefix } = server;
   let link: NatsLink | null = null;
@@ -99,7 +99,7 @@ async function missingOnServer({ server, namespace, settings }: Server): Promise
     link = await openNatsLink({ servers, access, ...(inboxPrefix === undefined ? {} : { inboxPrefix }) });
     const { missing } = await checkStreams({ link, namespace, settings });
     if (missing.length === 0) return null;
-    return `${link.redactedUrl} has no streams of the namespace ${namespace}; a \`troupe up --nats\` creates them`;
+    return `${link.redactedUrl} has no streams of the namespace ${namespace}; \`troupe up --nats\` creates them`;
   } catch (error) {
     if (TroupeError.is(error) && ["UNREACHABLE", "TIMEOUT", "CLOSED"].includes(error.code)) return error.message;
     throw error;
@@ -108,40 +108,40 @@ async function missingOnServer({ server, namespace, settings }: Server): Promise
   }
 }
 
-/** Two hosts of one name would answer for each other. */
+/** Throws `CONFLICT` if another host has the chosen name. */
 async function checkName({ deps }: ProcessParts, { name, isNamed }: WorkerOptions): Promise<void> {
   if (!isNamed) return;
   const others = createHostDirectory({ ...deps, own: null });
   await others.start();
   try {
-    // Asks everybody, and waits until they have answered.
+    // No host serves this agent, so this queries every host and waits for the replies.
     await others.serving("nobody", "nowhere");
     const taken = others.list().find(({ host, alive }) => host === name && alive);
     if (!taken) return;
-    throw new TroupeError("CONFLICT", `there is a ${taken.role} called ${name} already (pid ${taken.pid})`, {
-      fix: `give this one another name: --name ${name}-2`,
+    throw new TroupeError("CONFLICT", `the name ${name} is taken by a ${taken.role} (pid ${taken.pid})`, {
+      fix: `choose another name: --name ${name}-2`,
     });
   } finally {
     others.stop();
   }
 }
 
-/** Loads what is to be served, and refuses names that nothing here stands for. */
+/** Loads the served agents. Throws for an unknown id, and if no agent is left. */
 async function checkServed({ served }: ProcessParts, { serve }: WorkerOptions["work"]): Promise<void> {
   const registry = await served.agentSource.load(null);
   const unknown = serve === "all" ? [] : serve.filter((id) => !served.ids().includes(id));
   const [first] = unknown;
   if (first !== undefined) throw notServed(first, registry);
   if (served.ids().length > 0) return;
-  throw new TroupeError("USAGE", "there is no agent here that could be served", { fix: "troupe agents ls" });
+  throw new TroupeError("USAGE", "no agent is available to serve", { fix: "troupe agents ls" });
 }
 
 function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
   const own = agents.filter(({ source }) => source.origin !== "remote");
   const known = own.filter(({ disabled }) => !disabled).map((agent) => agent.id);
   const found = find(id);
-  const why = found && found.source.origin !== "remote" ? "is switched off here" : "is not here";
-  return new TroupeError("UNKNOWN_AGENT", `the agent ${JSON.stringify(id)} ${why}; there are: ${known.join(", ")}`, {
+  const why = found && found.source.origin !== "remote" ? "is disabled" : "does not exist";
+  return new TroupeError("UNKNOWN_AGENT", `the agent ${JSON.stringify(id)} ${why}; available: ${known.join(", ")}`, {
     fix: didYouMean(id, known) ?? "troupe agents ls",
   });
 }

@@ -25,7 +25,7 @@ import { toolFolders } from "./agents.ts";
 
 export interface ProcessToolsOptions {
   home: Home;
-  /** Home of the rules and of the user's own tools. */
+  /** Home of the approval rules and of the user's tools. */
   settings: Home;
   env: NodeJS.ProcessEnv;
   clock: Clock;
@@ -35,18 +35,18 @@ export interface ProcessToolsOptions {
   blobs: Blobs;
   policy: Policy;
   sandbox: Sandbox;
-  /** Says whose tools count beside the user's own. */
+  /** Decides whether the tools of a project are used. */
   trust: Pick<ProjectTrust, "inspect">;
   /** Tools of the program, beside the shipped ones. */
   tools: readonly Tool[];
 }
 
-/** What agents can do on this machine, as far as its owner lets them. */
+/** Opens the tool host of this machine, under its policy and approval rules. */
 export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) {
   const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
   const files = homeFiles(home);
   const rules = await openApprovalRules({ file: homeFiles(settings).rules });
-  // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
+  // A workspace can contain the home. Agents must not see it: its files decide what they may do.
   cleanup.add(await hideFolder(home.path));
   const shipped = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
   const tools = withProgramTools(shipped, options.tools);
@@ -55,15 +55,15 @@ export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) 
     folders: toolFolders(settings, env),
     trust,
     shipped: tools,
-    onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is left out: ${message}`),
+    onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is ignored: ${message}`),
   });
   const host = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
-  // Commands that were stopped with their sessions may take a moment to end.
+  // Commands of stopped sessions can take a moment to exit.
   cleanup.add(() => host.idle());
   return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
 }
 
-/** A tool of the program may not take the name of a shipped one. */
+/** Throws `USAGE` if a tool of the program has the name of another tool. */
 function withProgramTools(shipped: readonly Tool[], own: readonly Tool[]): Tool[] {
   const taken = new Set(shipped.map(({ spec }) => spec.name));
   for (const { spec } of own) {
@@ -77,7 +77,7 @@ function withProgramTools(shipped: readonly Tool[], own: readonly Tool[]): Tool[
   return [...shipped, ...own];
 }
 
-/** Where commands of agents are run. One that nothing is run in is not tried out. */
+/** Creates the sandbox for agents' commands. An unused sandbox is off, so that its self-test does not run. */
 export function openSandbox({
   home,
   policy,

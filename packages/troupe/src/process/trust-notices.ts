@@ -1,31 +1,31 @@
 import type { Logger } from "@troupe/core";
 import { hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
 
-/** What a folder brings that would count if it were trusted, and why it does not. In words for a person. */
+/** Names the project files that are ignored because the project is not trusted. */
 export function describeIgnoredFiles(project: Project): string {
-  if (project.problem) return `${project.problem.message}; nothing of it is used: ${project.problem.fix}`;
+  if (project.problem) return `${project.problem.message}; its files are ignored: ${project.problem.fix}`;
   const paths = project.files.filter(({ used }) => used).map(({ path }) => path);
   const shown = paths.length > 3 ? `${paths.slice(0, 3).join(", ")} and ${paths.length - 3} more` : paths.join(", ");
   const changes =
-    project.status === "changed" ? `, which is another since it was trusted (${describeChanges(project)})` : "";
-  return `this project brings ${shown}${changes}`;
+    project.status === "changed" ? `, which changed since you trusted it (${describeChanges(project)})` : "";
+  return `this project has ${shown}${changes}`;
 }
 
-/** What is another than when it was accepted; the first few of it. */
+/** The first three changes since the project was trusted. */
 export function describeChanges({ changes }: Project): string {
   const more = changes.length - 3;
   return changes.slice(0, 3).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** Folders whose last word in the log is remembered. */
+/** Projects whose last log line is remembered. */
 const foldersMax = 1_000;
 
-/** A thousand runs that begin at once look once. What a look has found stays what was accepted, however old it is. */
+/** Runs that start within this time share one inspection. An accepted content stays accepted, so its age does not matter. */
 const sharedMs = 200;
 
-/** The same trust, which writes into the log what does not count: once for each folder, as it is. */
+/** Logs the ignored files of a project, once for each state of the project. */
 export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): Pick<ProjectTrust, "inspect"> {
-  const told = new Map<string, string>();
+  const logged = new Map<string, string>();
   let shared: { folder: string; at: number; project: Promise<Project> } | null = null;
   return {
     async inspect(folder) {
@@ -33,14 +33,11 @@ export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "wa
       const isKnown = shared !== null && shared.folder === folder && now - shared.at <= sharedMs;
       if (shared === null || !isKnown) shared = { folder, at: now, project: trust.inspect(folder) };
       const project = await shared.project;
-      const said = `${project.hash}/${project.status}/${project.problem?.message ?? ""}`;
-      if (!hasIgnoredFiles(project) || told.get(project.folder) === said) return project;
-      if (told.size >= foldersMax) told.clear();
-      told.set(project.folder, said);
-      logger.warn(
-        { folder: project.folder, standing: project.status },
-        `${describeIgnoredFiles(project)}: it is not used`,
-      );
+      const state = `${project.hash}/${project.status}/${project.problem?.message ?? ""}`;
+      if (!hasIgnoredFiles(project) || logged.get(project.folder) === state) return project;
+      if (logged.size >= foldersMax) logged.clear();
+      logged.set(project.folder, state);
+      logger.warn({ folder: project.folder, standing: project.status }, `${describeIgnoredFiles(project)}: ignored`);
       return project;
     },
   };
