@@ -58,7 +58,7 @@ describe.concurrent("arguments", () => {
   it.for(
     [
       { args: ["run", "x", "--agent", "nobody"], names: '"nobody"', fix: "troupe agents ls" },
-      { args: ["run", "x", "--scenario", "nothing"], names: '"nothing"', fix: /^give one of the known names/ },
+      { args: ["run", "x", "--scenario", "nothing"], names: '"nothing"', fix: /^use a known name, or the path/ },
       { args: ["cancel", "0123"], names: '"0123"', fix: "troupe sessions ls" },
       { args: ["sessions", "show", "0123"], names: '"0123"', fix: "troupe sessions ls" },
     ].map(titled),
@@ -156,7 +156,7 @@ describe.concurrent("a database", () => {
         const result = await troupe(command, { home });
         expect(result.code).toBe(3);
         expect(refusal(result).error).toMatch(
-          new RegExp(`${name} has version 99, and this troupe knows versions up to`),
+          new RegExp(`${name} has version 99, but this troupe supports only versions up to`),
         );
       }
       expect((await readFile(file)).equals(before)).toBe(true);

@@ -197,7 +197,7 @@ describe.concurrent.each(edits)("$what, which can be looked for", { timeout }, (
     if (point !== at("intent:before")) {
       expect(killed.outcome).toMatchObject({
         inDoubt: true,
-        output: expect.stringContaining("a.txt is neither as it was"),
+        output: expect.stringContaining("a.txt has neither its old nor its planned content"),
       });
       expect(killed.response.warnings).toEqual([expect.stringMatching(/was interrupted/)]);
     }
