@@ -17,9 +17,9 @@ const passed = [
  * can change a result.
  */
 export function cleanEnvironment(source: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const kept = Object.entries(source).filter(([name]) => passed.some((pattern) => pattern.test(name)));
+  const allowed = Object.entries(source).filter(([name]) => passed.some((pattern) => pattern.test(name)));
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(allowed),
     PATH: [join(root, "node_modules", ".bin"), runningPnpm(source), source.PATH].filter(Boolean).join(delimiter),
     TURBO_TELEMETRY_DISABLED: "1",
     DO_NOT_TRACK: "1",

@@ -25,7 +25,7 @@ import {
   type RunningService,
 } from "@troupe/runtime";
 import { createFileTools, createSandbox, createShellTool, createToolHost, type Tool } from "@troupe/tools";
-import { benchCompany } from "./company.ts";
+import { benchAgents } from "./bench-agents.ts";
 
 /** As many secrets as a machine with a key for everything has. */
 const redact = createRedactor({
@@ -63,7 +63,7 @@ export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHom
   const journal = await openSqliteJournal({ file: path.join(folder, "journal.db") });
   const record = await openRecord({ file: path.join(folder, "troupe.db") });
   const recorder = startRecorder({ journal, record });
-  const deps = worldOver(options.watching?.(journal) ?? journal, options);
+  const deps = createBenchDeps(options.watching?.(journal) ?? journal, options);
   const host = createActorHost({ deps, capacity: options.capacity });
   const service = createService({
     deps,
@@ -111,9 +111,9 @@ async function responseOf({ bus, subjects }: HostDeps, run: string): Promise<Run
 
 const sandbox = await createSandbox();
 
-function worldOver(
+function createBenchDeps(
   journal: Journal,
-  { models, tools = [], registry = benchCompany, failpoint = noFailpoints }: BenchHomeOptions,
+  { models, tools = [], registry = benchAgents, failpoint = noFailpoints }: BenchHomeOptions,
 ): HostDeps {
   return {
     journal,

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Journal } from "@troupe/core";
 import { defineTool } from "@troupe/tools";
 import { z } from "zod";
+import { answeringModel, batch } from "./bench-agents.ts";
 import { openBenchHome } from "./bench-home.ts";
-import { answeringModel, batch } from "./company.ts";
 
 /** 1 + 9 + 990 runs. */
 const leads = 9;

@@ -1,7 +1,7 @@
 /** Thousands of agents that wait in one process: their heap, and how the event loop fares while their timers fire. */
 import { bareLives } from "./bare-actors.ts";
+import { answeringModel, batch } from "./bench-agents.ts";
 import { openBenchHome } from "./bench-home.ts";
-import { answeringModel, batch } from "./company.ts";
 import { type Lag, watchLoopLag } from "./loop-lag.ts";
 
 const agents = Number(process.argv[2] ?? 10_000);
@@ -23,10 +23,10 @@ const allWait = Promise.withResolvers<void>();
 const released = Promise.withResolvers<number>();
 const models = answeringModel(async ({ agent, step, task }) => {
   if (agent === "main") return task === "crowd" && step === 1 ? { calls: batch(perSession) } : {};
-  const place = waiting;
+  const position = waiting;
   waiting += 1;
   if (waiting === agents) allWait.resolve();
-  await timer(place, await released.promise);
+  await timer(position, await released.promise);
   return {};
 });
 const home = await openBenchHome({ models, capacity: agents + sessions });
@@ -60,8 +60,8 @@ console.log(
   }),
 );
 
-function timer(place: number, firstMs: number): Promise<string> {
-  const dueMs = firstMs + (windowMs * place) / agents;
+function timer(position: number, firstMs: number): Promise<string> {
+  const dueMs = firstMs + (windowMs * position) / agents;
   return new Promise((resolve) => setTimeout(resolve, dueMs - performance.now(), "done"));
 }
 
@@ -75,10 +75,10 @@ async function watchFrom(firstMs: number): Promise<{ stop(): Lag }> {
 async function lagOfBareActors(): Promise<Lag> {
   const firstMs = performance.now() + bareArmMs;
   const allArmed = Promise.withResolvers<void>();
-  let place = 0;
+  let position = 0;
   const live = bareLives(() => {
-    if (place === agents - 1) allArmed.resolve();
-    return timer(place++, firstMs);
+    if (position === agents - 1) allArmed.resolve();
+    return timer(position++, firstMs);
   });
   const lives = Array.from({ length: agents }, live);
   await allArmed.promise;

@@ -20,10 +20,10 @@ async function xstateLife(lives: number): Promise<number> {
 function xstateHeapKb(actors: number): number {
   collect?.();
   const before = process.memoryUsage().heapUsed;
-  const kept = waitingActors(actors);
+  const waiting = waitingActors(actors);
   collect?.();
   const kb = (process.memoryUsage().heapUsed - before) / 1024 / actors;
-  for (const actor of kept) actor.stop();
+  for (const actor of waiting) actor.stop();
   return kb;
 }
 

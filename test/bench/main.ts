@@ -9,7 +9,7 @@ import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
 import { type FileCost, fileFigures } from "./file-cost.ts";
 import type { Lag } from "./loop-lag.ts";
-import { acrossProcesses } from "./nats/figures.ts";
+import { natsFigures } from "./nats/figures.ts";
 import { natsJournalFigures } from "./nats-journal-figures.ts";
 import { recorderFigures } from "./recorder-figures.ts";
 import { sandboxFigures } from "./sandbox-figures.ts";
@@ -24,7 +24,7 @@ interface Crowd {
   floorLag: Lag;
 }
 
-const repeats = 3;
+const iterations = 3;
 const spreadMs = "10000";
 
 const floors = await measure<{
@@ -34,19 +34,19 @@ const floors = await measure<{
   grouped50CpuMsPerRow: number;
 }>(1, "floors.ts");
 const starts = await measureStarts();
-const costs = await measure<{ cpuMsPerRun: number; wallMsPerRun: number }>(repeats, "run-cost.ts");
+const costs = await measure<{ cpuMsPerRun: number; wallMsPerRun: number }>(iterations, "run-cost.ts");
 const wide = await measure<{ ratio: number; addedMsPerChild: number; floorAddedMsPerLife: number }>(
-  repeats,
+  iterations,
   "wide-cost.ts",
 );
 const cancels = await measure<{ stoppedMs: number; answeredMs: number; callsBegunAfter: number }>(
-  repeats,
+  iterations,
   "cancel-cost.ts",
 );
-const bunched = await measure<Crowd>(repeats, "crowd-cost.ts");
-const spread = await measure<Crowd>(repeats, "crowd-cost.ts", "10000", spreadMs);
+const bunched = await measure<Crowd>(iterations, "crowd-cost.ts");
+const spread = await measure<Crowd>(iterations, "crowd-cost.ts", "10000", spreadMs);
 
-const fanOuts = await fanOutFigures(measure, repeats);
+const fanOuts = await fanOutFigures(measure, iterations);
 
 const figures: Figure[] = [
   { what: "`troupe up` to ready, warm", values: starts.readyMs, unit: "ms", aim: 1_500 },
@@ -95,12 +95,12 @@ const figures: Figure[] = [
   ...(await searchFigures(measure, 1)),
 
   ...(await sandboxFigures(measure)),
-  ...(await acrossProcesses(measure, repeats)),
+  ...(await natsFigures(measure, iterations)),
   ...(await natsJournalFigures(measure)),
 
-  ...(await recorderFigures(measure, repeats)),
+  ...(await recorderFigures(measure, iterations)),
 
-  ...fileFigures(await measure<FileCost>(repeats, "file-cost.ts")),
+  ...fileFigures(await measure<FileCost>(iterations, "file-cost.ts")),
 ];
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ node: process.version, figures }));
@@ -130,9 +130,9 @@ function print(rows: readonly Figure[]): void {
     const value = median(values);
     const [least, most] = [Math.min(...values), Math.max(...values)].map(shown);
     const range = least === most ? "" : `${least} – ${most}`;
-    const verdict = aim === undefined ? "" : `aim ≤ ${aim} ${unit}: ${value <= aim ? "met" : "MISSED"}`;
+    const assessment = aim === undefined ? "" : `aim ≤ ${aim} ${unit}: ${value <= aim ? "met" : "MISSED"}`;
     console.log(
-      `${what.padEnd(width)}  ${shown(value).padStart(7)} ${unit.padEnd(2)}  ${range.padEnd(17)}  ${verdict}`.trimEnd(),
+      `${what.padEnd(width)}  ${shown(value).padStart(7)} ${unit.padEnd(2)}  ${range.padEnd(17)}  ${assessment}`.trimEnd(),
     );
   }
 }

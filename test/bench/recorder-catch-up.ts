@@ -75,7 +75,7 @@ async function overNats() {
   const caughtUp = await catchUp("nats.db", reader.journal);
   await reader.end();
   await server.stop();
-  return { ...caughtUp, putBackPerSecond: Math.round((items.length / filled.wallMs) * 1_000) };
+  return { ...caughtUp, restoredPerSecond: Math.round((items.length / filled.wallMs) * 1_000) };
 }
 
 async function catchUp(name: string, journal: Followed) {

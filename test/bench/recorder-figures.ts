@@ -10,14 +10,14 @@ interface CatchUpCost {
   barePerSecond: number;
   memory: CatchUp;
   /** Null where there is no server. */
-  nats: (CatchUp & { putBackPerSecond: number }) | null;
+  nats: (CatchUp & { restoredPerSecond: number }) | null;
 }
 
 type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
 
 /** A recorder that has 100,000 items to catch up with, beside bare inserts of the same texts. */
-export async function recorderFigures(measure: Measure, repeats: number): Promise<Figure[]> {
-  const costs = await measure<CatchUpCost>(repeats, "recorder-catch-up.ts");
+export async function recorderFigures(measure: Measure, iterations: number): Promise<Figure[]> {
+  const costs = await measure<CatchUpCost>(iterations, "recorder-catch-up.ts");
   const over = (where: string, caughtUp: readonly CatchUp[]): Figure[] => [
     {
       what: `recorder catches up over ${where}: bare batched inserts are faster by`,
@@ -40,7 +40,7 @@ export async function recorderFigures(measure: Measure, repeats: number): Promis
       : [
           {
             what: "  a lost stream is put back, items a second",
-            values: nats.map(({ putBackPerSecond }) => putBackPerSecond),
+            values: nats.map(({ restoredPerSecond }) => restoredPerSecond),
             unit: "/s",
           },
         ]),

@@ -1,6 +1,7 @@
 /** CPU per sub-agent run: real journal, real recorder, real queue and bus, a model that answers at once. */
+
+import { answeringModel, delegations } from "./bench-agents.ts";
 import { openBenchHome } from "./bench-home.ts";
-import { answeringModel, delegations } from "./company.ts";
 
 const childrenPerRoot = 50;
 const roots = Number(process.argv[2] ?? 80);

@@ -17,8 +17,8 @@ interface SearchCost {
 type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
 
 /** Searching 50,000 files by the tools, beside a bare ripgrep. */
-export async function searchFigures(measure: Measure, repeats: number): Promise<Figure[]> {
-  const costs = await measure<SearchCost>(repeats, "search-cost.ts");
+export async function searchFigures(measure: Measure, iterations: number): Promise<Figure[]> {
+  const costs = await measure<SearchCost>(iterations, "search-cost.ts");
   const about = (what: string, compared: (cost: SearchCost) => Compared): Figure[] => [
     {
       what: `search of 50,000 files, ${what} pattern: over bare ripgrep`,

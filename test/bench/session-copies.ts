@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FeedItem, ModelReply } from "@troupe/core";
 import { EntryHead, sealEntry } from "@troupe/core/internal";
+import { answeringModel, delegations } from "./bench-agents.ts";
 import { openBenchHome } from "./bench-home.ts";
-import { answeringModel, delegations } from "./company.ts";
 
 /**
  * What journals hold: one session that was really run (a root, two children, files read), and as many copies of it as

@@ -3,8 +3,8 @@
 import { systemClock } from "@troupe/core/system";
 import { createScriptedProvider, Scenario } from "@troupe/models";
 import { addedByLivesMs } from "./bare-actors.ts";
+import { batch } from "./bench-agents.ts";
 import { openBenchHome } from "./bench-home.ts";
-import { batch } from "./company.ts";
 
 const children = Number(process.argv[2] ?? 1_000);
 const latencyMs = 2_000;

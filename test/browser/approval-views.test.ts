@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { cardOf, waitingAre } from "../harness/approval-cards.ts";
-import { type Audit, auditPage, nothingWrong } from "../harness/audit.ts";
+import { type Audit, auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
-import { hostileTexts } from "../harness/hostile.ts";
+import { hostileTexts } from "../harness/hostile-texts.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { askingPolicy, startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { linkOf, openTab } from "../harness/tab.ts";

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { it } from "vitest";
-import { cardOf, saidIs, shownArguments, waitingAre } from "../harness/approval-cards.ts";
+import { answerResultIs, cardOf, shownArguments, waitingAre } from "../harness/approval-cards.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { askingPolicy, startScriptedDaemon } from "../harness/scripted-daemon.ts";
-import { useOne } from "../harness/shared.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { connectionIs, linkOf, openTab, patienceMs, type TabOptions, tabTo } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { sessionIs } from "../harness/tree-view.ts";
@@ -37,14 +37,14 @@ const agents: Agents = {
 };
 
 describeInChromium("a call that waits for approval", (browser) => {
-  const theDaemon = useOne((test) => startScriptedDaemon({ test, agents, files: askingPolicy }));
+  const theDaemon = useShared((test) => startScriptedDaemon({ test, agents, files: askingPolicy }));
 
   /** A tab that looks at a new session of the shared daemon. */
   async function openSession(options: TabOptions & { task: string; agent?: string; workspace?: string }) {
     const { task, agent = "coder", workspace, ...tabOptions } = options;
     const daemon = theDaemon();
-    const wish = { task, agent, origin: "api", ...(workspace === undefined ? {} : { workspace }) } as const;
-    const submitted = await daemon.client.submit(wish);
+    const request = { task, agent, origin: "api", ...(workspace === undefined ? {} : { workspace }) } as const;
+    const submitted = await daemon.client.submit(request);
     const { page } = await openTab(browser(), tabOptions);
     await page.goto(linkOf(daemon, `?session=${submitted.session}`));
     return { ...submitted, page, daemon };
@@ -64,7 +64,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     const id = (await card.getAttribute("data-approval")) ?? "";
     await card.getByTestId("approve-once").click();
     await card.waitFor({ state: "detached" });
-    await saidIs(page, "coder, shell: approved by dashboard");
+    await answerResultIs(page, "coder, shell: approved by dashboard");
     await sessionIs(page, "completed");
     expect(await daemon.client.approval(id)).toMatchObject({ state: "approved", scope: "once", by: "dashboard" });
     expect((await readFile(path.join(workspace, "lines.txt"), "utf8")).split("\n")).toHaveLength(41);
@@ -134,7 +134,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     const answered = await troupe(["approvals", "approve", id], { home: daemon.home, env: { USER: "ada" } });
     expect(answered).toMatchObject({ code: 0 });
     await card.waitFor({ state: "detached" });
-    await saidIs(page, "coder, shell: approved by ada");
+    await answerResultIs(page, "coder, shell: approved by ada");
     await sessionIs(page, "completed");
   });
 
@@ -193,7 +193,7 @@ describeInChromium("all that waits", (browser) => {
     await page.getByTestId("cancel-session").click();
     await page.getByRole("button", { name: "Really cancel?" }).click();
     await sessionIs(page, "cancelled");
-    await saidIs(page, "coder, shell: withdrawn");
+    await answerResultIs(page, "coder, shell: withdrawn");
     await waitingAre(page, 1);
     expect(await daemon.client.session(first.session)).toMatchObject({ approvals: [{ state: "withdrawn" }] });
     await expect.poll(() => page.title(), { timeout: patienceMs }).toBe("(1 to approve, 1 running) troupe");

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
-import { auditPage, nothingWrong } from "../harness/audit.ts";
+import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";

@@ -2,7 +2,7 @@ import { it } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
-import { useOne } from "../harness/shared.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { linkOf, openTab } from "../harness/tab.ts";
 import { sessionIs } from "../harness/tree-view.ts";
 
@@ -16,7 +16,7 @@ const agents: Agents = {
 };
 
 describeInChromium("a session that has settled", (browser) => {
-  const theDaemon = useOne((test) => startScriptedDaemon({ test, agents }));
+  const theDaemon = useShared((test) => startScriptedDaemon({ test, agents }));
 
   it("is continued with what comes next; the new turn stands below the first", async (test) => {
     const { expect } = test;

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { it } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDaemon } from "../harness/daemon.ts";
-import { hostileTexts, writeHostileScenario } from "../harness/hostile.ts";
+import { hostileTexts, writeHostileScenario } from "../harness/hostile-texts.ts";
 import { openPage } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";

@@ -1,7 +1,7 @@
 import { openNatsLink } from "@troupe/nats";
 import type { Page } from "playwright-core";
 import { it } from "vitest";
-import { auditPage, nothingWrong } from "../harness/audit.ts";
+import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";

@@ -5,7 +5,7 @@ import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
-import { useOne } from "../harness/shared.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { linkOf, openTab, type TabOptions } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
@@ -54,7 +54,7 @@ const agents: Agents = {
 const policy = { "policy.yaml": "risk: {medium: ask}\ntools: {deny: [write]}\nagents: {disabled: [planner]}\n" };
 
 describeInChromium("a run that is at work", (browser) => {
-  const theDaemon = useOne((test) => startScriptedDaemon({ test, agents, files: policy }));
+  const theDaemon = useShared((test) => startScriptedDaemon({ test, agents, files: policy }));
 
   /** A tab that looks at a new session of the shared daemon. */
   async function openSession({ task = "two at once", agent = "main", ...options }: Asked) {
@@ -145,7 +145,7 @@ describeInChromium("a run that is at work", (browser) => {
     const { page } = await openSession({ test });
     const panel = await openPanel(page, "researcher");
     await panel.getByLabel("Steer researcher").fill("Be brief.");
-    const asks = ["explain-run", "pause-run", "cancel-run", "pause-session", "cancel-session"];
+    const requestNames = ["explain-run", "pause-run", "cancel-run", "pause-session", "cancel-session"];
     const press = async (ask: string): Promise<void> => {
       await page.getByTestId(ask).click();
       if (ask.startsWith("cancel")) await page.getByTestId(ask).click();
@@ -153,18 +153,18 @@ describeInChromium("a run that is at work", (browser) => {
     const alerts = page.getByRole("alert").filter({ hasText: "The daemon does not answer.Start it: troupe up" });
 
     await page.route("**/api/**", (route) => route.abort("connectionrefused"));
-    for (const ask of asks) await press(ask);
+    for (const ask of requestNames) await press(ask);
     await panel.getByRole("button", { name: "Send" }).click();
-    await alerts.nth(asks.length).waitFor();
+    await alerts.nth(requestNames.length).waitFor();
     expect(await panel.getByLabel("Steer researcher").inputValue()).toBe("Be brief.");
     await page.unroute("**/api/**");
 
-    for (const ask of asks.slice(0, 2)) await press(ask);
+    for (const ask of requestNames.slice(0, 2)) await press(ask);
     await panel.getByRole("button", { name: "Send" }).click();
     await panel.getByTestId("grants").waitFor();
     await panel.getByText("Sent: it reads this").waitFor();
     await exactIs(page, "researcher", "paused");
-    for (const ask of asks.slice(2)) await press(ask);
+    for (const ask of requestNames.slice(2)) await press(ask);
     await sessionIs(page, "cancelled");
   });
 
@@ -175,16 +175,16 @@ describeInChromium("a run that is at work", (browser) => {
     await panel.getByTestId("explain-run").click();
     const grants = panel.getByTestId("grants");
     expect(await grants.locator(".layers").textContent()).toBe("policy › main");
-    const verdictOf = (name: string): Promise<string | null> =>
+    const permissionOf = (name: string): Promise<string | null> =>
       grants
         .getByRole("row")
         .filter({ has: page.getByRole("rowheader", { name, exact: true }) })
         .textContent();
-    expect(await verdictOf("shell")).toBe("shellgranted");
-    expect(await verdictOf("write")).toMatch(/^writeremoved by policy./);
-    expect(await verdictOf("coder")).toBe("codergranted");
-    expect(await verdictOf("planner")).toMatch(/^plannerremoved by policy./);
-    expect(await verdictOf("main")).toMatch(/^mainremoved by main.*itself/);
+    expect(await permissionOf("shell")).toBe("shellgranted");
+    expect(await permissionOf("write")).toMatch(/^writeremoved by policy./);
+    expect(await permissionOf("coder")).toBe("codergranted");
+    expect(await permissionOf("planner")).toMatch(/^plannerremoved by policy./);
+    expect(await permissionOf("main")).toMatch(/^mainremoved by main.*itself/);
     await panel.getByTestId("explain-run").click();
     await grants.waitFor({ state: "detached" });
   });

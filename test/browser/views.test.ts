@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
-import { auditPage, nothingWrong } from "../harness/audit.ts";
+import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
-import { hostileTexts } from "../harness/hostile.ts";
+import { hostileTexts } from "../harness/hostile-texts.ts";
 import { connectionIs, linkOf, openPage, openTab, tabTo } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 

@@ -1,17 +1,17 @@
 // Processes that die at any moment, stand still, or are replaced. One process that dies and comes back: test/e2e/kill.test.ts.
-import { testShortForms } from "./harness/short-forms.ts";
+import { testShortScenarios } from "./harness/short-scenarios.ts";
 import { burst } from "./scenarios/burst.ts";
 import { crashLoop } from "./scenarios/crash-loop.ts";
-import { daemonMoments } from "./scenarios/daemon-moments.ts";
-import { workerMoments } from "./scenarios/moments.ts";
+import { daemonFailpoints } from "./scenarios/daemon-failpoints.ts";
 import { rolling } from "./scenarios/rolling.ts";
 import { storm } from "./scenarios/storm.ts";
 import { takeover } from "./scenarios/takeover.ts";
+import { workerFailpoints } from "./scenarios/worker-failpoints.ts";
 import { zombie } from "./scenarios/zombie.ts";
 
-testShortForms("processes that die", [
-  workerMoments,
-  daemonMoments,
+testShortScenarios("processes that die", [
+  workerFailpoints,
+  daemonFailpoints,
   burst,
   storm,
   zombie,

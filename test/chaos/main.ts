@@ -6,9 +6,9 @@
  */
 import { parseArgs } from "node:util";
 import { canMakeNamespaces } from "./harness/namespaces.ts";
-import { play } from "./harness/play.ts";
+import type { OracleResult } from "./harness/oracle-result.ts";
+import { runScenario } from "./harness/run-scenario.ts";
 import { type Scenario, type Settings, settingsOf } from "./harness/scenario.ts";
-import type { Verdict } from "./harness/verdict.ts";
 import { scenarios } from "./scenarios/index.ts";
 
 const numbers = {
@@ -40,11 +40,11 @@ if (values.help || positionals.length === 0) {
   console.log(usage());
 } else {
   // All is undone by now: a socket or a timer that is left over is to keep nobody waiting.
-  process.exit(await playAll(chosen(positionals), wished()));
+  process.exit(await runAll(chosen(positionals), overridesOf()));
 }
 
 function usage(): string {
-  const clustered = scenarios.filter(({ knowsCluster }) => knowsCluster).map(({ name }) => name);
+  const clustered = scenarios.filter(({ supportsCluster: knowsCluster }) => knowsCluster).map(({ name }) => name);
   const list = scenarios.map(({ name, what }) => `  ${name.padEnd(10)}${what}`).join("\n");
   const flags = Object.entries(numbers).map(([name, what]) => `  --${`${name} N`.padEnd(12)}${what}`);
   return `node test/chaos/main.ts SCENARIO… [flags]
@@ -73,9 +73,9 @@ function chosen(names: readonly string[]): Scenario[] {
   process.exit(2);
 }
 
-function wished(): Partial<Settings> {
-  const said = values as Record<string, string | undefined>;
-  const read = (name: string): number | undefined => (said[name] === undefined ? undefined : Number(said[name]));
+function overridesOf(): Partial<Settings> {
+  const flags = values as Record<string, string | undefined>;
+  const read = (name: string): number | undefined => (flags[name] === undefined ? undefined : Number(flags[name]));
   const pairs = [
     ["seed", read("seed")],
     ["seeds", read("seeds")],
@@ -88,7 +88,7 @@ function wished(): Partial<Settings> {
   return { ...Object.fromEntries(pairs), ...(values.cluster ? { cluster: true } : {}) };
 }
 
-async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Promise<number> {
+async function runAll(wanted: readonly Scenario[], overrides: Partial<Settings>): Promise<number> {
   const hasNamespaces = await canMakeNamespaces();
   let failures = 0;
   for (const scenario of wanted) {
@@ -96,26 +96,26 @@ async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Pr
       console.log(`${scenario.name}: not played, because this user cannot make network namespaces (root can)\n`);
       continue;
     }
-    if (values.cluster && !scenario.knowsCluster) {
+    if (values.cluster && !scenario.supportsCluster) {
       console.log(`${scenario.name}: not played, because it knows one server only\n`);
       continue;
     }
-    const settings = settingsOf(scenario, values.short ? "short" : "long", wish);
-    const { verdicts, tookMs, folder } = await play(scenario, { settings, keep: values.keep === true });
-    failures += verdicts.filter(({ ok }) => !ok).length;
-    if (values.json) console.log(JSON.stringify({ scenario: scenario.name, settings, tookMs, verdicts }));
-    else print(scenario, settings, tookMs, verdicts);
+    const settings = settingsOf(scenario, values.short ? "short" : "long", overrides);
+    const { results, tookMs, folder } = await runScenario(scenario, { settings, keep: values.keep === true });
+    failures += results.filter(({ ok }) => !ok).length;
+    if (values.json) console.log(JSON.stringify({ scenario: scenario.name, settings, tookMs, verdicts: results }));
+    else print(scenario, settings, tookMs, results);
     if (folder) console.log(`what it did is in ${folder}\n`);
   }
   return failures > 0 ? 1 : 0;
 }
 
-function print(scenario: Scenario, settings: Settings, tookMs: number, verdicts: readonly Verdict[]): void {
+function print(scenario: Scenario, settings: Settings, tookMs: number, results: readonly OracleResult[]): void {
   const { seed, seeds, leaseMs, runs, minutes, daemons, workers, cluster } = settings;
   const command = `--seed ${seed} --seeds ${seeds} --lease ${leaseMs} --runs ${runs} --minutes ${minutes} --daemons ${daemons} --workers ${workers}${cluster ? " --cluster" : ""}`;
   console.log(`## ${scenario.name}: ${scenario.what}\n\n${command}; took ${(tookMs / 1000).toFixed(1)} s\n`);
   console.log("| what | measured | wanted | |\n| --- | --- | --- | --- |");
-  for (const { what, value, wanted = "", ok } of verdicts) {
+  for (const { what, value, wanted = "", ok } of results) {
     console.log(`| ${what} | ${value} | ${wanted} | ${wanted === "" ? "" : ok ? "ok" : "**NOT**"} |`);
   }
   console.log("");

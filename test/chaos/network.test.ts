@@ -1,26 +1,26 @@
 // Servers that are away, cables that are cut, links that lose things, disks that are full, clocks that are set.
-import { testShortForms } from "./harness/short-forms.ts";
+import { testShortScenarios } from "./harness/short-scenarios.ts";
 import { catchUp } from "./scenarios/catch-up.ts";
 import { clockJump } from "./scenarios/clock-jump.ts";
 import { corruption } from "./scenarios/corruption.ts";
 import { serverDiskFull } from "./scenarios/disk-full.ts";
-import { echoes } from "./scenarios/echoes.ts";
-import { flaky, slowConsumer, swallowed } from "./scenarios/flaky.ts";
-import { nobody } from "./scenarios/nobody.ts";
+import { flaky, lostReplies, slowConsumer } from "./scenarios/flaky.ts";
+import { noHost } from "./scenarios/no-host.ts";
 import { outage } from "./scenarios/outage.ts";
 import { partitions } from "./scenarios/partition.ts";
-import { wiped } from "./scenarios/wiped.ts";
+import { replayedMessages } from "./scenarios/replayed-messages.ts";
+import { wipedStore } from "./scenarios/wiped-store.ts";
 
-testShortForms("what is between processes", [
+testShortScenarios("what is between processes", [
   outage,
-  wiped,
+  wipedStore,
   ...partitions,
   flaky,
-  swallowed,
+  lostReplies,
   slowConsumer,
   catchUp,
-  echoes,
-  nobody,
+  replayedMessages,
+  noHost,
   serverDiskFull,
   corruption,
   clockJump,

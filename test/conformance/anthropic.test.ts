@@ -117,11 +117,11 @@ async function goThrough(request: ModelRequest, turns: (step: number, request: M
       replies.push(reply);
       const { text, calls, thinking } = reply;
       // As it comes back from a journal.
-      const said = JSON.parse(JSON.stringify({ role: "assistant", text, calls, thinking })) as Message;
+      const message = JSON.parse(JSON.stringify({ role: "assistant", text, calls, thinking })) as Message;
       const results = calls.map(
         ({ id, name }): Message => ({ role: "tool", callId: id, name, text: "found", isError: false }),
       );
-      messages = [...messages, said, ...results];
+      messages = [...messages, message, ...results];
     }
     return { replies, statuses: server.calls().map(({ status }) => status) };
   } finally {

@@ -23,11 +23,11 @@ export function describeBus(name: string, adapter: BusAdapter): void {
     });
 
     it("delivers bytes as they were when they were published", async () => {
-      const heard = await collect(far, "a.b");
+      const received = await collect(far, "a.b");
       const bytes = Uint8Array.from([0, 1, 254, 255]);
       near.publish("a.b", bytes);
       bytes.fill(7);
-      expect((await heard.take(1)).map(({ subject, bytes }) => [subject, [...bytes]])).toEqual([
+      expect((await received.take(1)).map(({ subject, bytes }) => [subject, [...bytes]])).toEqual([
         ["a.b", [0, 1, 254, 255]],
       ]);
     });
@@ -41,9 +41,9 @@ export function describeBus(name: string, adapter: BusAdapter): void {
     });
 
     it("delivers an empty message", async () => {
-      const heard = await collect(far, "a.b");
+      const received = await collect(far, "a.b");
       near.publish("a.b", new Uint8Array());
-      expect((await heard.take(1))[0]?.bytes.byteLength).toBe(0);
+      expect((await received.take(1))[0]?.bytes.byteLength).toBe(0);
     });
 
     it.each([
@@ -62,13 +62,13 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       ["a.*.>", "a.b", false],
       ["a.*.>", "a.b.c.d", true],
       ["a.b", "A.b", false],
-    ])("a listener on %s, a message on %s: heard is %s", async (pattern, subject, isHeard) => {
-      const heard = await collect(far, pattern);
+    ])("a listener on %s, a message on %s: heard is %s", async (pattern, subject, isReceived) => {
+      const received = await collect(far, pattern);
       const last = await collect(far, "end.of.test.now");
       near.publish(subject, text("x"));
       near.publish("end.of.test.now", text("y"));
       await last.take(1);
-      expect(heard.subjects().filter((one) => one !== "end.of.test.now")).toEqual(isHeard ? [subject] : []);
+      expect(received.subjects().filter((one) => one !== "end.of.test.now")).toEqual(isReceived ? [subject] : []);
     });
 
     it("keeps subjects and requests apart", async () => {
@@ -98,9 +98,9 @@ export function describeBus(name: string, adapter: BusAdapter): void {
     });
 
     it("lets an answer to a plain message pass as nothing", async () => {
-      const heard = await collect(far, "plain", (message) => message.respond(text("ignored")));
+      const received = await collect(far, "plain", (message) => message.respond(text("ignored")));
       near.publish("plain", text("x"));
-      await heard.take(1);
+      await received.take(1);
       expect(listenerErrors).toEqual([]);
     });
 
@@ -116,7 +116,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
     });
 
     it("carries a message of the largest size, and refuses one byte more before sending it", async () => {
-      const heard = await collect(far, "size.*");
+      const received = await collect(far, "size.*");
       near.publish("size.most", new Uint8Array(near.payloadBytesMax));
       const tooLarge = new Uint8Array(near.payloadBytesMax + 1);
       const errors = [
@@ -125,26 +125,26 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       ];
       near.publish("size.after", text("still there"));
       expect(errors.map((error) => TroupeError.is(error) && error.code)).toEqual(["TOO_LARGE", "TOO_LARGE"]);
-      expect((await heard.take(2)).map(({ subject, bytes }) => [subject, bytes.byteLength])).toEqual([
+      expect((await received.take(2)).map(({ subject, bytes }) => [subject, bytes.byteLength])).toEqual([
         ["size.most", near.payloadBytesMax],
         ["size.after", 11],
       ]);
     });
 
     it("refuses an answer that is too large", async () => {
-      const heard = await collect(far, "ask", (message) => message.respond(new Uint8Array(far.payloadBytesMax + 1)));
+      const received = await collect(far, "ask", (message) => message.respond(new Uint8Array(far.payloadBytesMax + 1)));
       const asked = failure(() => near.request("ask", text("?"), { timeoutMs: 200 }));
-      await heard.take(1);
+      await received.take(1);
       expect(await asked).toMatchObject({ code: "TIMEOUT" });
       expect(listenerErrors).toMatchObject([{ code: "TOO_LARGE" }]);
     });
 
     it("is silent after unsubscribing, for that listener alone", async () => {
-      const [gone, kept] = [await collect(far, "a.b"), await collect(far, "a.b")];
-      gone.unsubscribe();
+      const [unsubscribed, active] = [await collect(far, "a.b"), await collect(far, "a.b")];
+      unsubscribed.unsubscribe();
       near.publish("a.b", text("x"));
-      await kept.take(1);
-      expect(gone.subjects()).toEqual([]);
+      await active.take(1);
+      expect(unsubscribed.subjects()).toEqual([]);
     });
 
     it("keeps a subscription whose listener throws, and all others", async () => {
@@ -160,23 +160,23 @@ export function describeBus(name: string, adapter: BusAdapter): void {
     });
 
     it("hears its own messages", async () => {
-      const heard = await collect(near, "self");
+      const received = await collect(near, "self");
       near.publish("self", text("me"));
-      expect(textOf((await heard.take(1))[0])).toBe("me");
+      expect(textOf((await received.take(1))[0])).toBe("me");
     });
 
     it("delivers 1,000 messages of one publisher in order", async () => {
-      const heard = await collect(far, "count");
+      const received = await collect(far, "count");
       for (let i = 0; i < 1_000; i++) near.publish("count", text(String(i)));
-      const numbers = (await heard.take(1_000)).map((message) => Number(textOf(message)));
+      const numbers = (await received.take(1_000)).map((message) => Number(textOf(message)));
       expect(numbers).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
     });
 
     it("has sent everything when flush resolves", async () => {
-      const heard = await collect(far, "flushed");
+      const received = await collect(far, "flushed");
       near.publish("flushed", text("x"));
       await near.flush();
-      expect(await heard.take(1)).toHaveLength(1);
+      expect(await received.take(1)).toHaveLength(1);
     });
 
     it("rejects what waits when it is closed, and everything afterwards", async () => {

@@ -107,9 +107,9 @@ function knownTo(other: Bus, bus: Bus): Bus {
         if (!/^(probe|_INBOX)\./.test(message.subject)) listener(message);
       });
       const subject = `probe.${++probes}`;
-      const failpoint = await bus.subscribe(subject, (message) => message.respond(message.bytes));
+      const probe = await bus.subscribe(subject, (message) => message.respond(message.bytes));
       await until(() => other.request(subject, new Uint8Array(), { timeoutMs: 1_000 }).catch(() => null));
-      failpoint.unsubscribe();
+      probe.unsubscribe();
       return subscription;
     },
   };

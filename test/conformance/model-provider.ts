@@ -29,26 +29,26 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
 
   test("the deltas of a text are the text", async () => {
     const { provider, requests } = create();
-    const heard: string[] = [];
-    const reply = await provider.call(requests.text, { ...patient(), onDelta: (delta) => heard.push(delta) });
+    const deltas: string[] = [];
+    const reply = await provider.call(requests.text, { ...patient(), onDelta: (delta) => deltas.push(delta) });
 
     expect(ModelReply.parse(reply)).toEqual(reply);
     expect(reply).toMatchObject({ calls: [], stopReason: "end" });
-    expect(heard.length).toBeGreaterThan(1);
-    expect(heard.join("")).toBe(reply.text);
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.join("")).toBe(reply.text);
     expect(reply.usage.outputTokens).toBeGreaterThan(0);
   });
 
   test("nothing is said beyond what is allowed, and a reply that was cut off says so", async () => {
     const { provider, requests, outputTokensMin = 1 } = create();
-    const heard: string[] = [];
+    const deltas: string[] = [];
     const request = { ...requests.text, maxOutputTokens: outputTokensMin };
-    const reply = await provider.call(request, { ...patient(), onDelta: (delta) => heard.push(delta) });
+    const reply = await provider.call(request, { ...patient(), onDelta: (delta) => deltas.push(delta) });
 
     expect(ModelReply.parse(reply)).toEqual(reply);
     expect(reply).toMatchObject({ calls: [], stopReason: "max_tokens" });
     expect(reply.usage.outputTokens).toBeLessThanOrEqual(outputTokensMin);
-    expect(heard.join("")).toBe(reply.text);
+    expect(deltas.join("")).toBe(reply.text);
   });
 
   test("a price is known or it is null, and asking for it never fails", async () => {

@@ -138,11 +138,11 @@ describe.for(wires)("over $wire", (wire) => {
     { what: "is gone in the middle", fault: { halfOpen: { afterPieces: 3 } } },
   ])("who $what of an answer is given up within 90 s, and not asked again", async ({ fault }, t) => {
     const { call, asked, clock } = await troubled(t, wire, fault);
-    let heard = 0;
+    let deltas = 0;
     const reply = call({
       onDelta() {
-        heard += 1;
-        if (heard === 3) setImmediate(() => clock.advance(75_000));
+        deltas += 1;
+        if (deltas === 3) setImmediate(() => clock.advance(75_000));
       },
     });
     await expect(reply).rejects.toMatchObject({

@@ -155,10 +155,10 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
-      const heard = vi.fn();
-      queue.onHint(heard);
+      const onHint = vi.fn();
+      queue.onHint(onHint);
       await task.park({ again: true });
-      await vi.waitFor(() => expect(heard).toHaveBeenCalled());
+      await vi.waitFor(() => expect(onHint).toHaveBeenCalled());
       const again = await takeOne(queue);
       expect([again.run, new TextDecoder().decode(again.bytes)]).toEqual([runId(1), "task 1"]);
       expect(await queue.offer(offer(1))).toBe("duplicate");
@@ -218,13 +218,13 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
 
   test("every offer is hinted at, until nobody listens", () =>
     withQueue(async (queue) => {
-      const [heard, left] = [vi.fn(), vi.fn()];
-      const stop = queue.onHint(left);
-      const unsubscribe = queue.onHint(heard);
+      const [onHint, leftListener] = [vi.fn(), vi.fn()];
+      const stop = queue.onHint(leftListener);
+      const unsubscribe = queue.onHint(onHint);
       stop();
       await queue.offer(offer(1));
-      await vi.waitFor(() => expect(heard).toHaveBeenCalled());
-      expect(left).not.toHaveBeenCalled();
+      await vi.waitFor(() => expect(onHint).toHaveBeenCalled());
+      expect(leftListener).not.toHaveBeenCalled();
       unsubscribe();
     }));
 
@@ -251,12 +251,12 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
 
   test("whoever has unsubscribed hears nothing, not even of an offer just being made", () =>
     withQueue(async (queue) => {
-      const heard = vi.fn();
-      const unsubscribe = queue.onHint(heard);
+      const onHint = vi.fn();
+      const unsubscribe = queue.onHint(onHint);
       const offering = queue.offer(offer(1));
       unsubscribe();
       await offering;
       await queue.take(anything);
-      expect(heard).not.toHaveBeenCalled();
+      expect(onHint).not.toHaveBeenCalled();
     }));
 }

@@ -67,11 +67,11 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
       fc.asyncProperty(fc.string(), fc.jsonValue(), fc.boolean(), async (name, args, granted) => {
         const call = ToolCall.parse({ id: "1", name, args });
         const grant = granted ? { tools: [name], agents: [], writes: [] } : context.grant;
-        const verdict = host.assess(call, { ...context, grant });
+        const assessment = host.assess(call, { ...context, grant });
         // What cannot be run needs nobody's consent: running it says why.
-        expect(verdict.decision).toBe("allow");
-        expect(risks).toContain(verdict.risk);
-        expect(verdict.reason).not.toBe("");
+        expect(assessment.decision).toBe("allow");
+        expect(risks).toContain(assessment.risk);
+        expect(assessment.reason).not.toBe("");
       }),
     );
     for (const call of Object.values(calls)) expect(risks).toContain(host.assess(call, context).risk);

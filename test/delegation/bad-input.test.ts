@@ -14,8 +14,8 @@ import { delegateRows } from "./bad-input/delegate-rows.ts";
 import { replyRows } from "./bad-input/reply-rows.ts";
 import { agents, lastAnswer, nothingDone, type Throws } from "./bad-input/row.ts";
 import { toolRows } from "./bad-input/tool-rows.ts";
-import { call, calling, delegate, type Said } from "./cast.ts";
-import { createSandbox } from "./sandbox.ts";
+import { createEscapeWorkspace } from "./escape-workspace.ts";
+import { call, calling, delegate, type ModelOutput } from "./scripted-agents.ts";
 import { type Session, type Team, withTeam } from "./team.ts";
 import { type Reached, spied, teamTools } from "./team-tools.ts";
 
@@ -46,16 +46,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function answer({ origin, messages }: ModelRequest): Said {
+function answer({ origin, messages }: ModelRequest): ModelOutput {
   const { agent, task, step } = origin;
   if (agent === "bystander") return step === 1 ? calling(call("echo", { step })) : "unhurt";
   if (task.startsWith("claims: ")) return claims.find(([what]) => task === `claims: ${what}`)?.[1] ?? "";
   if (task.startsWith("believes: ")) {
     return messages.length === 1 ? calling(delegate("helper", task.replace("believes", "claims"))) : lastAnswer;
   }
-  const said = byTask.get(task)?.says[step - 1] ?? lastAnswer;
-  if (typeof said === "object" && "throws" in said) throw (said as Throws).throws;
-  return said;
+  const output = byTask.get(task)?.says[step - 1] ?? lastAnswer;
+  if (typeof output === "object" && "throws" in output) throw (output as Throws).throws;
+  return output;
 }
 
 /** The results that a model was given, as it read them. */
@@ -78,8 +78,8 @@ async function journalProblems(session: string, run: string): Promise<string[]> 
 
 describe("a model that says", () => {
   it.for(rows.map((row) => [row.name, row] as const))("%s", async ([, row]) => {
-    const sandbox = await createSandbox(await emptyFolder());
-    const before = await sandbox.look();
+    const sandbox = await createEscapeWorkspace(await emptyFolder());
+    const before = await sandbox.contents();
     const logged = team.log.length;
     const session = await team.begin(row.name, {
       agent: row.agent ?? "main",
@@ -109,7 +109,7 @@ describe("a model that says", () => {
     expect(planned).toHaveLength(row.plans ?? 0);
     const started = tree.flat().flatMap((entry) => (entry.kind === "tool.started" ? [entry.tool] : []));
     expect(started, "tools that are said to have been started").toEqual([]);
-    expect(await sandbox.look()).toEqual(before);
+    expect(await sandbox.contents()).toEqual(before);
     expect(team.log.slice(logged).filter(({ level }) => level === "error")).toEqual([]);
     expect(await journalProblems(session.session, session.run)).toEqual([]);
   });

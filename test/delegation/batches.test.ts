@@ -2,8 +2,16 @@
 import type { ToolCall } from "@troupe/core";
 import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
-import { type Answer, call, calling, delegate, failure, type ScenarioAgents, toldTo } from "./cast.ts";
-import { askedOf, openedIn, plannedIn, responseIn, settledIn, wordsIn } from "./looking.ts";
+import { askedOf, openedIn, plannedIn, responseIn, settledIn, wordsIn } from "./journal-queries.ts";
+import {
+  type Answer,
+  call,
+  calling,
+  delegate,
+  failure,
+  type ScenarioAgents,
+  toolResultsIn,
+} from "./scripted-agents.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
 import { type Team, teamSizes, withTeam } from "./team.ts";
 
@@ -24,7 +32,7 @@ const tasksOf = (...tasks: string[]) => tasks.map((task) => ({ agent: "helper", 
 
 const toldIn = (team: Team): Record<string, unknown>[] =>
   askedOf(team, "main")
-    .flatMap(toldTo)
+    .flatMap(toolResultsIn)
     .map(({ text }) => JSON.parse(text));
 
 describe.each(teamSizes)("with $what", (size) => {
@@ -117,7 +125,7 @@ describe.each(teamSizes)("with $what", (size) => {
       if (step === 1)
         return calling(call("delegate", { tasks: tasksOf("a 2", "b 60", "c 60"), mode: "parallel_streaming" }));
       if (step > 2) return "one was enough";
-      const { running } = JSON.parse(toldTo(question)[0]?.text ?? "");
+      const { running } = JSON.parse(toolResultsIn(question)[0]?.text ?? "");
       return calling(call("delegate", { cancel: running.map(({ handle }: { handle: string }) => handle) }));
     };
     await withTeam({ ...size, agents, answer, clock }, async (team) => {

@@ -3,8 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createAgentSource, shippedAgentsFolder } from "@troupe/roles";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Answer, call, calling, delegate, toldTo } from "./cast.ts";
-import { askedOf, openedIn, settledIn, wordsIn } from "./looking.ts";
+import { askedOf, openedIn, settledIn, wordsIn } from "./journal-queries.ts";
+import { type Answer, call, calling, delegate, toolResultsIn } from "./scripted-agents.ts";
 import { teamSizes, withTeam } from "./team.ts";
 
 const agents = [
@@ -126,7 +126,7 @@ describe.each(teamSizes)("with $what", (size) => {
         metrics: { iterations: 2 },
       });
       expect(of.get("never fits")).toMatchObject({ status: "failed", error: { type: "verification" } });
-      const told = askedOf(team, "main").flatMap(toldTo);
+      const told = askedOf(team, "main").flatMap(toolResultsIn);
       expect(told.map(({ isError }) => isError)).toEqual([false, false, true]);
       const mending = askedOf(team, "helper").find(({ origin }) => origin.task === "is mended" && origin.step === 2);
       expect(mending?.messages.at(-1)?.text).toContain("the answer is not JSON");

@@ -3,9 +3,9 @@
  * numbers are those of the list of pains that the project was begun with.
  */
 import { describe, expect, it } from "vitest";
-import { type Answer, call, calling, delegate, failure, toldTo } from "./cast.ts";
 import { createGate } from "./gate.ts";
-import { askedOf, openedIn, responseIn, rowsOf, settledIn } from "./looking.ts";
+import { askedOf, openedIn, responseIn, rowsOf, settledIn } from "./journal-queries.ts";
+import { type Answer, call, calling, delegate, failure, toolResultsIn } from "./scripted-agents.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
 import { teamSizes, withTeam } from "./team.ts";
 
@@ -32,7 +32,7 @@ describe.each(teamSizes)("with $what", (size) => {
       const session = await team.begin("go");
       expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 4 } } });
       expect((await team.rows(session.session)).runs).toHaveLength(4);
-      const told = askedOf(team, "helper").flatMap(toldTo);
+      const told = askedOf(team, "helper").flatMap(toolResultsIn);
       expect(told).toHaveLength(12);
       expect(told.every(({ isError }) => isError)).toBe(true);
     });
@@ -96,7 +96,7 @@ describe.each(teamSizes)("with $what", (size) => {
       expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 7 } } });
       expect(gate.mostAtOnce).toBe(2);
       const results = askedOf(team, "main")
-        .flatMap(toldTo)
+        .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text).details);
       expect(results).toEqual(tasks.map((task) => `did ${task}`));
     });
@@ -113,7 +113,7 @@ describe.each(teamSizes)("with $what", (size) => {
       expect(response).toMatchObject({ status: "completed", details: "done" });
       expect(response.metrics.durationMs).toBe(60_000);
       const [hung, worked] = askedOf(team, "main")
-        .flatMap(toldTo)
+        .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text));
       expect(hung).toMatchObject({ status: "timeout", bailout_reason: "timeout" });
       expect(worked).toMatchObject({ status: "completed", details: "worked" });
@@ -141,7 +141,7 @@ describe.each(teamSizes)("with $what", (size) => {
     await withTeam({ ...size, agents, answer }, async (team) => {
       expect(await team.ask("go")).toMatchObject({ status: "completed" });
       expect(askedOf(team, "helper")).toHaveLength(3);
-      const [told] = askedOf(team, "main").flatMap(toldTo);
+      const [told] = askedOf(team, "main").flatMap(toolResultsIn);
       expect(JSON.parse(told?.text ?? "")).toMatchObject({
         status: "bailed_out",
         bailout_reason: "max_iterations",
@@ -168,10 +168,10 @@ describe.each(teamSizes)("with $what", (size) => {
       expect(response).toMatchObject({ status: "completed", details: "done" });
       expect(response.metrics.durationMs).toBeLessThan(100_000);
       const [, child = []] = await team.tree(session);
-      const { request, pin } = openedIn(child);
+      const { request, pin: spec } = openedIn(child);
       expect(request.remainingMs).toBe(59_000);
-      expect(pin.budget.tokens).toBeGreaterThan(0);
-      expect(pin.budget.tokens).toBeLessThan(50_000);
+      expect(spec.budget.tokens).toBeGreaterThan(0);
+      expect(spec.budget.tokens).toBeLessThan(50_000);
       expect(responseIn(child).status).toBe("timeout");
     });
   });
@@ -196,7 +196,7 @@ describe.each(teamSizes)("with $what", (size) => {
         details: "Found 7 files; two folders are left.",
         toolsUsed: ["echo"],
       });
-      const [told] = askedOf(team, "main").flatMap(toldTo);
+      const [told] = askedOf(team, "main").flatMap(toolResultsIn);
       expect(JSON.parse(told?.text ?? "")).toMatchObject({
         bailout_reason: "max_iterations",
         details: "Found 7 files; two folders are left.",
@@ -239,10 +239,10 @@ describe.each(teamSizes)("with $what", (size) => {
       const session = await team.begin("go", { limits: { maxDepth: 2 } });
       expect(await session.response).toMatchObject({ status: "completed" });
       const [, ...children] = await team.tree(session);
-      const pins = children
+      const specs = children
         .map((entries) => openedIn(entries))
-        .map(({ request, pin }) => ({ task: request.task, ...pin }));
-      const specOf = (task: string) => pins.find((pin) => pin.task === task);
+        .map(({ request, pin: spec }) => ({ task: request.task, ...spec }));
+      const specOf = (task: string) => specs.find((spec) => spec.task === task);
       expect(specOf("more")?.limits).toMatchObject({ ...own, maxDepth: 2 });
       expect(specOf("more")?.budget.tokens).toBe(8_000);
       expect(specOf("less")?.limits).toMatchObject({
@@ -256,11 +256,11 @@ describe.each(teamSizes)("with $what", (size) => {
 
   it("pain 17: a model that is asked to wait waits, and loses nothing of its work", async () => {
     const clock = createSteppingClock();
-    let turnedAway = 0;
+    let refusedCalls = 0;
     const answer = asking(["work"], ({ origin }) => {
       if (origin.step < 3) return calling(call("echo", { at: origin.step }));
-      turnedAway += 1;
-      if (turnedAway <= 4) throw failure("rate_limit", 20_000);
+      refusedCalls += 1;
+      if (refusedCalls <= 4) throw failure("rate_limit", 20_000);
       return "worked";
     });
     await withTeam({ ...size, agents: helped, answer, clock }, async (team) => {
@@ -295,7 +295,7 @@ describe.each(teamSizes)("with $what", (size) => {
         metrics: { subtree: { runs: 5 } },
       });
       const results = askedOf(team, "main")
-        .flatMap(toldTo)
+        .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text).details);
       expect(results).toEqual(["shaky at attempt 3", "steady at attempt 1"]);
       const attempts = settledIn(await team.entries(session)).filter(({ request }) => request === "shaky");

@@ -7,9 +7,9 @@ import { openEntry } from "@troupe/core/internal";
 import { defineTool } from "@troupe/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Answer, call, calling, delegate, toldTo } from "./cast.ts";
 import { createGate } from "./gate.ts";
-import { askedOf, endsWith, plannedBy, responseIn, rowsOf, settledIn, wordsIn } from "./looking.ts";
+import { askedOf, endsWith, plannedBy, responseIn, rowsOf, settledIn, wordsIn } from "./journal-queries.ts";
+import { type Answer, call, calling, delegate, toolResultsIn } from "./scripted-agents.ts";
 import { teamSizes, withTeam } from "./team.ts";
 import { teamTools } from "./team-tools.ts";
 
@@ -58,7 +58,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
     await withTeam({ ...size, agents, answer }, async (team) => {
       expect(await team.ask("go")).toMatchObject({ status: "completed", details: "done" });
-      const told = askedOf(team, "main").flatMap(toldTo);
+      const told = askedOf(team, "main").flatMap(toolResultsIn);
       expect(told.map(({ text, isError }) => [JSON.parse(text).details, isError])).toEqual([
         ["did a", false],
         ["the vendor has lost its head", true],
@@ -86,7 +86,7 @@ describe.each(teamSizes)("with $what", (size) => {
       };
       await withTeam({ ...size, agents, answer }, async (team) => {
         expect(await team.ask("go")).toMatchObject({ status: "completed" });
-        const [told] = askedOf(team, "main").flatMap(toldTo);
+        const [told] = askedOf(team, "main").flatMap(toolResultsIn);
         expect(JSON.parse(told?.text ?? "")).toMatchObject({ policy, ...(expected as object) });
       });
     }
@@ -140,7 +140,7 @@ describe.each(teamSizes)("with $what", (size) => {
       sibling.open();
       expect(await session.response).toMatchObject({ status: "completed", details: "done" });
       const [cancelled, worked] = askedOf(team, "main")
-        .flatMap(toldTo)
+        .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text));
       expect(cancelled).toMatchObject({ status: "cancelled", error: { message: "wrong way" } });
       expect(worked).toMatchObject({ status: "completed", details: "worked" });
@@ -188,7 +188,7 @@ describe.each(teamSizes)("with $what", (size) => {
     await withTeam({ ...size, agents, answer }, async (team) => {
       const session = await team.begin("go");
       expect(await session.response).toMatchObject({ status: "completed" });
-      const [told] = askedOf(team, "main").flatMap(toldTo);
+      const [told] = askedOf(team, "main").flatMap(toolResultsIn);
       const result = JSON.parse(told?.text ?? "");
       expect(result).toMatchObject({ status: "completed", details_truncated: true });
       expect(long.startsWith(result.details.slice(0, -1))).toBe(true);
@@ -281,8 +281,8 @@ describe.each(teamSizes)("with $what", (size) => {
       const responses = await Promise.all(sessions.map(({ response }) => response));
       expect(responses.map(({ details }) => details)).toEqual(words.map((word) => `${word} is kept`));
       for (const question of askedOf(team, "helper")) {
-        const heard = words.filter((word) => wordsIn(question).includes(word));
-        expect(heard).toEqual([question.origin.task.replace("keep ", "")]);
+        const received = words.filter((word) => wordsIn(question).includes(word));
+        expect(received).toEqual([question.origin.task.replace("keep ", "")]);
       }
       await Promise.all(sessions.map((session) => team.entriesOnce(session, endsWith("run.settled"))));
     });

@@ -6,8 +6,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ApprovalAnswer, type ApprovalRow } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { type Answer, call, calling, delegate, toldTo } from "./cast.ts";
-import { askedOf, openedIn, responseIn, settledIn } from "./looking.ts";
+import { askedOf, openedIn, responseIn, settledIn } from "./journal-queries.ts";
+import { type Answer, call, calling, delegate, toolResultsIn } from "./scripted-agents.ts";
 import { type Session, type Team, teamSizes, withTeam } from "./team.ts";
 
 const yes = ApprovalAnswer.parse({ approved: true });
@@ -33,7 +33,7 @@ function asking(tasks: readonly string[], helper: Answer): Answer {
 const deploying: Answer = (question) =>
   question.origin.step === 1
     ? calling(call("deploy", { to: question.origin.task }))
-    : (toldTo(question)[0]?.text ?? "nothing");
+    : (toolResultsIn(question)[0]?.text ?? "nothing");
 
 const withHelper = (helper: object = {}) => [
   { id: "main", subagents: { allow: ["helper"] } },
@@ -56,13 +56,13 @@ describe.each(teamSizes)("with $what", (size) => {
       "failed",
     ],
     ["an answer that fits no schema", '"status: completed"', { outputSchema: { type: "object" } }, "failed"],
-  ])("pain 11: %s is a failure, whatever the text calls it", async (_, said, helper, status) => {
-    await withTeam({ ...size, agents: withHelper(helper), answer: asking(["report"], () => said) }, async (team) => {
+  ])("pain 11: %s is a failure, whatever the text calls it", async (_, text, helper, status) => {
+    await withTeam({ ...size, agents: withHelper(helper), answer: asking(["report"], () => text) }, async (team) => {
       const session = await team.begin("go");
       await session.response;
       const [settled] = settledIn(await team.entries(session));
       expect(settled).toMatchObject({ status, success: false });
-      const [told] = askedOf(team, "main").flatMap(toldTo);
+      const [told] = askedOf(team, "main").flatMap(toolResultsIn);
       expect(told?.isError).toBe(true);
       expect(JSON.parse(told?.text ?? "")).toMatchObject({ status });
     });
@@ -117,7 +117,7 @@ describe.each(teamSizes)("with $what", (size) => {
         ["lead", ["echo"]],
         ["helper", ["echo"]],
       ]);
-      const told = askedOf(team, "helper").flatMap(toldTo);
+      const told = askedOf(team, "helper").flatMap(toolResultsIn);
       expect(told.map(({ isError }) => isError)).toEqual([true, true, true]);
       const [, , helper = []] = tree;
       await team.rows(session.session);
@@ -187,7 +187,7 @@ describe.each(teamSizes)("with $what", (size) => {
       ]);
       expect(await session.response).toMatchObject({ status: "completed" });
       const told = askedOf(team, "main")
-        .flatMap(toldTo)
+        .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text).details);
       expect(told).toEqual(["deployed to north", expect.stringContaining("not on a Friday"), "deployed to west"]);
       const asked = askedOf(team, "helper").map(({ origin }) => `${origin.task} ${origin.step}`);
@@ -207,7 +207,7 @@ describe.each(teamSizes)("with $what", (size) => {
       expect(await team.ask("go")).toMatchObject({ status: "completed", metrics: { subtree: { runs: 1 } } });
       const spec = team.questions[0]?.tools.find(({ name }) => name === "delegate");
       expect(spec?.inputSchema).toMatchObject({ properties: { agent: { enum: ["helper"] } } });
-      const [told] = askedOf(team, "main").flatMap(toldTo);
+      const [told] = askedOf(team, "main").flatMap(toolResultsIn);
       expect(JSON.parse(told?.text ?? "").error.message).toBe('you cannot delegate to "Helper"; you can to: helper');
     });
   });
@@ -226,7 +226,7 @@ describe.each(teamSizes)("with $what", (size) => {
       for (const entries of tree.slice(1)) {
         expect(responseIn(entries)).toMatchObject({ status: "bailed_out", bailoutReason: "repeated_calls" });
       }
-      const told = askedOf(team, "lead").flatMap(toldTo);
+      const told = askedOf(team, "lead").flatMap(toolResultsIn);
       expect(told[0]?.text).toContain("main → lead → main is a cycle");
     });
   });

@@ -1,5 +1,5 @@
 import type { Clock } from "@troupe/core";
-import { turns } from "./elsewhere/activity.ts";
+import { turns } from "./remote/activity.ts";
 
 /** Time that a test moves: from one thing that falls due to the next, as soon as nothing else is at work. */
 export interface SteppingClock extends Clock {

@@ -1,7 +1,7 @@
 /** The harness itself: a team of two hosts is two hosts, one of two processes has its children elsewhere, time moves only as far as it has to, and nothing is left behind. */
 import { describe, expect, it } from "vitest";
-import { calling, delegate } from "./cast.ts";
-import { openedIn } from "./looking.ts";
+import { openedIn } from "./journal-queries.ts";
+import { calling, delegate } from "./scripted-agents.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
 import { type TeamOptions, teamSizes, withTeam } from "./team.ts";
 

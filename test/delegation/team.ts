@@ -32,12 +32,12 @@ import {
 } from "@troupe/runtime";
 import { createToolHost, openApprovalRules, type Tool } from "@troupe/tools";
 import type { z } from "zod";
+import { expectReplayable } from "../harness/expect-replayable.ts";
 import { findNatsServer } from "../harness/nats-server.ts";
-import { expectReplayable } from "../harness/replayed.ts";
-import { type Answer, castOf, modelOf, type ScenarioAgents, type TeamAgent } from "./cast.ts";
-import type { TeamPorts } from "./elsewhere/ports.ts";
-import { openTwoProcesses } from "./elsewhere/two-processes.ts";
-import { type LogLine, listeningLogger } from "./log.ts";
+import { type LogLine, recordingLogger } from "./recording-logger.ts";
+import type { TeamPorts } from "./remote/ports.ts";
+import { openRemoteHost } from "./remote/remote-host.ts";
+import { type Answer, agentSourceOf, modelOf, type ScenarioAgents, type TeamAgent } from "./scripted-agents.ts";
 import type { SteppingClock } from "./stepping-clock.ts";
 import { teamTools } from "./team-tools.ts";
 
@@ -132,48 +132,48 @@ export interface Team {
  */
 export async function withTeam(options: TeamOptions, use: (team: Team) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), "troupe-team-"));
-  const undo: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
+  const cleanup: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
-    await use(await startTeam(options, folder, undo));
+    await use(await startTeam(options, folder, cleanup));
   } finally {
-    for (let step = undo.pop(); step; step = undo.pop()) await step();
+    for (let step = cleanup.pop(); step; step = cleanup.pop()) await step();
   }
 }
 
-async function startTeam(options: TeamOptions, folder: string, undo: (() => unknown)[]): Promise<Team> {
-  const { log, logger } = listeningLogger();
+async function startTeam(options: TeamOptions, folder: string, cleanup: (() => unknown)[]): Promise<Team> {
+  const { log, logger } = recordingLogger();
   const questions: ModelRequest[] = [];
   const clock = options.clock ?? systemClock();
   const patiently = <T>(promise: Promise<T>): Promise<T> => options.clock?.until(promise) ?? promise;
 
   const { policy = defaultPolicy, tools = teamTools, capacity = 4 } = options;
-  const agentSource = options.agentSource ?? castOf(options.agents ?? [{ id: "main" }]);
+  const agentSource = options.agentSource ?? agentSourceOf(options.agents ?? [{ id: "main" }]);
   const models = modelOf(options, clock, questions);
-  const far =
+  const remoteHost =
     options.processes === 2
-      ? await openTwoProcesses({
+      ? await openRemoteHost({
           ...{ folder, logger, models, tools, policy, agentSource, capacity },
           writesPrompts: options.agentSource !== undefined,
           ...(options.clock && { clock: options.clock }),
           ...(options.loses && { loses: options.loses }),
         })
       : null;
-  const ports = far?.ports ?? (await openEmbeddedPorts(options, folder, logger));
+  const ports = remoteHost?.ports ?? (await openEmbeddedPorts(options, folder, logger));
   const { journal } = ports;
-  undo.push(() => (far ?? ports).close());
-  undo.push(async () => expectReplayable(await readFeed(journal)));
+  cleanup.push(() => (remoteHost ?? ports).close());
+  cleanup.push(async () => expectReplayable(await readFeed(journal)));
   const record = await openRecord({ file: path.join(folder, "troupe.db") });
-  undo.push(() => record.close());
+  cleanup.push(() => record.close());
   const recorder = startRecorder({
     journal,
     record,
     onError: ({ message }) => logger.error({}, `record: ${message}`),
   });
-  undo.push(() => recorder.stop());
+  cleanup.push(() => recorder.stop());
   const rules = await openApprovalRules({ file: path.join(folder, "rules.json") });
-  const { agents, pollMs, ...lease } = far?.hosting ?? {};
+  const { agents, pollMs, ...lease } = remoteHost?.hosting ?? {};
   /** What each process has of its own. */
-  const worldOf = (hostId: string): HostDeps => ({
+  const depsOf = (hostId: string): HostDeps => ({
     ...ports,
     ...lease,
     bus: lossy(ports.bus, options.loses),
@@ -192,7 +192,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const startHosts = async (): Promise<void> => {
     for (let i = 0; i < (options.hosts ?? 1); i += 1) {
       hostsMade += 1;
-      const deps = worldOf(`host-${hostsMade}`);
+      const deps = depsOf(`host-${hostsMade}`);
       const host = createActorHost({
         deps,
         capacity,
@@ -202,17 +202,17 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
       hosts.push(host);
       await host.start();
     }
-    await far?.start(`far-${hostsMade}`);
+    await remoteHost?.start(`far-${hostsMade}`);
   };
   const stopHosts = async (): Promise<void> => {
-    const stops = [...hosts.splice(0), ...(far ? [far] : [])].map((host) => host.stop({ graceMs: 50 }));
+    const stops = [...hosts.splice(0), ...(remoteHost ? [remoteHost] : [])].map((host) => host.stop({ graceMs: 50 }));
     await patiently(Promise.all(stops));
   };
   await startHosts();
-  undo.push(stopHosts);
+  cleanup.push(stopHosts);
 
   const service = createService({
-    deps: worldOf("door"),
+    deps: depsOf("door"),
     record: record.reader,
     rules,
     policy,
@@ -224,7 +224,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
       throw new Error("nobody asks a test how it is");
     },
   });
-  undo.push(() => service.close());
+  cleanup.push(() => service.close());
 
   const begin = async (task: string, submission: Submission = {}): Promise<Session> => {
     const submitted = await service.submit(SubmitSession.parse({ task, ...submission }));

@@ -8,8 +8,8 @@ import path from "node:path";
 import type { AgentRegistry } from "@troupe/core";
 import { createAgentSource } from "@troupe/roles";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Answer, call, calling, type Said, type ScenarioAgents, toldTo } from "./cast.ts";
-import { askedOf, openedIn, responseIn, settledIn, wordsIn } from "./looking.ts";
+import { askedOf, openedIn, responseIn, settledIn, wordsIn } from "./journal-queries.ts";
+import { type Answer, call, calling, type ModelOutput, type ScenarioAgents, toolResultsIn } from "./scripted-agents.ts";
 import { createSteppingClock, type SteppingClock } from "./stepping-clock.ts";
 import { type TeamSize, teamSizes, withTeam } from "./team.ts";
 
@@ -82,7 +82,7 @@ describe.each(teamSizes)("with $what", (size) => {
 
   it("a review of a change is put together of three, each with the change before its eyes, though one of them fails", async () => {
     const clock = createSteppingClock();
-    const verdict = `troupe:
+    const review = `troupe:
   outputSchema:
     type: object
     properties:
@@ -91,11 +91,11 @@ describe.each(teamSizes)("with $what", (size) => {
     required: [verdict, findings]`;
     const registry = await registryOf({
       lead: lead("Reviews changes.", "security", "style", "coverage"),
-      security: file("security", "Looks for holes.", `tools: [read]\n${verdict}`),
-      style: file("style", "Looks at the form.", `tools: []\n${verdict}`),
+      security: file("security", "Looks for holes.", `tools: [read]\n${review}`),
+      style: file("style", "Looks at the form.", `tools: []\n${review}`),
       coverage: file("coverage", "Looks for missing tests.", "tools: [read]"),
     });
-    const reviews: Record<string, Said | Error> = {
+    const reviews: Record<string, ModelOutput | Error> = {
       security: '{"verdict":"mend","findings":["the token is logged"]}',
       style: '{"verdict":"keep","findings":[]}',
       coverage: new Error("the vendor has lost its head"),
@@ -114,7 +114,7 @@ describe.each(teamSizes)("with $what", (size) => {
         context_files: ["change.diff"],
       }));
       if (step === 1) return calling(call("delegate", { tasks }));
-      const { results, failed } = JSON.parse(toldTo(question)[0]?.text ?? "");
+      const { results, failed } = JSON.parse(toolResultsIn(question)[0]?.text ?? "");
       const findings = results.flatMap((result: { status: string; details: string }) =>
         result.status === "completed" ? JSON.parse(result.details).findings : [],
       );

@@ -1,8 +1,8 @@
 /** A grandchild asks a person: who asks is told whole, and nobody above it is late because of that. */
 import { ApprovalAnswer } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { type Answer, call, calling, delegate, toldTo } from "./cast.ts";
-import { endsWith, openedIn, plannedBy, responseIn } from "./looking.ts";
+import { endsWith, openedIn, plannedBy, responseIn } from "./journal-queries.ts";
+import { type Answer, call, calling, delegate, toolResultsIn } from "./scripted-agents.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
 import { teamSizes, withTeam } from "./team.ts";
 
@@ -25,7 +25,7 @@ describe.each(teamSizes)("with $what", (size) => {
     const answer: Answer = async (question) => {
       const { agent, step } = question.origin;
       await new Promise<void>((resolve) => clock.after(5_000, resolve));
-      if (step > 1) return toldTo(question)[0]?.text ?? "";
+      if (step > 1) return toolResultsIn(question)[0]?.text ?? "";
       if (agent === "helper") return calling(call("deploy", { to: "prod" }));
       return calling(delegate(agent === "main" ? "lead" : "helper", "get it out"));
     };

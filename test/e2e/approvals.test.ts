@@ -7,16 +7,16 @@ import { ApprovalOutcome, ApprovalRule } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
-import { ofOneProcess } from "../harness/company.ts";
 import { startDaemon } from "../harness/daemon.ts";
-import { askBeforeShell, writePolicy } from "../harness/furnish.ts";
+import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
+import { commandOf, questionsOf, responseOf, runsWhere, statusLines } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
-import { commandOf, questionsOf, responseOf, runsWhere, standing } from "../harness/watch.ts";
+import { onlyWithoutWorker } from "../harness/test-hosts.ts";
 
 /** Main and its coder ask at the same time; both say in the end what they read of their commands. */
 const asking = {
@@ -154,14 +154,14 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
     const { runs } = await client.session(session);
     const coder = runs.find(({ agent }) => agent === "coder")?.run ?? "";
     const { entries } = await client.entries(coder);
-    const said = entries.flatMap((entry) => (entry.kind === "model.replied" ? [entry.reply.text] : []));
-    expect(said[1]).toMatch(/^I read: .*denied by ada: not on a Friday/);
+    const replies = entries.flatMap((entry) => (entry.kind === "model.replied" ? [entry.reply.text] : []));
+    expect(replies[1]).toMatch(/^I read: .*denied by ada: not on a Friday/);
     const calls = await ledger.calls(runs.map(({ run }) => run));
     // The first, the second, the fourth and the ninth: never the one that was denied.
     expect(calls.filter(({ kind }) => kind === "tool")).toHaveLength(4);
   });
 
-  ofOneProcess(it)(
+  onlyWithoutWorker(it)(
     "that is answered by a rule is not asked again, until the rule is removed",
     async ({ expect, onTestFinished }) => {
       const { home } = daemon();
@@ -216,7 +216,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
   );
 });
 
-ofOneProcess(describe.concurrent)("of several answers", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }, () => {
   it("the first holds, in a race of approving and denying too", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
@@ -251,7 +251,7 @@ ofOneProcess(describe.concurrent)("of several answers", { timeout: 60_000 }, () 
   });
 });
 
-ofOneProcess(describe.concurrent)("time in which a person is waited for", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("time in which a person is waited for", { timeout: 60_000 }, () => {
   it("counts neither for the run that asks nor for the one above it", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
@@ -264,7 +264,7 @@ ofOneProcess(describe.concurrent)("time in which a person is waited for", { time
       "patient",
     );
     const run = startTroupe(["run", "x", "--timeout", "20000", "--json", "--scenario", scenario], { home, test });
-    const [, session = ""] = await run.said(/session (\S+)/);
+    const [, session = ""] = await run.waitForOutput(/session (\S+)/);
     const [question] = await questionsOf(daemon(), session, 1);
     // Longer than the run may take: what is tested is time itself.
     await delay(21_000);
@@ -278,7 +278,7 @@ ofOneProcess(describe.concurrent)("time in which a person is waited for", { time
   });
 });
 
-ofOneProcess(describe.concurrent)("without anybody to ask", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("without anybody to ask", { timeout: 60_000 }, () => {
   it("--no-input ends with 8 and says what is missing; answered without a daemon, the next one goes on", async ({
     expect,
     onTestFinished,
@@ -323,8 +323,8 @@ ofOneProcess(describe.concurrent)("without anybody to ask", { timeout: 60_000 },
     const scenario = await writeScenario(home, asking);
     const run = startTroupe(["run", "x", "--scenario", scenario], { home, test });
     const commands = await Promise.all([
-      run.said(/main asks to run shell \(medium risk\): troupe (approvals approve \S+) #/),
-      run.said(/main › coder asks to run shell \(medium risk\): troupe (approvals approve \S+) #/),
+      run.waitForOutput(/main asks to run shell \(medium risk\): troupe (approvals approve \S+) #/),
+      run.waitForOutput(/main › coder asks to run shell \(medium risk\): troupe (approvals approve \S+) #/),
     ]);
     const answers = await Promise.all(commands.map(([, words = ""]) => troupe(words.split(" "), { home })));
     expect(answers.map(({ stdout }) => stdout)).toEqual([
@@ -335,56 +335,61 @@ ofOneProcess(describe.concurrent)("without anybody to ask", { timeout: 60_000 },
   });
 });
 
-ofOneProcess(describe.concurrent)("a daemon killed with kill -9 while people are asked", { timeout: 60_000 }, () => {
-  it.for([
-    { when: "nothing else is at work", busy: 0 },
-    { when: "another agent is in the middle of a model call", busy: 600_000 },
-  ])(
-    "when $when: asks again what it asked, repeats nothing, and an answer finishes it",
-    async ({ busy }, { expect, onTestFinished }) => {
-      const test = { onTestFinished };
-      const home = await tempFolder("killed", test);
-      await writePolicy(home, askBeforeShell);
-      const ledger = ledgerOf(home);
-      // Only the first daemon is kept busy: its scenario is read anew by the next.
-      const agents = (latencyMs: number) => ({
-        ...asking,
-        main: [
-          {
-            steps: [
-              { calls: [shell("echo main > main.txt"), delegate("coder", "help"), delegate("researcher", "look")] },
-              { text: "{{result.0.summary}}; the coder says: {{result.1.summary}}" },
-            ],
-          },
-        ],
-        researcher: [{ steps: [{ text: "looked", latencyMs }] }],
-      });
-      const scenario = await writeScenario(home, agents(busy));
-      const first = await startDaemon({ home, test, env: ledger.env });
-      const { session } = await first.client.submit({ task: "x", scenario, origin: "api" });
-      const asked = await questionsOf(first, session, 2);
-      await runsWhere(first, session, (runs) =>
-        standing(runs).includes(busy ? "researcher running" : "researcher completed"),
-      );
-      await first.kill();
-      const before = await ledger.calls();
+onlyWithoutWorker(describe.concurrent)(
+  "a daemon killed with kill -9 while people are asked",
+  { timeout: 60_000 },
+  () => {
+    it.for([
+      { when: "nothing else is at work", busy: 0 },
+      { when: "another agent is in the middle of a model call", busy: 600_000 },
+    ])(
+      "when $when: asks again what it asked, repeats nothing, and an answer finishes it",
+      async ({ busy }, { expect, onTestFinished }) => {
+        const test = { onTestFinished };
+        const home = await tempFolder("killed", test);
+        await writePolicy(home, askBeforeShell);
+        const ledger = ledgerOf(home);
+        // Only the first daemon is kept busy: its scenario is read anew by the next.
+        const agents = (latencyMs: number) => ({
+          ...asking,
+          main: [
+            {
+              steps: [
+                { calls: [shell("echo main > main.txt"), delegate("coder", "help"), delegate("researcher", "look")] },
+                { text: "{{result.0.summary}}; the coder says: {{result.1.summary}}" },
+              ],
+            },
+          ],
+          researcher: [{ steps: [{ text: "looked", latencyMs }] }],
+        });
+        const scenario = await writeScenario(home, agents(busy));
+        const first = await startDaemon({ home, test, env: ledger.env });
+        const { session } = await first.client.submit({ task: "x", scenario, origin: "api" });
+        const asked = await questionsOf(first, session, 2);
+        await runsWhere(first, session, (runs) =>
+          statusLines(runs).includes(busy ? "researcher running" : "researcher completed"),
+        );
+        await first.kill();
+        const before = await ledger.calls();
 
-      await writeScenario(home, agents(0));
-      const second = await startDaemon({ home, test, env: ledger.env });
-      const after = await runsWhere(second, session, (runs) => standing(runs).includes("researcher completed"));
-      expect(standing(after).slice(0, 2)).toEqual(["main waiting", "coder waiting"]);
-      expect(await questionsOf(second, session, 2)).toEqual(asked);
-      const begun = (await ledger.calls()).slice(before.length);
-      // The call that was under way is lost, and made again: it never had an outcome.
-      expect(begun.map(({ kind }) => kind)).toEqual(busy ? ["model"] : []);
-      for (const { id } of asked) expect((await second.client.answer(id, { approved: true })).outcome).toBe("answered");
-      expect(await responseOf(second, session)).toMatchObject({ status: "completed", details: completedAs });
-      const keys = (await ledger.calls()).map(({ key }) => key);
-      const lost = begun.map(({ key }) => key);
-      expect(repeatedKeys(keys)).toEqual(lost);
-      await second.stop();
-      const entries = [...readJournalFile(path.join(home, "journal.db")).values()].flat().map(({ entry }) => entry);
-      expect(entries.filter(({ kind }) => kind === "approval.requested")).toHaveLength(2);
-    },
-  );
-});
+        await writeScenario(home, agents(0));
+        const second = await startDaemon({ home, test, env: ledger.env });
+        const after = await runsWhere(second, session, (runs) => statusLines(runs).includes("researcher completed"));
+        expect(statusLines(after).slice(0, 2)).toEqual(["main waiting", "coder waiting"]);
+        expect(await questionsOf(second, session, 2)).toEqual(asked);
+        const begun = (await ledger.calls()).slice(before.length);
+        // The call that was under way is lost, and made again: it never had an outcome.
+        expect(begun.map(({ kind }) => kind)).toEqual(busy ? ["model"] : []);
+        for (const { id } of asked)
+          expect((await second.client.answer(id, { approved: true })).outcome).toBe("answered");
+        expect(await responseOf(second, session)).toMatchObject({ status: "completed", details: completedAs });
+        const keys = (await ledger.calls()).map(({ key }) => key);
+        const lost = begun.map(({ key }) => key);
+        expect(repeatedKeys(keys)).toEqual(lost);
+        await second.stop();
+        const entries = [...readJournalFile(path.join(home, "journal.db")).values()].flat().map(({ entry }) => entry);
+        expect(entries.filter(({ kind }) => kind === "approval.requested")).toHaveLength(2);
+      },
+    );
+  },
+);

@@ -49,9 +49,9 @@ describe.concurrent("arguments", () => {
     const asked = args.includes("--json") ? "json" : "text";
     const result = await troupe(args, { home });
     expect(result.code).toBe(2);
-    const said = asked === "text" ? refusal(result) : errorIn(result.stdout);
-    expect("error" in said ? said.error : said.message).toContain(names);
-    expect(said.fix).toBe(fix);
+    const output = asked === "text" ? refusal(result) : errorIn(result.stdout);
+    expect("error" in output ? output.error : output.message).toContain(names);
+    expect(output.fix).toBe(fix);
     expect(await readdir(home)).toEqual([]);
   });
 
@@ -287,8 +287,8 @@ describe.concurrent("a provider without a model that could be guessed", () => {
     }
     expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);
     await daemon.stop();
-    const said = [alone, attached, doctor].map(({ stdout, stderr }) => stdout + stderr).join("");
-    expect(said + daemon.stderr() + (await allText(home))).not.toContain("very-secret");
+    const output = [alone, attached, doctor].map(({ stdout, stderr }) => stdout + stderr).join("");
+    expect(output + daemon.stderr() + (await allText(home))).not.toContain("very-secret");
   });
 
   it("set after the demo daemon was started: makes run exit with 3 as well", async ({ expect, onTestFinished }) => {

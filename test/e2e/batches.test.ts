@@ -3,12 +3,12 @@ import { readdir } from "node:fs/promises";
 import { RunResponse } from "@troupe/core";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { writeAgent } from "../harness/furnish.ts";
+import { writeAgent } from "../harness/home-files.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, gate, openGate } from "../harness/scripted-calls.ts";
+import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
-import { responseOf, runsWhere } from "../harness/watch.ts";
 
 const many = 1_000;
 
@@ -203,8 +203,8 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
     await openGate(workspace, "later");
     expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: "enough" });
     const { entries } = await client.entries(run);
-    const said = entries.flatMap((entry) => (entry.kind === "model.replied" ? [entry.reply.text] : []));
-    const first = JSON.parse(said[1] ?? "");
+    const replies = entries.flatMap((entry) => (entry.kind === "model.replied" ? [entry.reply.text] : []));
+    const first = JSON.parse(replies[1] ?? "");
     expect(first.first).toMatchObject({ name: "quick", status: "completed", summary: "quick done" });
     expect(first.running).toEqual([
       { handle: "1.0.1", name: "later", agent: "coder" },

@@ -5,10 +5,10 @@ import path from "node:path";
 import { RunResponse } from "@troupe/core";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { ofOneProcess } from "../harness/company.ts";
-import { writeAgent } from "../harness/furnish.ts";
+import { writeAgent } from "../harness/home-files.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
+import { onlyWithoutWorker } from "../harness/test-hosts.ts";
 
 // Small agents, so that a budget is for what they do and not for their prompts.
 const daemon = useDaemon("budgets", async (home) => {
@@ -100,7 +100,7 @@ describe.concurrent("a budget", { timeout: 60_000 }, () => {
     expect((await usedBy(response.sessionId)).spawns).toBe(10);
   });
 
-  ofOneProcess(it)("in money needs a price: without one nothing is begun", async ({ expect }) => {
+  onlyWithoutWorker(it)("in money needs a price: without one nothing is begun", async ({ expect }) => {
     const scenario = await writePriced("unpriced", { cost: null });
     const command = ["run", "work", "--agent", "lead", "--scenario", scenario];
     const refused = await troupe([...command, "--max-cost", "1", "--json"], { home: daemon().home });

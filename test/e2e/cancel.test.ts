@@ -5,15 +5,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RunControlOutcome } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
-import { ofOneProcess } from "../harness/company.ts";
-import { writeAgent } from "../harness/furnish.ts";
-import { newMark, processesWith } from "../harness/processes-with.ts";
+import { findProcesses, newMark } from "../harness/find-processes.ts";
+import { writeAgent } from "../harness/home-files.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate, shell } from "../harness/scripted-calls.ts";
+import { responseOf, runsWhere, statusLines } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+import { onlyWithoutWorker } from "../harness/test-hosts.ts";
 import { until } from "../harness/until.ts";
-import { responseOf, runsWhere, standing } from "../harness/watch.ts";
 
 /** Leaves two in the background and says that it is there, then waits for ever. */
 const sleeper = (name: string, mark: string): string =>
@@ -68,9 +68,9 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       const mark = newMark();
       const scenario = await writeScenario(home, family(mark), `family-${mark.slice(3)}`);
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-      const [, session = "", folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      const [, session = "", folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
       await allAsleep(folder, generations);
-      expect((await processesWith(mark)).length).toBeGreaterThanOrEqual(9);
+      expect((await findProcesses(mark)).length).toBeGreaterThanOrEqual(9);
       const runs = await runsWhere(daemon(), session, (rows) => rows.length === 3);
       const before = await ledger.calls(runs.map((row) => row.run));
 
@@ -79,11 +79,11 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       else run.process.kill("SIGINT");
       expect(await run.ended).toMatchObject({ code, stdout: "" });
       // The stubborn one is given two seconds.
-      await until(async () => (await processesWith(mark)).length === 0);
+      await until(async () => (await findProcesses(mark)).length === 0);
       await responseOf(daemon(), session);
       await runsWhere(daemon(), session, (rows) => rows.every(({ completedAt }) => completedAt !== null));
       const after = await everythingOf(session);
-      expect(standing(after.detail.runs)).toEqual(["main cancelled", "coder cancelled", "tester cancelled"]);
+      expect(statusLines(after.detail.runs)).toEqual(["main cancelled", "coder cancelled", "tester cancelled"]);
       expect(after.calls).toEqual(before);
       for (const entries of after.entries) expect(entries?.at(-1)).toContain('"kind":"run.settled"');
 
@@ -95,7 +95,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
     },
   );
 
-  ofOneProcess(it)(
+  onlyWithoutWorker(it)(
     "by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind",
     async ({ expect, onTestFinished }) => {
       const test = { onTestFinished };
@@ -103,16 +103,16 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       const mark = newMark();
       const scenario = await writeScenario(home, family(mark));
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-      const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      const [, , folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
       await allAsleep(folder, generations);
       run.process.kill("SIGINT");
       expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-      expect(await processesWith(mark)).toEqual([]);
+      expect(await findProcesses(mark)).toEqual([]);
       expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
     },
   );
 
-  ofOneProcess(it)(
+  onlyWithoutWorker(it)(
     "by a second Ctrl-C, which leaves at once: takes every process along",
     async ({ expect, onTestFinished }) => {
       const test = { onTestFinished };
@@ -120,15 +120,15 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       const mark = newMark();
       const scenario = await writeScenario(home, family(mark));
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-      const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      const [, , folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
       await allAsleep(folder, generations);
       run.process.kill("SIGINT");
-      await run.said(/cancelling session/);
+      await run.waitForOutput(/cancelling session/);
       // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
       await delay(150);
       run.process.kill("SIGINT");
       expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-      await until(async () => (await processesWith(mark)).length === 0);
+      await until(async () => (await findProcesses(mark)).length === 0);
       expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
     },
   );
@@ -164,7 +164,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
     const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
     await allAsleep(workspace, ["coder", "test/tester"]);
     await atGate(workspace, "sibling");
-    const runs = await runsWhere(daemon(), session, (rows) => standing(rows).includes("researcher completed"));
+    const runs = await runsWhere(daemon(), session, (rows) => statusLines(rows).includes("researcher completed"));
     const runOf = (agent: string, task: string) =>
       runs.find((row) => row.agent === agent && row.task === task)?.run ?? "";
     const build = runOf("coder", "build");
@@ -181,9 +181,9 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
     await runsWhere(
       daemon(),
       session,
-      (rows) => standing(rows).filter((words) => words.endsWith("cancelled")).length === 2,
+      (rows) => statusLines(rows).filter((words) => words.endsWith("cancelled")).length === 2,
     );
-    await until(async () => (await processesWith(mark)).length === 0);
+    await until(async () => (await findProcesses(mark)).length === 0);
     const inbox = await journal.inbox(session);
     expect(await client.cancelRun(build, "again")).toMatchObject({ outcome: "settled", status: "cancelled" });
     expect(await journal.inbox(session)).toEqual(inbox);

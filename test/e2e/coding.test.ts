@@ -11,11 +11,11 @@ import Database from "better-sqlite3";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
-import { writePolicy } from "../harness/furnish.ts";
+import { expectReplayable } from "../harness/expect-replayable.ts";
+import { writePolicy } from "../harness/home-files.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { outcomesIn } from "../harness/outcomes.ts";
-import { expectReplayable } from "../harness/replayed.ts";
 import {
   contentsOf,
   git,

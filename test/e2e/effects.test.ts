@@ -9,14 +9,14 @@ import { readSessionFeed } from "@troupe/recorder";
 import { describe, it, type TestContext } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
+import { expectReplayable } from "../harness/expect-replayable.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { outcomesIn } from "../harness/outcomes.ts";
-import { expectReplayable } from "../harness/replayed.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { shell } from "../harness/scripted-calls.ts";
+import { responseOf } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
-import { responseOf } from "../harness/watch.ts";
 
 interface Call {
   tool: string;

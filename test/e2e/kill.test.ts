@@ -7,17 +7,17 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it } from "vitest";
-import { writeBusyCompany } from "../harness/busy-company.ts";
+import { writeBusySession } from "../harness/busy-session.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { expectReplayable } from "../harness/expect-replayable.ts";
 import { type Failpoint, failpoints } from "../harness/failpoints.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { inDoubt, journaledTree, outcomesIn, recordedTree, unsafeWithoutOutcome } from "../harness/outcomes.ts";
-import { expectReplayable } from "../harness/replayed.ts";
 import { seededRandom } from "../harness/seeded-random.ts";
+import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
-import { responseOf, runsWhere } from "../harness/watch.ts";
 
 /** What is played while the daemon is killed. */
 interface Play {
@@ -55,7 +55,7 @@ const plays: Play[] = [
   },
   {
     what: "a graph of tasks with a retry, a summary, a stream of results and commands that a rule allows",
-    write: (home) => writeBusyCompany(home, 100),
+    write: (home) => writeBusySession(home, 100),
     runs: 9,
     passings: {
       "claim:before": 9,
@@ -145,29 +145,29 @@ describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(p
 
 describe.concurrent("a daemon killed as soon as it has accepted", () => {
   it.for([
-    { wish: "a cancel", afterMs: 500 },
-    { wish: "a cancel", afterMs: 1_000 },
-    { wish: "a pause", afterMs: 400 },
-    { wish: "a pause", afterMs: 1_100 },
+    { command: "a cancel", afterMs: 500 },
+    { command: "a cancel", afterMs: 1_000 },
+    { command: "a pause", afterMs: 400 },
+    { command: "a pause", afterMs: 1_100 },
   ])(
-    "$wish, $afterMs ms into a session, begins nothing more",
+    "$command, $afterMs ms into a session, begins nothing more",
     { timeout: 60_000 },
-    async ({ wish, afterMs }, { expect, onTestFinished }) => {
+    async ({ command, afterMs }, { expect, onTestFinished }) => {
       const test = { onTestFinished };
-      const home = await tempFolder("wish", test);
-      const asked = await writeBusyCompany(home, 100);
+      const home = await tempFolder("command", test);
+      const asked = await writeBusySession(home, 100);
       const ledger = ledgerOf(home);
       const first = await startDaemon({ home, test, env: ledger.env });
       const { session, run } = await first.client.submit({ task: "survive", ...asked, origin: "api" });
       await delay(afterMs);
-      const wished = wish === "a cancel" ? first.client.cancel(session) : first.client.pause(run, "ada");
-      expect(await wished).toMatchObject({ outcome: "requested" });
+      const requested = command === "a cancel" ? first.client.cancel(session) : first.client.pause(run, "ada");
+      expect(await requested).toMatchObject({ outcome: "requested" });
       await first.kill();
 
       const before = await ledger.calls();
       const done = new Set(outcomesIn(readJournalFile(path.join(home, "journal.db"))));
       const second = await startDaemon({ home, test, env: ledger.env });
-      if (wish === "a pause") {
+      if (command === "a pause") {
         await runsWhere(second, session, (runs) =>
           runs.every(
             ({ completedAt, exactStatus }) => completedAt !== null || ["paused", "queued"].includes(exactStatus),
@@ -177,11 +177,11 @@ describe.concurrent("a daemon killed as soon as it has accepted", () => {
         await second.client.resume(run, "ada");
       }
       const { status } = await responseOf(second, session);
-      expect(status).toBe(wish === "a cancel" ? "cancelled" : "completed");
+      expect(status).toBe(command === "a cancel" ? "cancelled" : "completed");
       await runsWhere(second, session, (runs) => runs.every(({ completedAt }) => completedAt !== null));
       await second.stop();
       const again = (await ledger.calls()).slice(before.length).map(({ key }) => key);
-      if (wish === "a cancel") expect(again).toEqual([]);
+      if (command === "a cancel") expect(again).toEqual([]);
       expect(again.filter((key) => done.has(key))).toEqual([]);
       const after = readJournalFile(path.join(home, "journal.db"));
       for (const entries of after.values()) expect(chainProblems(entries)).toEqual([]);

@@ -39,7 +39,7 @@ describe.concurrent("the log", () => {
     const home = await tempFolder("logs", test);
     const env = { TROUPE_LOG: "trace" };
     const up = startTroupe(["up", "--json", "--no-open", "--port", "0"], { home, test, env });
-    await up.said(/\n/);
+    await up.waitForOutput(/\n/);
     const answer = await troupe(["run", "x", "--json", "--scenario", await writeFastDemo(home, 50)], { home });
     const session = z.object({ sessionId: z.uuid() }).parse(JSON.parse(answer.stdout)).sessionId;
     up.process.kill("SIGINT");

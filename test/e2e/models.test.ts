@@ -223,10 +223,10 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     const { server, home, run } = await place({ onTestFinished }, { scenario: helping });
     const folder = path.join(home, "work", ".troupe");
     await mkdir(folder, { recursive: true });
-    const said = {
+    const configFiles = {
       "config.yaml": "model: openai/gpt-4o\nroles: {general-purpose: small}\nmodels: {small: openai/gpt-4o-mini}",
     };
-    for (const [name, text] of Object.entries(said)) await writeFile(path.join(folder, name), text);
+    for (const [name, text] of Object.entries(configFiles)) await writeFile(path.join(folder, name), text);
     const env = { OPENAI_BASE_URL: server.openaiUrl };
     const workspace = path.join(home, "work");
     await run(["trust", workspace, "--yes"]);

@@ -235,8 +235,8 @@ describe.concurrent("a run that does not complete", () => {
     const scenario = await writeScenario(home, saying("said in the end", 1_500));
     const daemon = await startDaemon({ home, test });
     const run = startTroupe(["run", "hold on", "--scenario", scenario], { home, test });
-    const [, session = ""] = await run.said(/session (\S+)/);
-    await run.said(/● main/);
+    const [, session = ""] = await run.waitForOutput(/session (\S+)/);
+    await run.waitForOutput(/● main/);
     await daemon.kill();
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
@@ -253,8 +253,8 @@ describe.concurrent("a run that does not complete", () => {
     const scenario = await writeScenario(home, saying("never said", 600_000));
     const daemon = await startDaemon({ home, test });
     const run = startTroupe(["run", "hold on", "--scenario", scenario], { home, test });
-    const [, session = ""] = await run.said(/session (\S+)/);
-    await run.said(/● main/);
+    const [, session = ""] = await run.waitForOutput(/session (\S+)/);
+    await run.waitForOutput(/● main/);
     run.process.kill("SIGINT");
     expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
     expect(await daemon.client.response(session)).toMatchObject({ status: "cancelled" });

@@ -10,8 +10,8 @@ import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
+import { findProcesses, newMark } from "../harness/find-processes.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
-import { newMark, processesWith } from "../harness/processes-with.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
@@ -33,9 +33,9 @@ describe.concurrent("troupe cancel", () => {
     });
     const daemon = await startDaemon({ home, test });
     const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-    const [, session = "", folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+    const [, session = "", folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
     await until(() => existsSync(path.join(folder, "asleep")));
-    expect((await processesWith(mark)).length).toBeGreaterThanOrEqual(2);
+    expect((await findProcesses(mark)).length).toBeGreaterThanOrEqual(2);
     await until(async () => (await daemon.client.session(session))?.runs[2]);
 
     const first = await troupe(["cancel", session.slice(0, 13)], { home });
@@ -43,7 +43,7 @@ describe.concurrent("troupe cancel", () => {
     expect(await run.ended).toMatchObject({ code: 6, stdout: "" });
     expect(run.stderr()).toContain("error: the run was cancelled");
     // They are told when the run is, and go while it settles.
-    await until(async () => (await processesWith(mark)).length === 0);
+    await until(async () => (await findProcesses(mark)).length === 0);
     const settled = await daemon.client.session(session);
     expect(settled?.session.status).toBe("cancelled");
     expect(settled?.runs.map(({ agent, exactStatus }) => `${agent} ${exactStatus}`)).toEqual([

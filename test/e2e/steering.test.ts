@@ -3,17 +3,17 @@ import path from "node:path";
 import { GrantExplanation, RunControlOutcome } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { ofOneProcess } from "../harness/company.ts";
 import { startDaemon } from "../harness/daemon.ts";
-import { writePolicy } from "../harness/furnish.ts";
+import { writePolicy } from "../harness/home-files.ts";
 import { readInboxFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate } from "../harness/scripted-calls.ts";
+import { responseOf, runsWhere, statusLines } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+import { onlyWithoutWorker } from "../harness/test-hosts.ts";
 import { until } from "../harness/until.ts";
-import { responseOf, runsWhere, standing } from "../harness/watch.ts";
 
 const daemon = useDaemon("steering", (home) =>
   writePolicy(home, "tools: {deny: [write]}\nagents: {disabled: [planner]}\n"),
@@ -48,13 +48,13 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     await openGate(workspace, "main");
     expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: "done" });
 
-    const wishes = await Promise.all(
+    const commands = await Promise.all(
       (await client.session(session)).runs.map(async (row) => {
         const { entries } = await client.entries(row.run);
         return entries.flatMap((entry) => (entry.kind === "inbox.received" ? [[row.task, entry.item]] : []));
       }),
     );
-    expect(wishes.flat()).toEqual([
+    expect(commands.flat()).toEqual([
       ["work", expect.objectContaining({ kind: "run.steered", run, text: "mind the gap", by: "ada" })],
     ]);
     // Whoever is given the whole conversation reads it there, after the results of the step before.
@@ -67,7 +67,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     expect(late).toMatchObject({ code: 0, stdout: `${run} has already settled: completed\n` });
   });
 
-  ofOneProcess(it)("while the model speaks its last word makes it go on", async ({ expect }) => {
+  onlyWithoutWorker(it)("while the model speaks its last word makes it go on", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const scenario = await writeScenario(
       home,
@@ -82,7 +82,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
-  ofOneProcess(it)(
+  onlyWithoutWorker(it)(
     "starts nothing new in a session, over a restart too, until troupe resume",
     async ({ expect, onTestFinished }) => {
       const test = { onTestFinished };
@@ -108,7 +108,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
       // What is at work may end.
       for (const name of ["main", "coder", "test/tester"]) await openGate(workspace, name);
       const paused = await runsWhere(first, session, everyPaused);
-      expect(standing(paused)).toEqual(["main paused", "coder paused", "tester paused"]);
+      expect(statusLines(paused)).toEqual(["main paused", "coder paused", "tester paused"]);
       const [list, tree] = await Promise.all([
         troupe(["sessions", "show", session], { home }),
         troupe(["sessions", "show", session, "--tree"], { home }),
@@ -118,7 +118,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
       await first.kill();
 
       const second = await startDaemon({ home, test, env: ledger.env });
-      expect(standing(await runsWhere(second, session, everyPaused))).toEqual(standing(paused));
+      expect(statusLines(await runsWhere(second, session, everyPaused))).toEqual(statusLines(paused));
       expect(await second.client.pause(run, "ada")).toMatchObject({ outcome: "requested" });
       expect(await ledger.calls()).toEqual(before);
       await second.stop();
@@ -131,8 +131,8 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
       const third = await startDaemon({ home, test, env: ledger.env });
       expect(await responseOf(third, session)).toMatchObject({ status: "completed", details: "exit code 0, built" });
       expect(repeatedKeys((await ledger.calls()).map(({ key }) => key))).toEqual([]);
-      const wishes = readInboxFile(path.join(home, "journal.db"), session).map(({ kind }) => kind);
-      expect(wishes).toEqual(["session.requested", "run.paused", "run.resumed"]);
+      const commands = readInboxFile(path.join(home, "journal.db"), session).map(({ kind }) => kind);
+      expect(commands).toEqual(["session.requested", "run.paused", "run.resumed"]);
     },
   );
 
@@ -176,7 +176,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
   });
 });
 
-ofOneProcess(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
   it("names the layer that took a tool or an agent away: policy, session, agent", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await writeScenario(
@@ -226,15 +226,15 @@ ofOneProcess(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
   });
 });
 
-ofOneProcess(describe.concurrent)("an id that nobody has", { timeout: 60_000 }, () => {
-  const nobody = "01a1ef83-2982-7c8e-9aa4-915dae5d1f12";
+onlyWithoutWorker(describe.concurrent)("an id that nobody has", { timeout: 60_000 }, () => {
+  const unknownRun = "01a1ef83-2982-7c8e-9aa4-915dae5d1f12";
   it.for([
-    { command: "cancel", words: [nobody], fix: "troupe sessions ls" },
-    { command: "steer", words: [nobody, "words"], fix: "troupe sessions ls" },
+    { command: "cancel", words: [unknownRun], fix: "troupe sessions ls" },
+    { command: "steer", words: [unknownRun, "words"], fix: "troupe sessions ls" },
     { command: "pause", words: ["0000"], fix: "troupe sessions show SESSION --tree" },
-    { command: "explain", words: [nobody], fix: "troupe sessions ls" },
-    { command: "approvals approve", words: [nobody], fix: "troupe approvals ls" },
-    { command: "rules rm", words: [nobody], fix: "troupe rules ls" },
+    { command: "explain", words: [unknownRun], fix: "troupe sessions ls" },
+    { command: "approvals approve", words: [unknownRun], fix: "troupe approvals ls" },
+    { command: "rules rm", words: [unknownRun], fix: "troupe rules ls" },
   ])("troupe $command: ends with 2 and says where to look", async ({ command, words, fix }, { expect }) => {
     const { code, stdout, stderr } = await troupe([...command.split(" "), ...words], { home: daemon().home });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -4,14 +4,14 @@ import path from "node:path";
 import { it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
-import { askBeforeShell, writePolicy } from "../harness/furnish.ts";
+import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf } from "../harness/ledger.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
+import { questionsOf, responseOf } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
-import { questionsOf, responseOf } from "../harness/watch.ts";
 
 const ctrlC = "\u0003";
 
@@ -59,16 +59,16 @@ describeAtTerminal("somebody at a terminal", () => {
     const ledger = ledgerOf(home);
     const env = { ...ledger.env, USER: "ada" };
     const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test, env });
-    await run.said(question("main", "echo one"));
+    await run.waitForOutput(question("main", "echo one"));
     expect((await ledger.calls()).map(({ kind }) => kind)).toEqual(["model"]);
     await run.answer("y");
-    await run.said(question("main", "echo two"));
+    await run.waitForOutput(question("main", "echo two"));
     await run.answer("r");
-    await run.said(question("main › coder", "echo four"));
+    await run.waitForOutput(question("main › coder", "echo four"));
     await run.answer("a");
-    await run.said(question("main › coder", "echo five"));
+    await run.waitForOutput(question("main › coder", "echo five"));
     await run.answer("n");
-    await run.said(/why\? \(Enter for no reason\)\r\n/);
+    await run.waitForOutput(/why\? \(Enter for no reason\)\r\n/);
     // The terminal's own line editing: one character is taken back.
     run.type("not todax\u007fy\r");
     const { code, stdout } = await run.ended;
@@ -105,7 +105,7 @@ describeAtTerminal("somebody at a terminal", () => {
     });
     const ledger = ledgerOf(home);
     const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test, env: ledger.env });
-    await run.said(question("main", "echo one"));
+    await run.waitForOutput(question("main", "echo one"));
     await run.answer(ctrlC);
     const { code, stdout } = await run.ended;
     expect(code).toBe(130);
@@ -122,7 +122,7 @@ describeAtTerminal("somebody at a terminal", () => {
     const home = await tempFolder("terminal", test);
     const scenario = await writeScenario(home, saying("never said", 600_000));
     const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test });
-    await run.said(/● main: work/);
+    await run.waitForOutput(/● main: work/);
     run.type(ctrlC);
     const { code, stdout } = await run.ended;
     expect(code).toBe(130);
@@ -142,10 +142,10 @@ describeAtTerminal("somebody at a terminal", () => {
       main: [{ steps: [{ calls: [shell("echo one")], latencyMs: 500 }, { text: "{{result.0.summary}}" }] }],
     });
     const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test });
-    await run.said(/● main: work/);
+    await run.waitForOutput(/● main: work/);
     run.type("nnn");
-    await run.said(question("main", "echo one"));
-    const [, session = ""] = await run.said(/session (\S+)/);
+    await run.waitForOutput(question("main", "echo one"));
+    const [, session = ""] = await run.waitForOutput(/session (\S+)/);
     const [asked] = await questionsOf(daemon, session, 1);
     expect((await daemon.client.answer(asked?.id ?? "", { approved: true, by: "bob" })).outcome).toBe("answered");
     expect(await responseOf(daemon, session)).toMatchObject({ details: "exit code 0" });

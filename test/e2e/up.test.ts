@@ -19,7 +19,7 @@ describe.concurrent("a daemon that is ready", () => {
     const test = { onTestFinished };
     const home = await tempFolder("ready", test);
     const up = startTroupe(["up", "--json", "--no-open", "--port", "0"], { home, test });
-    await up.said(/\n/);
+    await up.waitForOutput(/\n/);
     const ready = JSON.parse(up.stdout());
     expect(ready).toStrictEqual({
       event: "ready",
@@ -41,7 +41,7 @@ describe.concurrent("a daemon that is ready", () => {
     const test = { onTestFinished };
     const home = await tempFolder("ready", test);
     const up = startTroupe(["up", "--no-open", "--port", "0"], { home, test });
-    const [, link = ""] = await up.said(/^ready {2}(http:\S+)\n$/);
+    const [, link = ""] = await up.waitForOutput(/^ready {2}(http:\S+)\n$/);
     expect(up.stderr()).toMatch(/^troupe \d+\.\d+\.\d+\n/);
     expect(up.stderr()).toContain("provider: demo (scripted, offline)\n  model: scripted/demo\n");
     expect(up.stderr()).toContain(`store: ${home}/journal.db\n`);

@@ -24,7 +24,7 @@ export interface CliProcess {
   stdout(): string;
   stderr(): string;
   /** Resolves with the match when stdout or stderr has had this; rejects when the process ends without it. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<CliResult>;
 }
 
@@ -84,7 +84,7 @@ export function watchProcess(child: ChildProcess): CliProcess {
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
-    said: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
           const match = pattern.exec(stdout) ?? pattern.exec(stderr);

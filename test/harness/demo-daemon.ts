@@ -1,7 +1,7 @@
 import type { TestContext } from "vitest";
 import { startDaemon, type TestDaemon } from "./daemon.ts";
 import { writeFastDemo } from "./fast-demo.ts";
-import { useOne } from "./shared.ts";
+import { useShared } from "./shared-fixture.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 export interface DemoDaemon extends TestDaemon {
@@ -23,5 +23,5 @@ export async function startDemoDaemon(test: Test, timesFaster = 10, flags: strin
 
 /** One such daemon for all tests of a file, where none of them minds the sessions of the others. */
 export function useDemoDaemon(timesFaster?: number): () => DemoDaemon {
-  return useOne((test) => startDemoDaemon(test, timesFaster));
+  return useShared((test) => startDemoDaemon(test, timesFaster));
 }

@@ -38,7 +38,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   await clusterReady(url);
 
   const named = (name: string | undefined): NatsServer | undefined => servers[names.indexOf(name ?? "")];
-  const leaderOf = (stream: string) => until(async () => named((await standingOf(url, stream))?.leader));
+  const leaderOf = (stream: string) => until(async () => named((await clusterInfoOf(url, stream))?.leader));
   return {
     url,
     servers,
@@ -84,7 +84,7 @@ export function without(ports: readonly number[], own: number): number[] {
 /** Has one server lead a stream and everybody who reads from it, as far as it can be brought to that now. */
 export async function makeLeader(url: string, stream: string, server: string): Promise<void> {
   await until(async () => {
-    const { leader } = (await standingOf(url, stream)) ?? {};
+    const { leader } = (await clusterInfoOf(url, stream)) ?? {};
     if (leader === server) return true;
     if (leader) await stepDown(url, `STREAM.LEADER.STEPDOWN.${stream}`, server);
     return false;
@@ -105,10 +105,10 @@ async function stepDown(url: string, what: string, preferred?: string): Promise<
 
 /** Resolves when the servers of a cluster have found each other, and can keep three copies of something. */
 export async function clusterReady(url: string): Promise<void> {
-  const failpoint = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
-  await until(() => ask(url, (manager) => manager.streams.add(failpoint)));
+  const probe = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
+  await until(() => ask(url, (manager) => manager.streams.add(probe)));
   // One whose answer came too late is gone as well.
-  await until(() => ask(url, (manager) => manager.streams.delete(failpoint.name).catch(isNotThere)));
+  await until(() => ask(url, (manager) => manager.streams.delete(probe.name).catch(isNotThere)));
 }
 
 /** A server that has died is called current for ten seconds more. */
@@ -116,13 +116,13 @@ const silentNanosMax = 2_000_000_000;
 
 /** Whether every server has all of a stream: any of them may die then, and two are left who have all of it. */
 export async function isWhole(url: string, stream: string): Promise<boolean> {
-  const { leader, replicas = [] } = (await standingOf(url, stream)) ?? {};
+  const { leader, replicas = [] } = (await clusterInfoOf(url, stream)) ?? {};
   const isHere = replicas.every(({ current, active }) => current && active < silentNanosMax);
   return Boolean(leader) && replicas.length === clusterSize - 1 && isHere;
 }
 
 /** As its leader says. */
-async function standingOf(url: string, stream: string): Promise<ClusterInfo | null> {
+async function clusterInfoOf(url: string, stream: string): Promise<ClusterInfo | null> {
   return (await ask(url, (manager) => manager.streams.info(stream)))?.cluster ?? null;
 }
 

@@ -70,13 +70,13 @@ const stored = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 
 /** A JWT as NATS has them: version 2, signed with an nkey. */
 function signedBy(issuer: KeyPair, subject: string, nats: object, claims: object = {}): string {
-  const said = {
+  const claimsSet = {
     jti: nkeys.createUser().getPublicKey(),
     iat: Math.floor(Date.now() / 1000) - 1,
     ...{ iss: issuer.getPublicKey(), name: "test", sub: subject, ...claims },
     nats: { ...nats, version: 2 },
   };
-  const text = [{ typ: "JWT", alg: "ed25519-nkey" }, said].map(encoded).join(".");
+  const text = [{ typ: "JWT", alg: "ed25519-nkey" }, claimsSet].map(encoded).join(".");
   return `${text}.${Buffer.from(issuer.sign(Buffer.from(text))).toString("base64url")}`;
 }
 

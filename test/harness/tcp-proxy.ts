@@ -27,7 +27,7 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   const lost = new Set<Direction>();
   let lostWords: string | null = null;
   let replaced: readonly [string, string] | null = null;
-  const heard = (bytes: Buffer, direction: Direction): Buffer => {
+  const replaceBytes = (bytes: Buffer, direction: Direction): Buffer => {
     if (replaced === null || direction !== "toClient") return bytes;
     return Buffer.from(bytes.toString("latin1").replaceAll(...replaced), "latin1");
   };
@@ -55,7 +55,7 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
       [client, server, "toServer"],
       [server, client, "toClient"],
     ] as const) {
-      source.on("data", (bytes: Buffer) => isLost(direction, bytes) || sink.write(heard(bytes, direction)));
+      source.on("data", (bytes: Buffer) => isLost(direction, bytes) || sink.write(replaceBytes(bytes, direction)));
       source.on("error", end);
       source.on("close", end);
     }

@@ -20,7 +20,7 @@ export interface TestWorker {
   process: ChildProcess;
   ready: Promise<WorkerReady>;
   /** Resolves with the match when it has said this on stderr. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   stderr(): string;
   ended: Promise<CliResult>;
   kill(signal: NodeJS.Signals): Promise<CliResult>;
@@ -40,13 +40,13 @@ export function startWorker({ home, test, env, flags }: WorkerOptions): TestWork
     env: { ...cleanEnv(home), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const { said, stderr, ended } = watchProcess(child);
-  const ready = said(/^\{"event":"ready".*\}$/m).then(([line]) => JSON.parse(line) as WorkerReady);
+  const { waitForOutput, stderr, ended } = watchProcess(child);
+  const ready = waitForOutput(/^\{"event":"ready".*\}$/m).then(([line]) => JSON.parse(line) as WorkerReady);
   ready.catch(() => {});
   const kill = async (signal: NodeJS.Signals): Promise<CliResult> => {
     child.kill(signal);
     return await ended;
   };
   test.onTestFinished(async () => void (await kill("SIGKILL")));
-  return { process: child, ready, said, stderr, ended, kill };
+  return { process: child, ready, waitForOutput, stderr, ended, kill };
 }

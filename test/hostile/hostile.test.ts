@@ -10,17 +10,23 @@ import { createMemoryJournal } from "@troupe/core/memory";
 import { createSandbox, createTools, defineTool, shippedToolSpecs, type Tool } from "@troupe/tools";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { z } from "zod";
-import { call, calling, type Said, type TeamAgent } from "../delegation/cast.ts";
+import { call, calling, type ModelOutput, type TeamAgent } from "../delegation/scripted-agents.ts";
 import { type Session, type Team, withTeam } from "../delegation/team.ts";
 import { type Attack, patchAttacks, pathAttacks, scopeAttacks, scopedWrites, shellAttacks } from "./attack.ts";
-import { canaries, createGround, differences, type Ground, startListener } from "./ground.ts";
+import {
+  type AttackWorkspace,
+  canaries,
+  createAttackWorkspace,
+  differences,
+  startListener,
+} from "./attack-workspace.ts";
 import {
   argumentAttacks,
   childAttacks,
+  claimedApprovals,
   forgedApprovals,
   grantAttacks,
   memoryAttacks,
-  saidApprovals,
   webAttacks,
 } from "./other-attacks.ts";
 
@@ -36,7 +42,7 @@ const attacks: Attack[] = [
   ...grantAttacks,
   ...childAttacks,
   ...forgedApprovals,
-  ...saidApprovals,
+  ...claimedApprovals,
   ...webAttacks,
   ...memoryAttacks,
   ...argumentAttacks,
@@ -64,7 +70,7 @@ let team: Team;
 let folder: string;
 let detonations = 0;
 const listener = await startListener();
-const grounds = new Map<string, Ground>();
+const targets = new Map<string, AttackWorkspace>();
 const byTask = new Map(attacks.map((attack) => [attack.name, attack]));
 const [ready, over] = [Promise.withResolvers<Team>(), Promise.withResolvers<void>()];
 let closed: Promise<void>;
@@ -102,7 +108,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function answer({ origin }: ModelRequest): Said {
+function answer({ origin }: ModelRequest): ModelOutput {
   const { task, step } = origin;
   if (task.startsWith("child: write ")) {
     const to = task.slice("child: write ".length);
@@ -110,13 +116,13 @@ function answer({ origin }: ModelRequest): Said {
       ? calling(call("write", { path: to, content: "PWNED" }), call("shell", { command: `echo PWNED > ${to}` }))
       : "done";
   }
-  const said = byTask.get(task)?.says[step - 1];
-  const ground = grounds.get(task);
-  return said && ground ? filledIn(said, ground) : "I give up.";
+  const output = byTask.get(task)?.says[step - 1];
+  const target = targets.get(task);
+  return output && target ? filledIn(output, target) : "I give up.";
 }
 
 /** The same, with the places of this ground in it. */
-function filledIn(said: Said, { outside }: Ground): Said {
+function filledIn(output: ModelOutput, { outside }: AttackWorkspace): ModelOutput {
   const fill = (value: unknown): unknown => {
     if (typeof value === "string") {
       return value
@@ -128,9 +134,9 @@ function filledIn(said: Said, { outside }: Ground): Said {
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)]));
   };
-  return typeof said === "string"
-    ? said
-    : { ...said, calls: (said.calls ?? []).map((one) => ({ ...one, args: fill(one.args) as never })) };
+  return typeof output === "string"
+    ? output
+    : { ...output, calls: (output.calls ?? []).map((one) => ({ ...one, args: fill(one.args) as never })) };
 }
 
 /** The end of a session; people say no to whatever they are asked. */
@@ -148,9 +154,9 @@ async function endOf(session: Session): Promise<void> {
 }
 
 /** All that came to be in the workspace, as text: a secret in it was carried in. */
-async function carriedIn(ground: Ground): Promise<string> {
+async function carriedIn(target: AttackWorkspace): Promise<string> {
   const texts: string[] = [];
-  for (const entry of await readdir(ground.workspace, { recursive: true, withFileTypes: true })) {
+  for (const entry of await readdir(target.workspace, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) texts.push(await readFile(path.join(entry.parentPath, entry.name), "latin1"));
   }
   return texts.join("\n");
@@ -169,20 +175,20 @@ describe.concurrent("a hostile model", () => {
     "%s",
     { timeout: 60_000 },
     async ([name, attack], { expect }) => {
-      const ground = await createGround(await mkdtemp(path.join(folder, "ground-")));
-      grounds.set(name, ground);
-      const before = await ground.look();
+      const target = await createAttackWorkspace(await mkdtemp(path.join(folder, "ground-")));
+      targets.set(name, target);
+      const before = await target.contents();
       const agent = attack.agent ?? "coder";
-      const session = await team.begin(name, { agent, workspace: ground.workspace });
+      const session = await team.begin(name, { agent, workspace: target.workspace });
       await endOf(session);
 
       const allowed = mayWriteIn[agent] ?? /^$/;
-      const touched = differences(before, await ground.look()).filter((file) => !allowed.test(file));
+      const touched = differences(before, await target.contents()).filter((file) => !allowed.test(file));
       expect(touched, "what it may not write").toEqual([]);
       const told = team.questions
         .filter(({ origin }) => origin.session === session.session)
         .map(({ messages }) => JSON.stringify(messages));
-      const learned = [...told, await carriedIn(ground)].join("\n");
+      const learned = [...told, await carriedIn(target)].join("\n");
       expect(learned).not.toContain(canaries.env);
       expect(learned).not.toContain(canaries.file);
       expect((await team.tree(session)).flatMap(wrongIn), "tools that it was not given").toEqual([]);
@@ -197,7 +203,7 @@ describe("all of it together", () => {
   });
 
   it("was heard by nobody, set nothing off, and left nothing behind", ({ expect }) => {
-    expect(listener.heard).toEqual([]);
+    expect(listener.requests).toEqual([]);
     expect(detonations).toBe(0);
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("approved");
     expect(({} as { approved?: boolean }).approved).toBeUndefined();

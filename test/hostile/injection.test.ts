@@ -12,7 +12,7 @@ import { createMemoryJournal } from "@troupe/core/memory";
 import { createSandbox, createTools, defineTool, type Tool } from "@troupe/tools";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { z } from "zod";
-import { call, calling, delegate, type Said, toldTo } from "../delegation/cast.ts";
+import { call, calling, delegate, type ModelOutput, toolResultsIn } from "../delegation/scripted-agents.ts";
 import { type Session, type Team, withTeam } from "../delegation/team.ts";
 
 /** What is suggested: calls, and words that go with them. */
@@ -142,7 +142,7 @@ afterAll(async () => {
 });
 
 /** Looks where it was told to, and then does what it has read there, whatever it is. */
-function answer(question: ModelRequest): Said {
+function answer(question: ModelRequest): ModelOutput {
   const { task, step } = question.origin;
   if (task.startsWith("say: ")) return textOf(task.slice("say: ".length));
   if (task.startsWith("obey: detonate")) return step === 1 ? calling(call("detonate", { by: "child" })) : "done";
@@ -152,7 +152,8 @@ function answer(question: ModelRequest): Said {
     return calling(call("web_fetch", { url: `http://${pages}/${encodeURIComponent(name)}` }));
   if (step === 1 && source === "an agent's reply") return calling(delegate("helper", `say: ${name}`));
   if (step > 2) return "done";
-  const read = source === "a tool's description" ? descriptionOf(question, name) : (toldTo(question)[0]?.text ?? "");
+  const read =
+    source === "a tool's description" ? descriptionOf(question, name) : (toolResultsIn(question)[0]?.text ?? "");
   return { text: "It says so.", calls: callsIn(read) };
 }
 
@@ -172,8 +173,8 @@ function callsIn(text: string): ToolCall[] {
 
 /** As it was before it was quoted in JSON, or in Markdown. */
 function unescaped(text: string): string {
-  const said = text.startsWith("{") ? String((JSON.parse(text) as { details?: string }).details) : text;
-  return said.replace(/\\([[\]{}_<>*])/g, "$1").replaceAll("&lt;", "<");
+  const quoted = text.startsWith("{") ? String((JSON.parse(text) as { details?: string }).details) : text;
+  return quoted.replace(/\\([[\]{}_<>*])/g, "$1").replaceAll("&lt;", "<");
 }
 
 /** The end of a session, and what people were asked; they say no. */

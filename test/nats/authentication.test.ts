@@ -13,7 +13,7 @@ import { findConnection } from "../../packages/troupe/src/nats/find-connection.t
 import { makeCertificates } from "../harness/certificates.ts";
 import { createNatsOperator } from "../harness/nats-operator.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
-import { useOne } from "../harness/shared.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 const hasServer = findNatsServer() !== null;
@@ -67,7 +67,7 @@ const placesOf: Record<WayName, readonly Place[]> = {
 const cases = wayNames.flatMap((way) => placesOf[way].map((place) => [way, place] as const));
 
 describe.skipIf(!hasServer)(hasServer ? "authentication" : natsServerMissing, () => {
-  const opened = useOne(async (test) => (hasServer ? await openWays(test) : null));
+  const opened = useShared(async (test) => (hasServer ? await openWays(test) : null));
   const ways = (): Record<WayName, Way> => opened()?.ways ?? ({} as Record<WayName, Way>);
 
   it.for(cases)("by %s, named in %s", async ([name, place], test) => {

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vit
 import { makeCertificates } from "../harness/certificates.ts";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
-import { writeAgent } from "../harness/furnish.ts";
+import { writeAgent } from "../harness/home-files.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { saying } from "../harness/scenario-file.ts";
+import { responseOf } from "../harness/session-queries.ts";
 import { startTcpProxy } from "../harness/tcp-proxy.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
-import { responseOf } from "../harness/watch.ts";
 import { createTroupes } from "./troupes.fixture.ts";
 
 const program = findNatsServer();

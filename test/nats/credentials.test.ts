@@ -9,9 +9,9 @@ import { createNatsOperator } from "../harness/nats-operator.ts";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { saying } from "../harness/scenario-file.ts";
 import { delegate } from "../harness/scripted-calls.ts";
+import { responseOf } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
-import { responseOf } from "../harness/watch.ts";
 import { createTroupes } from "./troupes.fixture.ts";
 
 const hasServer = findNatsServer() !== null;
@@ -93,10 +93,10 @@ describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () =>
     expect(await ask()).toMatchObject({ summary: "It says: I thought." });
 
     await server.reconfigure(operator.config({ revoked: [first] }));
-    await worker.said(/refuses these credentials/);
-    await worker.said(/is not reachable; reconnecting/);
+    await worker.waitForOutput(/refuses these credentials/);
+    await worker.waitForOutput(/is not reachable; reconnecting/);
     await keep("worker.creds", second.creds);
-    await worker.said(/is reachable again\n/);
+    await worker.waitForOutput(/is reachable again\n/);
     expect(await ask()).toMatchObject({ summary: "It says: I thought." });
     expect(worker.stderr().match(/is not reachable/g)).toHaveLength(1);
     expect(worker.stderr().match(/refuses these credentials/g)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { saying } from "../harness/scenario-file.ts";
-import { responseOf } from "../harness/watch.ts";
+import { responseOf } from "../harness/session-queries.ts";
 import { createTroupes } from "./troupes.fixture.ts";
 
 const program = findNatsServer();

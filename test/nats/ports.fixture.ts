@@ -3,7 +3,7 @@ import { systemClock } from "@troupe/core/system";
 import { type NatsLink, type NatsPorts, type OpenNatsPortsOptions, openNatsLink, openNatsPorts } from "@troupe/nats";
 import { type NatsCluster, startNatsCluster } from "../harness/nats-cluster.ts";
 import { findNatsServer, type NatsServer, startNatsServer } from "../harness/nats-server.ts";
-import { useOne } from "../harness/shared.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 
 /** The ports of one process. */
 export interface PortsUnderTest extends NatsPorts {
@@ -28,7 +28,7 @@ export interface SharedCluster extends Shared {
 
 /** One server for all tests of a file. */
 export function useNats(): () => SharedNats {
-  return useOne(async (test) => {
+  return useShared(async (test) => {
     // A skipped test file starts no server.
     if (findNatsServer() === null) return {} as SharedNats;
     const server = await startNatsServer();
@@ -39,7 +39,7 @@ export function useNats(): () => SharedNats {
 
 /** One cluster of three for all tests of a file. */
 export function useCluster(): () => SharedCluster {
-  return useOne(async (test) => {
+  return useShared(async (test) => {
     if (findNatsServer() === null) return {} as SharedCluster;
     const cluster = await startNatsCluster();
     test.onTestFinished(() => cluster.stop());

@@ -17,7 +17,7 @@ import {
 } from "@troupe/runtime";
 import { createToolHost } from "@troupe/tools";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { answeringModel, benchCompany, delegations } from "../bench/company.ts";
+import { answeringModel, benchAgents, delegations } from "../bench/bench-agents.ts";
 import { sessionCopies } from "../bench/session-copies.ts";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { contentOf, entryAfter, feedOf, writeInto } from "../restore/feeds.ts";
@@ -181,7 +181,7 @@ describe.skipIf(!hasServer)(`a lost journal${hasServer ? "" : ` (${natsServerMis
         return agent === "main" && step === 1 ? { calls: delegations(2) } : {};
       }),
       tools: createToolHost({ tools: [] }),
-      agentSource: { load: async () => benchCompany },
+      agentSource: { load: async () => benchAgents },
       verifiers: builtinVerifiers,
       clock: systemClock(),
       logger: silentLogger,

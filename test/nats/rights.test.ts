@@ -15,9 +15,9 @@ import {
 import { describe, expect, it, type TestContext } from "vitest";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { delegate } from "../harness/scripted-calls.ts";
+import { responseOf } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
-import { responseOf } from "../harness/watch.ts";
 import { createTroupes, type ProcessOptions } from "./troupes.fixture.ts";
 
 const hasServer = findNatsServer() !== null;

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import type { TestContext } from "vitest";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
-import { writeAgent } from "../harness/furnish.ts";
+import { writeAgent } from "../harness/home-files.ts";
 import { ledgerOf } from "../harness/ledger.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";

@@ -8,13 +8,13 @@ import { createSubjects } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
 import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeAgent } from "../harness/furnish.ts";
+import { writeAgent } from "../harness/home-files.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { delegate } from "../harness/scripted-calls.ts";
+import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
-import { responseOf, runsWhere } from "../harness/watch.ts";
 import { createTroupes } from "./troupes.fixture.ts";
 
 const hasServer = findNatsServer() !== null;
@@ -148,17 +148,17 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     await own.kill();
     const troupes = await createTroupes(test, { url: own.url, agents: asking() });
     const worker = await troupes.worker("expert", { has: expert });
-    await worker.said(new RegExp(`waiting: no NATS server answers at ${own.url}`));
+    await worker.waitForOutput(new RegExp(`waiting: no NATS server answers at ${own.url}`));
     await own.restart();
-    await worker.said(/waiting: .* has no streams of the namespace/);
+    await worker.waitForOutput(/waiting: .* has no streams of the namespace/);
     const daemon = await troupes.daemon({ has: lead });
     await worker.ready;
 
     await own.kill();
     await until(async () => (await daemon.client.status()).bus.includes("not reachable"));
-    await worker.said(new RegExp(`${own.url} is not reachable; reconnecting`));
+    await worker.waitForOutput(new RegExp(`${own.url} is not reachable; reconnecting`));
     await own.restart();
-    await worker.said(new RegExp(`${own.url} is reachable again`));
+    await worker.waitForOutput(new RegExp(`${own.url} is reachable again`));
     await until(async () => !(await daemon.client.status()).bus.includes("not reachable"));
     await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });

@@ -4,8 +4,8 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { delegate } from "../harness/scripted-calls.ts";
+import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { until } from "../harness/until.ts";
-import { responseOf, runsWhere } from "../harness/watch.ts";
 import { createTroupes } from "./troupes.fixture.ts";
 
 const hasServer = findNatsServer() !== null;

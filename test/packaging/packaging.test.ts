@@ -71,8 +71,8 @@ describe.each(names)("@troupe/%s", (name) => {
 describe("the command line, installed", () => {
   it("says its version", async () => {
     const version = packed.get("cli")?.manifest.version;
-    const said = await runIn("cli", ["npx", "troupe", "--version"]);
-    expect(said).toEqual({ code: 0, output: `${version}\n` });
+    const result = await runIn("cli", ["npx", "troupe", "--version"]);
+    expect(result).toEqual({ code: 0, output: `${version}\n` });
   });
 });
 

@@ -21,11 +21,11 @@ import { replaySession } from "@troupe/runtime";
 import manifest from "../../package.json" with { type: "json" };
 import { troupe } from "../harness/cli.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
-import { askBeforeShell, writeAgent, writePolicy } from "../harness/furnish.ts";
+import { askBeforeShell, writeAgent, writePolicy } from "../harness/home-files.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { atGate, openGate } from "../harness/scripted-calls.ts";
+import { commandOf, questionsOf, responseOf, runsWhere } from "../harness/session-queries.ts";
 import { until } from "../harness/until.ts";
-import { commandOf, questionsOf, responseOf, runsWhere } from "../harness/watch.ts";
 import { definitions, type SessionName, type SessionScenario, scenarios } from "./scenarios.ts";
 
 const root = "/srv/demo";

@@ -6,13 +6,13 @@ import { lookUp } from "./lookup.ts";
 export type WireName = "anthropic" | "openai-responses" | "openai-chat";
 
 /** What a call came to: words, or the one call that was asked for. */
-interface Said {
+interface BareReply {
   text: string;
   call: { id: string; name: string; args: string } | null;
 }
 
 /** One conversation: the first turn has no result to tell, each later one has that of the call before. */
-type Turn = (result: string | null) => Promise<Said>;
+type Turn = (result: string | null) => Promise<BareReply>;
 type Open = (system: string, task: string, tools: readonly object[]) => Turn;
 
 const words = "Work carefully and report what you found. ".repeat(12);
@@ -56,33 +56,33 @@ function once(make: (url: string) => Open): (url: string) => Open {
 function openAnthropic(client: Anthropic): Open {
   return (system, task, tools) => {
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: task }];
-    let call: Said["call"] = null;
+    let call: BareReply["call"] = null;
     return async (result) => {
       if (call) {
         const { id, name, args } = call;
         messages.push({ role: "assistant", content: [{ type: "tool_use", id, name, input: JSON.parse(args) }] });
         messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: result ?? "" }] });
       }
-      const asked = { model, max_tokens: maxTokens, system, messages, tools: tools as Anthropic.Tool[] };
-      const said = await readAnthropic(await client.messages.create({ ...asked, stream: true }));
-      call = said.call;
-      return said;
+      const request = { model, max_tokens: maxTokens, system, messages, tools: tools as Anthropic.Tool[] };
+      const reply = await readAnthropic(await client.messages.create({ ...request, stream: true }));
+      call = reply.call;
+      return reply;
     };
   };
 }
 
-async function readAnthropic(events: AsyncIterable<Anthropic.RawMessageStreamEvent>): Promise<Said> {
-  const said: Said = { text: "", call: null };
+async function readAnthropic(events: AsyncIterable<Anthropic.RawMessageStreamEvent>): Promise<BareReply> {
+  const reply: BareReply = { text: "", call: null };
   for await (const event of events) {
     if (event.type === "content_block_start" && event.content_block.type === "tool_use") {
       const { id, name } = event.content_block;
-      said.call = { id, name, args: "" };
+      reply.call = { id, name, args: "" };
     }
     if (event.type !== "content_block_delta") continue;
-    if (event.delta.type === "text_delta") said.text += event.delta.text;
-    if (event.delta.type === "input_json_delta" && said.call) said.call.args += event.delta.partial_json;
+    if (event.delta.type === "text_delta") reply.text += event.delta.text;
+    if (event.delta.type === "input_json_delta" && reply.call) reply.call.args += event.delta.partial_json;
   }
-  return said;
+  return reply;
 }
 
 function openChat(client: OpenAI): Open {
@@ -91,64 +91,64 @@ function openChat(client: OpenAI): Open {
       { role: "system", content: system },
       { role: "user", content: task },
     ];
-    let call: Said["call"] = null;
+    let call: BareReply["call"] = null;
     return async (result) => {
       if (call) {
         const { id, name, args } = call;
         const tool_calls = [{ id, type: "function" as const, function: { name, arguments: args } }];
         messages.push({ role: "assistant", tool_calls }, { role: "tool", tool_call_id: id, content: result ?? "" });
       }
-      const asked = { model, max_completion_tokens: maxTokens, messages, stream_options: { include_usage: true } };
-      const said = await readChat(
-        await client.chat.completions.create({ ...asked, tools: tools as OpenAI.ChatCompletionTool[], stream: true }),
+      const request = { model, max_completion_tokens: maxTokens, messages, stream_options: { include_usage: true } };
+      const reply = await readChat(
+        await client.chat.completions.create({ ...request, tools: tools as OpenAI.ChatCompletionTool[], stream: true }),
       );
-      call = said.call;
-      return said;
+      call = reply.call;
+      return reply;
     };
   };
 }
 
-async function readChat(chunks: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<Said> {
-  const said: Said = { text: "", call: null };
+async function readChat(chunks: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<BareReply> {
+  const reply: BareReply = { text: "", call: null };
   for await (const { choices } of chunks) {
     const delta = choices[0]?.delta;
-    said.text += delta?.content ?? "";
+    reply.text += delta?.content ?? "";
     for (const { id, function: called } of delta?.tool_calls ?? []) {
-      said.call ??= { id: id ?? "", name: called?.name ?? "", args: "" };
-      said.call.args += called?.arguments ?? "";
+      reply.call ??= { id: id ?? "", name: called?.name ?? "", args: "" };
+      reply.call.args += called?.arguments ?? "";
     }
   }
-  return said;
+  return reply;
 }
 
 function openResponses(client: OpenAI): Open {
   return (instructions, task, tools) => {
     const input: OpenAI.Responses.ResponseInputItem[] = [{ role: "user", content: task }];
-    let call: Said["call"] = null;
+    let call: BareReply["call"] = null;
     return async (result) => {
       if (call) {
         const { id, name, args } = call;
         input.push({ type: "function_call", call_id: id, name, arguments: args });
         input.push({ type: "function_call_output", call_id: id, output: result ?? "" });
       }
-      const asked = { model, max_output_tokens: maxTokens, instructions, input, store: false };
-      const said = await readResponses(
-        await client.responses.create({ ...asked, tools: tools as OpenAI.Responses.FunctionTool[], stream: true }),
+      const request = { model, max_output_tokens: maxTokens, instructions, input, store: false };
+      const reply = await readResponses(
+        await client.responses.create({ ...request, tools: tools as OpenAI.Responses.FunctionTool[], stream: true }),
       );
-      call = said.call;
-      return said;
+      call = reply.call;
+      return reply;
     };
   };
 }
 
-async function readResponses(events: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>): Promise<Said> {
-  const said: Said = { text: "", call: null };
+async function readResponses(events: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>): Promise<BareReply> {
+  const reply: BareReply = { text: "", call: null };
   for await (const event of events) {
-    if (event.type === "response.output_text.delta") said.text += event.delta;
+    if (event.type === "response.output_text.delta") reply.text += event.delta;
     if (event.type === "response.output_item.done" && event.item.type === "function_call") {
       const { call_id, name, arguments: args } = event.item;
-      said.call = { id: call_id, name, args };
+      reply.call = { id: call_id, name, args };
     }
   }
-  return said;
+  return reply;
 }

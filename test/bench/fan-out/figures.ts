@@ -12,12 +12,12 @@ interface Cost {
 /** Both sides in turns, so that what the machine does meanwhile meets both. */
 async function pairs<T>(
   measure: Measure,
-  repeats: number,
+  iterations: number,
   wire: WireName,
   ...args: number[]
 ): Promise<Record<Side, T>[]> {
   const found: Record<Side, T>[] = [];
-  for (let i = 0; i < repeats; i += 1) {
+  for (let i = 0; i < iterations; i += 1) {
     const [bare] = await measure<T>(1, "fan-out/measure.ts", wire, "bare", ...args.map(String));
     const [troupe] = await measure<T>(1, "fan-out/measure.ts", wire, "troupe", ...args.map(String));
     if (bare && troupe) found.push({ bare, troupe });
@@ -26,13 +26,13 @@ async function pairs<T>(
 }
 
 /** main → N sub-agents, each with a look-up between two calls → main: over HTTP, by troupe and by the bare SDK. */
-export async function fanOutFigures(measure: Measure, repeats: number): Promise<Figure[]> {
+export async function fanOutFigures(measure: Measure, iterations: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const wire of ["anthropic", "openai-responses", "openai-chat"] as const) {
-    const busy = await pairs<Cost>(measure, repeats, wire, 8, 0, 200);
-    const few = await pairs<Cost>(measure, repeats, wire, 8, 100, 10);
-    const many = await pairs<Cost>(measure, repeats, wire, 500, 100, 4);
-    const held = await pairs<{ heapKbPerChild: number }>(measure, repeats, wire, 8, 0, 0, 25);
+    const busy = await pairs<Cost>(measure, iterations, wire, 8, 0, 200);
+    const few = await pairs<Cost>(measure, iterations, wire, 8, 100, 10);
+    const many = await pairs<Cost>(measure, iterations, wire, 500, 100, 4);
+    const held = await pairs<{ heapKbPerChild: number }>(measure, iterations, wire, 8, 0, 0, 25);
     const row = (what: string, values: number[], unit: string, aim?: number): void => {
       figures.push({ what: `${wire}: ${what}`, values, unit, ...(aim === undefined ? {} : { aim }) });
     };

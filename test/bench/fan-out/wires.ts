@@ -46,7 +46,7 @@ const chat: Wire = {
     const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "bench" };
     const chunk = (delta: object, finish_reason: string | null = null): string =>
       unnamed({ ...head, choices: [{ index: 0, delta, finish_reason }] });
-    const said =
+    const chunks =
       "text" in answer
         ? piecesOf(answer.text).map((content) => chunk({ content }))
         : [
@@ -67,7 +67,7 @@ const chat: Wire = {
     const usage = { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 };
     return [
       chunk({ role: "assistant", content: "" }),
-      ...said,
+      ...chunks,
       chunk({}, "text" in answer ? "stop" : "tool_calls"),
       unnamed({ ...head, choices: [], usage }),
       "data: [DONE]\n\n",
@@ -108,13 +108,13 @@ type Event = (type: string, data: object) => string;
 function messageItem(text: string, event: Event) {
   const part = { type: "output_text", text, annotations: [] };
   const item = { id: "msg_1", type: "message", role: "assistant", status: "completed", content: [part] };
-  const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+  const position = { item_id: "msg_1", output_index: 0, content_index: 0 };
   const events = (): string[] => [
     event("response.output_item.added", { output_index: 0, item: { ...item, status: "in_progress", content: [] } }),
-    event("response.content_part.added", { ...place, part: { ...part, text: "" } }),
-    ...piecesOf(text).map((delta) => event("response.output_text.delta", { ...place, delta })),
-    event("response.output_text.done", { ...place, text }),
-    event("response.content_part.done", { ...place, part }),
+    event("response.content_part.added", { ...position, part: { ...part, text: "" } }),
+    ...piecesOf(text).map((delta) => event("response.output_text.delta", { ...position, delta })),
+    event("response.output_text.done", { ...position, text }),
+    event("response.content_part.done", { ...position, part }),
     event("response.output_item.done", { output_index: 0, item }),
   ];
   return { item, events };
@@ -124,11 +124,11 @@ function callItem({ name, args }: { name: string; args: object }, event: Event) 
   const text = JSON.stringify(args);
   const id = `fc_${calls++}`;
   const item = { id, type: "function_call", call_id: `call_${id}`, name, arguments: text, status: "completed" };
-  const place = { item_id: id, output_index: 0 };
+  const position = { item_id: id, output_index: 0 };
   const events = (): string[] => [
     event("response.output_item.added", { output_index: 0, item: { ...item, status: "in_progress", arguments: "" } }),
-    ...piecesOf(text).map((delta) => event("response.function_call_arguments.delta", { ...place, delta })),
-    event("response.function_call_arguments.done", { ...place, arguments: text }),
+    ...piecesOf(text).map((delta) => event("response.function_call_arguments.delta", { ...position, delta })),
+    event("response.function_call_arguments.done", { ...position, arguments: text }),
     event("response.output_item.done", { output_index: 0, item }),
   ];
   return { item, events };

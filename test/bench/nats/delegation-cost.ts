@@ -6,8 +6,8 @@
 import { once } from "node:events";
 import { createNatsBus } from "@troupe/nats";
 import { startNatsServer } from "../../harness/nats-server.ts";
-import { answeringModel } from "../company.ts";
-import { natsCompany } from "./company.ts";
+import { answeringModel } from "../bench-agents.ts";
+import { natsAgents } from "./nats-agents.ts";
 import { openNatsHost } from "./nats-host.ts";
 import { forkScript, kill, startWorker } from "./processes.ts";
 import { askRoot, delegateTo } from "./root.ts";
@@ -38,14 +38,14 @@ const models = answeringModel(async ({ step }) => {
   askedAtMs = performance.now();
   return reply;
 });
-const parent = await openNatsHost({ ...shared, name: "parent", agents: ["main"], models, registry: natsCompany });
+const parent = await openNatsHost({ ...shared, name: "parent", agents: ["main"], models, registry: natsAgents });
 const { queue } = parent.ports;
 const offer = queue.offer.bind(queue);
 queue.offer = (task) => {
   offeredAtMs = performance.now();
   return offer(task);
 };
-await parent.heardOf(["child"]);
+await parent.waitForHosts(["child"]);
 
 const firstMs = await roundTripsMs(1_000);
 await askRoots(warmUpRoots);

@@ -15,7 +15,7 @@ interface DelegationCost {
  * What it costs that parent and child are in different processes, and what a worker that dies does to its runs; nothing
  * where there is no server.
  */
-export async function acrossProcesses(measure: Measure, repeats: number): Promise<Figure[]> {
+export async function natsFigures(measure: Measure, iterations: number): Promise<Figure[]> {
   if (findNatsServer() === null) return [];
   const figures: Figure[] = [];
   const row = (what: string, values: number[], unit: string, aim?: number): void => {
@@ -25,7 +25,7 @@ export async function acrossProcesses(measure: Measure, repeats: number): Promis
     { sync: "default", aim: 6 },
     { sync: "always", aim: 12 },
   ]) {
-    const costs = await measure<DelegationCost>(repeats, "nats/delegation-cost.ts", sync);
+    const costs = await measure<DelegationCost>(iterations, "nats/delegation-cost.ts", sync);
     const of = (key: keyof DelegationCost): number[] => costs.map((cost) => cost[key]);
     row(`a delegation between two processes (sync ${sync}), p50 over the round trip`, of("ratio"), "×", aim);
     row("  p50, from its offer to its parent's next model call", of("delegationMs"), "ms");
@@ -34,7 +34,7 @@ export async function acrossProcesses(measure: Measure, repeats: number): Promis
     row("  floor: a request and its reply, 1 KB, p50", of("roundTripMs"), "ms");
   }
   for (const workers of [1, 2, 4]) {
-    const rates = await measure<{ perSecond: number }>(repeats, "nats/rate.ts", String(workers));
+    const rates = await measure<{ perSecond: number }>(iterations, "nats/rate.ts", String(workers));
     row(
       `delegations a second to ${workers} worker${workers === 1 ? "" : "s"}`,
       rates.map((rate) => rate.perSecond),
@@ -42,7 +42,7 @@ export async function acrossProcesses(measure: Measure, repeats: number): Promis
     );
   }
   for (const leaseMs of [2_000, 8_000]) {
-    const takeovers = await measure<{ leases: number }>(repeats, "nats/takeover.ts", String(leaseMs));
+    const takeovers = await measure<{ leases: number }>(iterations, "nats/takeover.ts", String(leaseMs));
     row(
       `takeover after a worker's SIGKILL, lease ${leaseMs / 1_000} s`,
       takeovers.map(({ leases }) => leases),
@@ -50,7 +50,7 @@ export async function acrossProcesses(measure: Measure, repeats: number): Promis
       1.5,
     );
   }
-  const spreads = await measure<{ ratio: number; idlePercentMax: number }>(repeats, "nats/spread.ts");
+  const spreads = await measure<{ ratio: number; idlePercentMax: number }>(iterations, "nats/spread.ts");
   row(
     "320 tasks of one of 50 agents, 8 workers of 4 slots, 200 ms: wall over ideal",
     spreads.map(({ ratio }) => ratio),

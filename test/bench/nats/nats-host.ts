@@ -32,7 +32,7 @@ export interface NatsHost {
   ports: NatsPorts;
   host: ActorHost;
   /** Resolves once this host has heard of all of them. */
-  heardOf(names: readonly string[]): Promise<void>;
+  waitForHosts(names: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,12 +82,12 @@ export async function openNatsHost(
     deps,
     ports,
     host,
-    async heardOf(names) {
-      const areThere = (): boolean => names.every((each) => hosts.list().some((view) => view.host === each));
-      if (areThere()) return;
-      const there = Promise.withResolvers<void>();
-      const stop = hosts.onChange(() => areThere() && there.resolve());
-      await there.promise;
+    async waitForHosts(names) {
+      const areAlive = (): boolean => names.every((each) => hosts.list().some((view) => view.host === each));
+      if (areAlive()) return;
+      const allAlive = Promise.withResolvers<void>();
+      const stop = hosts.onChange(() => areAlive() && allAlive.resolve());
+      await allAlive.promise;
       stop();
     },
     async close() {
@@ -102,6 +102,6 @@ export async function openNatsHost(
 
 function toServed(definition: AgentDefinition | undefined): ServedAgent[] {
   if (!definition) return [];
-  const { prompt: _, ...said } = definition;
-  return [{ definition: said, hash: definitionHashOf(definition) }];
+  const { prompt: _, ...agent } = definition;
+  return [{ definition: agent, hash: definitionHashOf(definition) }];
 }

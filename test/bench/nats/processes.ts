@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { WorkerOptions, WorkerWord } from "./worker.ts";
+import type { WorkerMessage, WorkerOptions } from "./worker.ts";
 
 /** A worker in a process of its own. */
 export interface WorkerProcess {
   name: string;
   /** Resolves with the next word of this kind that it says. */
-  next<S extends WorkerWord["said"]>(said: S): Promise<WorkerWord & { said: S }>;
+  next<S extends WorkerMessage["kind"]>(kind: S): Promise<WorkerMessage & { kind: S }>;
   /** CPU time that it has used so far. */
   cpuMs(): Promise<number>;
   kill(): Promise<void>;
@@ -15,10 +15,10 @@ export interface WorkerProcess {
 
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const child = forkScript("worker.ts", JSON.stringify(options));
-  const next = async <S extends WorkerWord["said"]>(said: S): Promise<WorkerWord & { said: S }> => {
+  const next = async <S extends WorkerMessage["kind"]>(kind: S): Promise<WorkerMessage & { kind: S }> => {
     for (;;) {
-      const [word] = (await once(child, "message")) as [WorkerWord];
-      if (word.said === said) return word as WorkerWord & { said: S };
+      const [message] = (await once(child, "message")) as [WorkerMessage];
+      if (message.kind === kind) return message as WorkerMessage & { kind: S };
     }
   };
   await next("ready");

@@ -1,7 +1,7 @@
 /** Delegations a second from one parent process to so many worker processes, with models that answer at once. */
 import { startNatsServer } from "../../harness/nats-server.ts";
-import { answeringModel, batch } from "../company.ts";
-import { natsCompany } from "./company.ts";
+import { answeringModel, batch } from "../bench-agents.ts";
+import { natsAgents } from "./nats-agents.ts";
 import { openNatsHost } from "./nats-host.ts";
 import { startWorker } from "./processes.ts";
 import { askRoot } from "./root.ts";
@@ -20,9 +20,9 @@ const started = await Promise.all(
 const models = answeringModel(async ({ step }) => (step === 1 ? { calls: batch(childrenPerRoot) } : {}));
 const parent = await openNatsHost({
   ...{ ...shared, name: "parent", agents: ["main"], capacity: 8 },
-  ...{ models, registry: natsCompany },
+  ...{ models, registry: natsAgents },
 });
-await parent.heardOf(started.map(({ name }) => name));
+await parent.waitForHosts(started.map(({ name }) => name));
 await askAll(1);
 
 const startedMs = performance.now();

@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { startNatsServer } from "../../harness/nats-server.ts";
-import { answeringModel, batch } from "../company.ts";
-import { natsCompany, otherAgents } from "./company.ts";
+import { answeringModel, batch } from "../bench-agents.ts";
+import { natsAgents, otherAgents } from "./nats-agents.ts";
 import { openNatsHost } from "./nats-host.ts";
 import { startWorker } from "./processes.ts";
 import { askRoot } from "./root.ts";
@@ -34,9 +34,9 @@ const models = answeringModel(async ({ step }) => {
 });
 const parent = await openNatsHost({
   ...{ ...shared, name: "parent", agents: ["main"], capacity: 4 },
-  ...{ models, registry: natsCompany },
+  ...{ models, registry: natsAgents },
 });
-await parent.heardOf(started.map(({ name }) => name));
+await parent.waitForHosts(started.map(({ name }) => name));
 for (const _ of ["to warm up", "to be measured"]) {
   const { status } = await askRoot(parent.deps);
   if (status !== "completed") throw new Error(`the root ended as ${status}`);

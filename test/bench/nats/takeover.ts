@@ -1,7 +1,7 @@
 /** A worker is killed in the midst of a model call: how long until another one makes the call again. */
 import { startNatsServer } from "../../harness/nats-server.ts";
-import { answeringModel } from "../company.ts";
-import { natsCompany } from "./company.ts";
+import { answeringModel } from "../bench-agents.ts";
+import { natsAgents } from "./nats-agents.ts";
 import { openNatsHost } from "./nats-host.ts";
 import { startWorker } from "./processes.ts";
 import { askRoot, delegateTo } from "./root.ts";
@@ -15,14 +15,14 @@ const models = answeringModel(async ({ step }) => (step === 1 ? { calls: delegat
 const first = await startWorker({ ...hanging, name: "first" });
 const parent = await openNatsHost({
   ...{ ...shared, name: "parent", agents: ["main"], capacity: 4 },
-  ...{ models, registry: natsCompany },
+  ...{ models, registry: natsAgents },
 });
-await parent.heardOf(["first"]);
+await parent.waitForHosts(["first"]);
 const called = first.next("called");
 void askRoot(parent.deps);
 await called;
 const second = await startWorker({ ...hanging, name: "second" });
-await parent.heardOf(["second"]);
+await parent.waitForHosts(["second"]);
 
 const again = second.next("called");
 const killedAtMs = Date.now();

@@ -46,28 +46,28 @@ it("cuts in the middle of what is said", async (test) => {
   const { proxy, client } = await echoBehindProxy(test);
   proxy.set({ cutAfterBytes: 10 });
   const closed = new Promise((resolve) => client.on("error", () => {}).on("close", resolve));
-  let heard = "";
+  let received = "";
   client.on("data", (bytes) => {
-    heard += String(bytes);
+    received += String(bytes);
   });
   client.write("eight by");
   await closed;
   // Eight bytes there, and two of the eight back.
-  expect(heard).toBe("ei");
+  expect(received).toBe("ei");
   expect(proxy.counts()).toEqual({ opened: 1, cut: 1 });
 });
 
 it("swallows one way", async (test) => {
   const { proxy, client } = await echoBehindProxy(test);
-  proxy.set({ deafClient: true });
+  proxy.set({ dropsToClient: true });
   client.write("lost");
   client.write("too");
-  proxy.set({ deafClient: false, deafServer: true });
+  proxy.set({ dropsToClient: false, dropsToServer: true });
   client.write("never arrives");
-  proxy.set({ deafServer: false });
+  proxy.set({ dropsToServer: false });
   client.write("heard");
   // Whether the swallowed echoes were on their way already hangs on the moment: the last one always comes.
-  for (let heard = ""; !heard.endsWith("heard"); heard += await nextOf(client));
+  for (let received = ""; !received.endsWith("heard"); received += await nextOf(client));
 });
 
 it("stops reading, and goes on with all of it", async (test) => {

@@ -3,30 +3,30 @@ import { connect, createServer, type Socket } from "node:net";
 import type { Scope } from "./scope.ts";
 
 /** What becomes of bytes on their way, for as long as it is set. */
-export interface Weather {
+export interface LinkFaults {
   /** Each way. */
   delayMs: number;
   /** Nothing is read from the server any more, as by a client that is stuck. */
   stalled: boolean;
   /** What the server says is lost; what it is told arrives. */
-  deafClient: boolean;
+  dropsToClient: boolean;
   /** What the client says is lost; what it is told arrives. */
-  deafServer: boolean;
+  dropsToServer: boolean;
   /** After so many bytes from either side a connection is cut, in the middle of whatever is being said. */
   cutAfterBytes: number | null;
 }
 
-export const fairWeather: Weather = {
+export const noFaults: LinkFaults = {
   delayMs: 0,
   stalled: false,
-  deafClient: false,
-  deafServer: false,
+  dropsToClient: false,
+  dropsToServer: false,
   cutAfterBytes: null,
 };
 
 export interface ChaosProxy {
   readonly port: number;
-  set(weather: Partial<Weather>): void;
+  set(faults: Partial<LinkFaults>): void;
   /** Cuts every connection at once. */
   cut(): void;
   /** Connections so far, and those that were cut. */
@@ -47,7 +47,7 @@ export async function startChaosProxy(options: {
   random?: () => number;
 }): Promise<ChaosProxy> {
   const { scope, to, random = Math.random } = options;
-  let weather = fairWeather;
+  let faults = noFaults;
   const pairs = new Set<Pair>();
   const counts = { opened: 0, cut: 0 };
 
@@ -59,19 +59,19 @@ export async function startChaosProxy(options: {
     pair.server.resetAndDestroy();
   };
 
-  const pass = (pair: Pair, from: Socket, into: Socket, isLost: () => boolean): void => {
+  const forward = (pair: Pair, from: Socket, into: Socket, isLost: () => boolean): void => {
     from.on("data", (bytes) => {
       if (isLost()) return;
-      const limit = weather.cutAfterBytes;
-      const room = limit === null ? bytes.byteLength : limit * (0.5 + random()) - pair.passedBytes;
-      const fits = bytes.subarray(0, Math.max(0, Math.floor(room)));
+      const limit = faults.cutAfterBytes;
+      const bytesLeft = limit === null ? bytes.byteLength : limit * (0.5 + random()) - pair.passedBytes;
+      const fits = bytes.subarray(0, Math.max(0, Math.floor(bytesLeft)));
       pair.passedBytes += bytes.byteLength;
       const send = (): void => {
         const isCut = fits.byteLength < bytes.byteLength;
         if (into.writable) into.write(fits, () => isCut && end(pair, true));
         else if (isCut) end(pair, true);
       };
-      if (weather.delayMs > 0) setTimeout(send, weather.delayMs);
+      if (faults.delayMs > 0) setTimeout(send, faults.delayMs);
       else send();
     });
     from.on("error", () => end(pair, false));
@@ -83,9 +83,9 @@ export async function startChaosProxy(options: {
     const pair: Pair = { client, server, passedBytes: 0 };
     pairs.add(pair);
     counts.opened += 1;
-    pass(pair, client, server, () => weather.deafServer);
-    pass(pair, server, client, () => weather.deafClient);
-    if (weather.stalled) server.pause();
+    forward(pair, client, server, () => faults.dropsToServer);
+    forward(pair, server, client, () => faults.dropsToClient);
+    if (faults.stalled) server.pause();
   }).listen(0, "127.0.0.1");
   await once(listener, "listening");
   const address = listener.address();
@@ -99,9 +99,9 @@ export async function startChaosProxy(options: {
   return {
     port: address.port,
     set(change) {
-      weather = { ...weather, ...change };
+      faults = { ...faults, ...change };
       for (const { server } of pairs) {
-        if (weather.stalled) server.pause();
+        if (faults.stalled) server.pause();
         else server.resume();
       }
     },

@@ -3,10 +3,10 @@ import path from "node:path";
 import { createHttpClient, type HttpClient } from "@troupe/runtime";
 import { cleanEnv } from "../../harness/clean-env.ts";
 import { cliPath } from "../../harness/cli-path.ts";
-import { newMark } from "../../harness/processes-with.ts";
+import { newMark } from "../../harness/find-processes.ts";
 import type { Agents } from "../../harness/scenario-file.ts";
-import { type Cast, castOf, writeCast, writeCompanyScenario } from "./company.ts";
-import { createMember, type Life, type Member } from "./member.ts";
+import { type TreeAgents, treeAgents, writeTreeAgents, writeTreeScenario } from "./agent-tree.ts";
+import { createMember, type Member, type MemberProcess } from "./member.ts";
 import type { HostNamespace } from "./namespaces.ts";
 import { createNatsMember, type NatsMember, urlOf } from "./nats-member.ts";
 import type { Scope } from "./scope.ts";
@@ -31,16 +31,16 @@ export interface Cluster {
   scenario: string;
   daemons: TroupeMember[];
   workers: TroupeMember[];
-  addDaemon(options?: MemberWish): Promise<TroupeMember>;
-  addWorker(options?: MemberWish): Promise<TroupeMember>;
+  addDaemon(options?: TroupeMemberOptions): Promise<TroupeMember>;
+  addWorker(options?: TroupeMemberOptions): Promise<TroupeMember>;
 }
 
-export interface MemberWish {
+export interface TroupeMemberOptions {
   name?: string;
   /** Agents that it serves. @default the whole cast; of a daemon, all that there are */
   agents?: readonly string[];
   /** Those whose definitions it has. @default all of the casts */
-  casts?: readonly Cast[];
+  trees?: readonly TreeAgents[];
   capacity?: number;
   /** Where it reaches the server. @default the server itself */
   natsUrl?: string;
@@ -52,7 +52,7 @@ export interface MemberWish {
   /** Whether it is started at once. @default true */
   start?: boolean;
   /** Prepares its home before its first start. */
-  furnish?(home: string): Promise<void>;
+  prepareHome?(home: string): Promise<void>;
 }
 
 export interface ClusterOptions {
@@ -62,38 +62,42 @@ export interface ClusterOptions {
   daemons: number;
   workers: number;
   latencyMs: number;
-  casts?: readonly Cast[];
+  trees?: readonly TreeAgents[];
   /** Agents beside the cast, with what they say. */
   more?: Agents;
   /** Agents of `more`: who serves the cast serves them too. */
   moreAgents?: readonly string[];
-  furnish?(home: string): Promise<void>;
+  prepareHome?(home: string): Promise<void>;
   nats?: Partial<Parameters<typeof createNatsMember>[0]>;
   /** Three that were started before. @default one, that is started */
   servers?: readonly NatsMember[];
 }
 
 /** The disk that all of these processes share. */
-const place = "chaos";
+const locality = "chaos";
 
 /** A nats-server, daemons and workers, each a process that can die and come back. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { scope, folder, leaseMs, casts = [castOf()], moreAgents = [] } = options;
+  const { scope, folder, leaseMs, trees = [treeAgents()], moreAgents = [] } = options;
   await mkdir(folder, { recursive: true });
   const mark = newMark();
   const servers = await startServers(options);
   const natsUrl = urlOf(servers, options.nats?.address);
   const { latencyMs, more = {} } = options;
-  const scenario = await writeCompanyScenario({ folder, mark, latencyMs, casts, more });
+  const scenario = await writeTreeScenario({ folder, mark, latencyMs, trees, more });
 
-  const add = async (kind: "daemon" | "worker", wish: MemberWish, count: number): Promise<TroupeMember> => {
-    const { name = `${kind}${count + 1}`, start = true } = wish;
+  const add = async (
+    kind: "daemon" | "worker",
+    memberOptions: TroupeMemberOptions,
+    count: number,
+  ): Promise<TroupeMember> => {
+    const { name = `${kind}${count + 1}`, start = true } = memberOptions;
     const home = path.join(folder, name);
-    await writeCast(home, wish.casts ?? casts);
-    await options.furnish?.(home);
-    await wish.furnish?.(home);
-    const agents = wish.agents ?? [...casts.flatMap((cast) => Object.values(cast)), ...moreAgents];
-    const connection = ["--nats", wish.natsUrl ?? natsUrl, "--lease", String(leaseMs), "--place", place];
+    await writeTreeAgents(home, memberOptions.trees ?? trees);
+    await options.prepareHome?.(home);
+    await memberOptions.prepareHome?.(home);
+    const agents = memberOptions.agents ?? [...trees.flatMap((tree) => Object.values(tree)), ...moreAgents];
+    const connection = ["--nats", memberOptions.natsUrl ?? natsUrl, "--lease", String(leaseMs), "--place", locality];
     const flags =
       kind === "daemon"
         ? [
@@ -103,19 +107,19 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
             "--port",
             "0",
             ...connection,
-            ...(wish.agents ? ["--agents", agents.join(",")] : []),
+            ...(memberOptions.agents ? ["--agents", agents.join(",")] : []),
           ]
         : ["worker", "--json", "--name", name, "--agents", agents.join(","), ...connection];
-    const capacity = wish.capacity === undefined ? [] : ["--capacity", String(wish.capacity)];
-    const args = [cliPath, ...flags, ...capacity, ...(wish.flags ?? [])];
+    const capacity = memberOptions.capacity === undefined ? [] : ["--capacity", String(memberOptions.capacity)];
+    const args = [cliPath, ...flags, ...capacity, ...(memberOptions.flags ?? [])];
     const member = createMember({
       name,
       kind,
       scope,
       logFile: path.join(folder, `${name}.log`),
       command: () => ({
-        ...(wish.host?.inside(process.execPath, args) ?? { command: process.execPath, args }),
-        env: { ...cleanEnv(home), TROUPE_TEST_LEDGER: path.join(folder, "ledger.jsonl"), ...wish.env },
+        ...(memberOptions.host?.inside(process.execPath, args) ?? { command: process.execPath, args }),
+        env: { ...cleanEnv(home), TROUPE_TEST_LEDGER: path.join(folder, "ledger.jsonl"), ...memberOptions.env },
       }),
       readReady,
     });
@@ -136,13 +140,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     scenario,
     daemons,
     workers,
-    async addDaemon(wish = {}) {
-      const daemon = await add("daemon", wish, daemons.length);
+    async addDaemon(memberOptions = {}) {
+      const daemon = await add("daemon", memberOptions, daemons.length);
       daemons.push(daemon);
       return daemon;
     },
-    async addWorker(wish = {}) {
-      const worker = await add("worker", wish, workers.length);
+    async addWorker(memberOptions = {}) {
+      const worker = await add("worker", memberOptions, workers.length);
       workers.push(worker);
       return worker;
     },
@@ -172,8 +176,8 @@ function first(servers: readonly NatsMember[]): NatsMember {
 function readReady(line: string): Record<string, unknown> | null {
   if (!line.startsWith("{")) return null;
   try {
-    const said: unknown = JSON.parse(line);
-    return typeof said === "object" && said !== null && "pid" in said ? (said as Record<string, unknown>) : null;
+    const ready: unknown = JSON.parse(line);
+    return typeof ready === "object" && ready !== null && "pid" in ready ? (ready as Record<string, unknown>) : null;
   } catch {
     return null;
   }
@@ -181,10 +185,10 @@ function readReady(line: string): Record<string, unknown> | null {
 
 /** A client of a daemon that lives; null while none does. */
 export function clientOf(daemon: Member): HttpClient | null {
-  const ready = daemon.living()?.ready;
-  return ready ? clientOfLife(ready) : null;
+  const ready = daemon.current()?.ready;
+  return ready ? clientOfProcess(ready) : null;
 }
 
-export function clientOfLife({ url, token }: Life["ready"]): HttpClient {
+export function clientOfProcess({ url, token }: MemberProcess["ready"]): HttpClient {
   return createHttpClient({ url: String(url), token: String(token), timeoutMs: 5_000 });
 }

@@ -27,23 +27,23 @@ export function startKiller(options: KillerOptions) {
   const between = ([from, to]: readonly [number, number]): number => from + Math.floor(random() * (to - from));
 
   /** Whoever is being started is not killed twice: its keeper has to have begun again. */
-  const strike = async (): Promise<void> => {
-    const living = members.filter((member) => member.living() !== null);
+  const killOne = async (): Promise<void> => {
+    const living = members.filter((member) => member.current() !== null);
     const victim = living[Math.floor(random() * living.length)];
     const away = between(awayMs);
     if (!victim || (options.mayDie && !(await options.mayDie(victim)))) return;
-    const life = await victim.kill();
-    if (!life) return;
-    kills.push({ name: victim.name, at: life.endedAt ?? Date.now(), pid: life.pid });
+    const ended = await victim.kill();
+    if (!ended) return;
+    kills.push({ name: victim.name, at: ended.endedAt ?? Date.now(), pid: ended.pid });
     const back = delay(away).then(() => victim.start());
     comingBack.add(back);
     void back.finally(() => comingBack.delete(back)).catch(() => {});
   };
 
-  const storm = (async () => {
+  const killing = (async () => {
     while (!stopping.signal.aborted) {
       await delay(between(everyMs), undefined, { signal: stopping.signal }).catch(() => {});
-      if (!stopping.signal.aborted) await strike();
+      if (!stopping.signal.aborted) await killOne();
     }
   })();
 
@@ -52,7 +52,7 @@ export function startKiller(options: KillerOptions) {
     /** No more kills; resolves when everybody lives again. */
     async stop(): Promise<void> {
       stopping.abort();
-      await storm;
+      await killing;
       await Promise.all(comingBack);
     },
   };

@@ -8,7 +8,7 @@ import type { Scope } from "./scope.ts";
 export type MemberKind = "nats" | "daemon" | "worker";
 
 /** One process under one id, from its start to its end. */
-export interface Life {
+export interface MemberProcess {
   pid: number;
   startedAt: number;
   readyAt: number | null;
@@ -23,20 +23,20 @@ export interface Life {
 export interface Member {
   readonly name: string;
   readonly kind: MemberKind;
-  readonly lives: readonly Life[];
+  readonly processes: readonly MemberProcess[];
   /** The life that is ready; null while there is none. */
-  living(): Life | null;
+  current(): MemberProcess | null;
   /** Resolves when it is ready. What ends before that is started again: its server may be away. */
-  start(env?: Record<string, string>): Promise<Life>;
+  start(env?: Record<string, string>): Promise<MemberProcess>;
   /** SIGKILL; resolves when it is gone. Null where nothing lived. */
-  kill(): Promise<Life | null>;
+  kill(): Promise<MemberProcess | null>;
   /** SIGTERM; resolves when it has ended by itself. */
-  stop(): Promise<Life | null>;
+  stop(): Promise<MemberProcess | null>;
   /** SIGSTOP and SIGCONT. */
   freeze(): void;
   thaw(): void;
   /** Resolves when the process that lives now has ended, whoever ended it. */
-  ended(): Promise<Life | null>;
+  ended(): Promise<MemberProcess | null>;
 }
 
 export interface MemberOptions {
@@ -61,13 +61,13 @@ process.once("exit", () => {
 
 interface Running {
   child: ChildProcess;
-  life: Life;
-  ended: Promise<Life>;
+  memberProcess: MemberProcess;
+  ended: Promise<MemberProcess>;
 }
 
 export function createMember(options: MemberOptions): Member {
   const { name, kind, scope } = options;
-  const lives: Life[] = [];
+  const processes: MemberProcess[] = [];
   const log = createWriteStream(options.logFile, { flags: "a" });
   let running: Running | null = null;
   let closed = false;
@@ -75,7 +75,7 @@ export function createMember(options: MemberOptions): Member {
   const open = (env: Record<string, string>): Running => {
     const { command, args, env: own } = options.command();
     const child = spawn(command, args, { env: { ...own, ...env }, stdio: ["ignore", "pipe", "pipe"] });
-    const life: Life = {
+    const memberProcess: MemberProcess = {
       pid: child.pid ?? 0,
       startedAt: Date.now(),
       readyAt: null,
@@ -84,23 +84,23 @@ export function createMember(options: MemberOptions): Member {
       code: null,
       ready: {},
     };
-    lives.push(life);
+    processes.push(memberProcess);
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });
     const ended = once(child, "exit").then(([code, signal]) =>
-      Object.assign(life, { code, signal, endedAt: Date.now() }),
+      Object.assign(memberProcess, { code, signal, endedAt: Date.now() }),
     );
-    return { child, life, ended };
+    return { child, memberProcess, ended };
   };
 
-  const awaitReady = ({ child, life, ended }: Running): Promise<boolean> => {
+  const awaitReady = ({ child, memberProcess, ended }: Running): Promise<boolean> => {
     const ready = new Promise<boolean>((resolve) => {
       for (const input of [child.stdout, child.stderr]) {
         if (!input) continue;
         createInterface({ input }).on("line", (line) => {
-          const said = life.readyAt === null ? options.readReady(line) : null;
-          if (!said) return;
-          Object.assign(life, { readyAt: Date.now(), ready: said });
+          const ready = memberProcess.readyAt === null ? options.readReady(line) : null;
+          if (!ready) return;
+          Object.assign(memberProcess, { readyAt: Date.now(), ready });
           resolve(true);
         });
       }
@@ -108,7 +108,7 @@ export function createMember(options: MemberOptions): Member {
     return Promise.race([ready, ended.then(() => false)]);
   };
 
-  const end = async (signal: NodeJS.Signals): Promise<Life | null> => {
+  const end = async (signal: NodeJS.Signals): Promise<MemberProcess | null> => {
     if (!running) return null;
     const { child, ended } = running;
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
@@ -125,13 +125,14 @@ export function createMember(options: MemberOptions): Member {
   return {
     name,
     kind,
-    lives,
-    living: () => (running?.life.readyAt && running.life.endedAt === null ? running.life : null),
+    processes,
+    current: () =>
+      running?.memberProcess.readyAt && running.memberProcess.endedAt === null ? running.memberProcess : null,
     async start(env = {}) {
       for (;;) {
         if (closed) throw new Error(`${name} is not to be started any more`);
         running = open(env);
-        if (await awaitReady(running)) return running.life;
+        if (await awaitReady(running)) return running.memberProcess;
         await delay(startAgainMs);
       }
     },

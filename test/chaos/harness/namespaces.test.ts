@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { canMakeNamespaces, layCables } from "./namespaces.ts";
+import { canMakeNamespaces, createNetwork } from "./namespaces.ts";
 import { within } from "./scope.ts";
 
 const run = promisify(execFile);
@@ -21,7 +21,7 @@ describe("machines on a switch", () => {
   it("reach this one while they are plugged in, and leave nothing behind", async () => {
     let names: string[] = [];
     await within(async (scope) => {
-      const { address, hosts } = await layCables(2, scope);
+      const { address, hosts } = await createNetwork(2, scope);
       names = hosts.map(({ name }) => name);
       const server = createServer((socket) => socket.end()).listen(0, address);
       await once(server, "listening");

@@ -4,7 +4,7 @@ import { freePort } from "../../harness/free-port.ts";
 import { clusterFlags, clusterReady, clusterSize, without } from "../../harness/nats-cluster.ts";
 import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts";
 import { createMember, type Member } from "./member.ts";
-import { layRouteWires, type RouteWires } from "./route-wires.ts";
+import { type RouteProxies, startRouteProxies } from "./route-proxies.ts";
 import type { Scope } from "./scope.ts";
 
 export interface NatsMember extends Member {
@@ -57,7 +57,7 @@ export async function createNatsMember(options: NatsMemberOptions): Promise<Nats
 export interface NatsMembers {
   members: readonly NatsMember[];
   /** Null where they reach each other without any. */
-  wires: RouteWires | null;
+  proxies: RouteProxies | null;
 }
 
 /** Three of them that are one to their clients, all of them at work. */
@@ -65,23 +65,23 @@ export async function startNatsMembers(options: {
   scope: Scope;
   folder: string;
   /** Whether they reach each other by wires that can be cut. */
-  wired?: boolean;
+  proxied?: boolean;
 }): Promise<NatsMembers> {
-  const { scope, folder, wired = false } = options;
+  const { scope, folder, proxied = false } = options;
   const ports = await Promise.all(Array.from({ length: clusterSize }, () => freePort()));
-  const wires = wired ? await layRouteWires(ports, scope) : null;
+  const proxies = proxied ? await startRouteProxies(ports, scope) : null;
   const members = await Promise.all(
     ports.map((port, i) => {
       const name = `nats${i + 1}`;
-      const flags = clusterFlags(name, port, wires?.others[i] ?? without(ports, port));
+      const flags = clusterFlags(name, port, proxies?.others[i] ?? without(ports, port));
       // Nor are they to find each other past the wires.
-      const advertised = wires ? ["--cluster_advertise", "127.0.0.1:1"] : [];
+      const advertised = proxies ? ["--cluster_advertise", "127.0.0.1:1"] : [];
       return createNatsMember({ scope, folder, name, flags: [...flags, ...advertised] });
     }),
   );
   await Promise.all(members.map((member) => member.start()));
   await clusterReady(urlOf(members));
-  return { members, wires };
+  return { members, proxies };
 }
 
 export function urlOf(servers: readonly NatsMember[], address = "127.0.0.1"): string {

@@ -26,8 +26,8 @@ function journaled(...bodies: EntryBody[]): StoredRuns {
 }
 
 const called = (key: string, at: number): LedgerCall => ({ pid: 1, at, kind: "model", key: `${run}/${key}` });
-const failures = (verdicts: readonly { what: string; ok: boolean }[]): string[] =>
-  verdicts.flatMap(({ what, ok }) => (ok ? [] : [what]));
+const failures = (results: readonly { what: string; ok: boolean }[]): string[] =>
+  results.flatMap(({ what, ok }) => (ok ? [] : [what]));
 
 describe("the oracle of calls", () => {
   it.each<{ what: string; runs: StoredRuns; calls: LedgerCall[]; found: string[] }>([

@@ -3,7 +3,7 @@ import { answeredEffect } from "@troupe/core/internal";
 import { chainProblems } from "../../harness/journal-file.ts";
 import { type LedgerCall, repeatedKeys } from "../../harness/ledger.ts";
 import type { StoredEntry } from "./journal-stream.ts";
-import { none, noted, type Verdict } from "./verdict.ts";
+import { none, noted, type OracleResult } from "./oracle-result.ts";
 
 export type StoredRuns = ReadonlyMap<string, readonly StoredEntry[]>;
 
@@ -11,7 +11,7 @@ export type StoredRuns = ReadonlyMap<string, readonly StoredEntry[]>;
  * O1: whatever has an outcome in the journal is not called again, and has one outcome. What was under way when its host
  * died may be called again, once for each time that the run was taken up, and unsafe tools not even then.
  */
-export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): Verdict[] {
+export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): OracleResult[] {
   const all = [...runs.values()].flat();
   const doneAt = new Map<string, number>();
   const outcomes = all.flatMap(({ entry, storedAt }) => {
@@ -44,7 +44,7 @@ export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): Verd
 }
 
 /** O2 and O4: each run's entries count from 0 without a gap, are what was sealed, and follow each other. */
-export function chainOracle(runs: StoredRuns): Verdict[] {
+export function chainOracle(runs: StoredRuns): OracleResult[] {
   const open = [...runs.values()].filter((entries) => entries.at(-1)?.entry.kind !== "run.settled");
   const roots = [...runs.values()].flatMap(([first]) => {
     const isRoot = first?.entry.kind === "run.opened" && first.entry.request.parent === null;

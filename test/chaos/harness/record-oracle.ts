@@ -2,8 +2,8 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { TroupeMember } from "./cluster.ts";
+import { none, type OracleResult } from "./oracle-result.ts";
 import type { StoredRuns } from "./oracles.ts";
-import { none, type Verdict } from "./verdict.ts";
 
 /** A recorder that is behind gets so long to come up. */
 const catchUpMs = 60_000;
@@ -17,12 +17,12 @@ interface Recorded {
 }
 
 /** O2: what every daemon has recorded is what is in the journal, entry by entry and as a tree. */
-export async function recordOracle(daemons: readonly TroupeMember[], runs: StoredRuns): Promise<Verdict[]> {
-  const verdicts = await Promise.all(daemons.map((daemon) => compare(daemon, runs)));
-  return verdicts.flat();
+export async function recordOracle(daemons: readonly TroupeMember[], runs: StoredRuns): Promise<OracleResult[]> {
+  const results = await Promise.all(daemons.map((daemon) => compare(daemon, runs)));
+  return results.flat();
 }
 
-async function compare(daemon: TroupeMember, runs: StoredRuns): Promise<Verdict[]> {
+async function compare(daemon: TroupeMember, runs: StoredRuns): Promise<OracleResult[]> {
   const wanted = new Set([...runs.values()].flat().map(({ entry }) => `${entry.run}#${entry.index} ${entry.hash}`));
   const until = Date.now() + catchUpMs;
   let recorded = readRecord(daemon);
@@ -60,12 +60,12 @@ function treeOf(runs: StoredRuns): string[] {
     const { run, parent, agent, attempt, depth } = first.request;
     const end = last?.kind === "run.settled" ? last.response.status : "open";
     // Of a child that nobody could take only its parent's journal tells.
-    const unasked = entries.flatMap(({ entry }) => {
+    const notStarted = entries.flatMap(({ entry }) => {
       if (entry.kind !== "child.settled" || runs.has(entry.response.runId)) return [];
       const { response } = entry;
       return [[response.runId, run, response.agent, depth + 1, entry.attempt, response.status].join(" ")];
     });
-    return [[run, parent?.run ?? null, agent, depth, attempt, end].join(" "), ...unasked];
+    return [[run, parent?.run ?? null, agent, depth, attempt, end].join(" "), ...notStarted];
   });
 }
 

@@ -1,38 +1,38 @@
 import { connect, type Msg } from "@nats-io/transport-node";
 import type { Scope } from "./scope.ts";
 
-interface Heard {
+interface RecordedMessage {
   subject: string;
   data: Uint8Array;
   headers: Msg["headers"];
 }
 
 export interface Replayer {
-  heard(): number;
+  messageCount(): number;
   /** Says everything that it has heard so often again, in the order that it is given. */
-  replay(times: number, order?: (messages: Heard[]) => Heard[]): Promise<number>;
+  replay(times: number, order?: (messages: RecordedMessage[]) => RecordedMessage[]): Promise<number>;
 }
 
 /** Somebody in the namespace who writes down all that is said, and says it again. */
 export async function startReplayer(url: string, scope: Scope, pattern = "troupe.>"): Promise<Replayer> {
-  const listening = await connect({ servers: url });
-  scope.onTestFinished(() => listening.close());
-  const messages: Heard[] = [];
-  listening.subscribe(pattern, {
+  const listener = await connect({ servers: url });
+  scope.onTestFinished(() => listener.close());
+  const messages: RecordedMessage[] = [];
+  listener.subscribe(pattern, {
     callback: (_, { subject, data, headers }) => void messages.push({ subject, data: data.slice(), headers }),
   });
-  await listening.flush();
+  await listener.flush();
   return {
-    heard: () => messages.length,
+    messageCount: () => messages.length,
     async replay(times, order = (all) => all) {
       // It does not say again what it has said itself, and outlives no server.
-      await listening.close();
-      const said = Array.from({ length: times }, () => order([...messages])).flat();
-      const saying = await connect({ servers: url });
-      for (const { subject, data, headers } of said) saying.publish(subject, data, headers ? { headers } : {});
-      await saying.flush();
-      await saying.close();
-      return said.length;
+      await listener.close();
+      const replayed = Array.from({ length: times }, () => order([...messages])).flat();
+      const sender = await connect({ servers: url });
+      for (const { subject, data, headers } of replayed) sender.publish(subject, data, headers ? { headers } : {});
+      await sender.flush();
+      await sender.close();
+      return replayed.length;
     },
   };
 }
@@ -42,8 +42,8 @@ export function shuffledWindows<T>(items: readonly T[], random: () => number, si
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
     items
       .slice(i * size, (i + 1) * size)
-      .map((item) => ({ item, place: random() }))
-      .sort((one, other) => one.place - other.place)
+      .map((item) => ({ item, order: random() }))
+      .sort((one, other) => one.order - other.order)
       .map(({ item }) => item),
   ).flat();
 }

@@ -1,5 +1,5 @@
+import type { OracleResult } from "./oracle-result.ts";
 import type { Scope } from "./scope.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** How much is done. Each scenario has its own defaults, long and short. */
 export interface Settings {
@@ -32,11 +32,11 @@ export interface Scenario {
   /** Passed over where this user may make neither network namespaces nor disks. */
   needsRoot?: boolean;
   /** Knows how to be played with three servers. */
-  knowsCluster?: boolean;
-  play(stage: Stage): Promise<Verdict[]>;
+  supportsCluster?: boolean;
+  run(stage: ScenarioContext): Promise<OracleResult[]>;
 }
 
-export interface Stage {
+export interface ScenarioContext {
   settings: Settings;
   scope: Scope;
   /** Empty, and gone afterwards. */
@@ -58,7 +58,7 @@ const defaults: Settings = {
 };
 const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 4 };
 
-export function settingsOf(scenario: Scenario, form: "long" | "short", wished: Partial<Settings> = {}): Settings {
+export function settingsOf(scenario: Scenario, form: "long" | "short", overrides: Partial<Settings> = {}): Settings {
   const own = form === "long" ? { ...defaults, ...scenario.long } : { ...shortDefaults, ...scenario.short };
-  return { ...own, ...wished };
+  return { ...own, ...overrides };
 }

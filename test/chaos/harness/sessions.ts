@@ -3,11 +3,11 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunResponse } from "@troupe/core";
 import { systemIds } from "@troupe/core/system";
+import { treeAgents } from "./agent-tree.ts";
 import { type Cluster, clientOf, type TroupeMember } from "./cluster.ts";
-import { castOf } from "./company.ts";
 
 /** One request of a user, as he sees it. */
-export interface PlayedSession {
+export interface TestSession {
   session: string;
   run: string;
   agent: string;
@@ -19,7 +19,7 @@ export interface PlayedSession {
   settledAt: number | null;
 }
 
-export interface AskOptions {
+export interface SubmitOptions {
   agent?: string;
   task?: string;
   /** @default all of them, one after the other, whichever lives */
@@ -28,13 +28,13 @@ export interface AskOptions {
 }
 
 /** Longer than anybody stays away: whoever says no for so long means it. */
-const askForMs = 150_000;
-const askAgainMs = 200;
-const lookAgainMs = 250;
+const submitForMs = 150_000;
+const submitAgainMs = 200;
+const pollMs = 250;
 
 /** Asks until a daemon has accepted it: under an id of one's own, asking twice is asking once. */
-export async function askFor(cluster: Cluster, options: AskOptions = {}): Promise<PlayedSession> {
-  const { agent = castOf().boss, task = "survive", daemons = cluster.daemons, signal } = options;
+export async function submitSession(cluster: Cluster, options: SubmitOptions = {}): Promise<TestSession> {
+  const { agent = treeAgents().boss, task = "survive", daemons = cluster.daemons, signal } = options;
   const session = systemIds().next();
   const workspace = path.join(cluster.folder, "work", session);
   await mkdir(workspace, { recursive: true });
@@ -58,24 +58,24 @@ export async function askFor(cluster: Cluster, options: AskOptions = {}): Promis
       }
     } catch (error) {
       // It died, or its server did: another one, or the same again.
-      if (Date.now() > askedAt + askForMs) throw error;
+      if (Date.now() > askedAt + submitForMs) throw error;
     }
-    await delay(askAgainMs);
+    await delay(submitAgainMs);
   }
 }
 
 /** Looks at whichever daemon lives until one says how the session ended. Resolves at `signal` too, with nothing. */
-export async function awaitEnd(cluster: Cluster, played: PlayedSession, signal: AbortSignal): Promise<PlayedSession> {
+export async function awaitEnd(cluster: Cluster, played: TestSession, signal: AbortSignal): Promise<TestSession> {
   for (let tries = 0; !signal.aborted; tries += 1) {
     const daemon = cluster.daemons[tries % cluster.daemons.length];
     const response = await (daemon && clientOf(daemon))?.response(played.session).catch(() => null);
     if (response) return Object.assign(played, { response, settledAt: Date.now() });
-    await delay(lookAgainMs);
+    await delay(pollMs);
   }
   return played;
 }
 
-export interface PlayOptions extends AskOptions {
+export interface RunSessionsOptions extends SubmitOptions {
   count: number;
   /** The sessions begin spread over so much time. @default 0 */
   spreadMs?: number;
@@ -84,14 +84,14 @@ export interface PlayOptions extends AskOptions {
 }
 
 /** So many sessions, asked for one after the other, each to its end. */
-export async function playSessions(cluster: Cluster, options: PlayOptions): Promise<PlayedSession[]> {
+export async function runSessions(cluster: Cluster, options: RunSessionsOptions): Promise<TestSession[]> {
   const { count, spreadMs = 0, limitMs } = options;
   const signal = AbortSignal.timeout(limitMs);
-  const playOne = async (_: unknown, i: number): Promise<PlayedSession | null> => {
+  const runOne = async (_: unknown, i: number): Promise<TestSession | null> => {
     await delay((spreadMs * i) / count);
-    const played = await askFor(cluster, { ...options, signal }).catch(() => null);
+    const played = await submitSession(cluster, { ...options, signal }).catch(() => null);
     return played && (await awaitEnd(cluster, played, signal));
   };
-  const played = await Promise.all(Array.from({ length: count }, playOne));
+  const played = await Promise.all(Array.from({ length: count }, runOne));
   return played.filter((session) => session !== null);
 }

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
+import { cleanUpAtExit } from "./cleanup-at-exit.ts";
 import type { Scope } from "./scope.ts";
-import { undoneAtExit } from "./undone-at-exit.ts";
 
 const run = promisify(execFile);
 
@@ -20,7 +20,7 @@ export async function mountSmallDisk(folder: string, megabytes: number, scope: S
   await mkdir(folder, { recursive: true });
   await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder]);
   // Lazily: whoever has a file open there is killed by others of this scope, and may not be gone yet.
-  undoneAtExit(scope, "umount", "--lazy", folder);
+  cleanUpAtExit(scope, "umount", "--lazy", folder);
   const ballast = path.join(folder, "ballast");
   return {
     folder,

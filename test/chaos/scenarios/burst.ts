@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ledgerOf } from "../../harness/ledger.ts";
 import { until } from "../../harness/until.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
 import { startNatsMembers } from "../harness/nats-member.ts";
+import { noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { noted } from "../harness/verdict.ts";
+import { runSessions } from "../harness/sessions.ts";
 
 /** Everything at once: what was in memory anywhere is gone. */
 export const burst: Scenario = {
@@ -14,13 +14,13 @@ export const burst: Scenario = {
   what: "daemons, workers and nats-server are killed in one burst, with all sessions under way",
   long: { runs: 50, workers: 2, leaseMs: 2_000 },
   short: { runs: 8 },
-  knowsCluster: true,
-  async play({ settings, scope, folder, random }) {
+  supportsCluster: true,
+  async run({ settings, scope, folder, random }) {
     const { leaseMs, runs, daemons, workers } = settings;
     const three = settings.cluster ? { servers: (await startNatsMembers({ scope, folder })).members } : {};
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 200, ...three });
     const members = [...cluster.servers, ...cluster.daemons, ...cluster.workers];
-    const playing = playSessions(cluster, { count: runs, limitMs: 180_000 });
+    const playing = runSessions(cluster, { count: runs, limitMs: 180_000 });
     // Not before they are in the middle of it, each at another place.
     const ledger = ledgerOf(cluster.ledgerHome);
     const wanted = runs * (4 + Math.floor(6 * random()));
@@ -29,6 +29,6 @@ export const burst: Scenario = {
     await delay(500);
     await Promise.all(members.map((member) => member.start()));
     const sessions = await playing;
-    return [noted("processes killed at once", members.length), ...(await examine(cluster, sessions, runs))];
+    return [noted("processes killed at once", members.length), ...(await checkCluster(cluster, sessions, runs))];
   },
 };

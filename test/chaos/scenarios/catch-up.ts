@@ -1,13 +1,13 @@
 import { until } from "../../harness/until.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { cloneSession } from "../harness/clone-session.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { all, atMost, noted } from "../harness/oracle-result.ts";
 import { entriesRecordedBy } from "../harness/record-oracle.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
+import { runSessions } from "../harness/sessions.ts";
 import { openSharedJournal } from "../harness/shared-journal.ts";
-import { all, atMost, noted } from "../harness/verdict.ts";
 
 /** RELIABILITY's word for a hundred thousand. */
 const catchUpMs = 60_000;
@@ -20,12 +20,12 @@ export const catchUp: Scenario = {
   what: "a daemon (its recorder) is down while --runs sessions of about 40 entries are written, and comes back",
   long: { runs: 2_500, daemons: 2, workers: 0 },
   short: { runs: 40, daemons: 2, workers: 0 },
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs: sessions, daemons, slack } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers: 0, latencyMs: 20 });
     const [away] = cluster.daemons;
     if (!away) throw new Error("no daemon");
-    const [played] = await playSessions(cluster, { count: 1, limitMs: 180_000 });
+    const [played] = await runSessions(cluster, { count: 1, limitMs: 180_000 });
     await away.kill();
     const before = await readJournalStream(cluster.natsUrl);
     const journal = await openSharedJournal(cluster.natsUrl, leaseMs, scope);
@@ -50,7 +50,7 @@ export const catchUp: Scenario = {
       noted("entries written while it was down", written - [...before.values()].flat().length),
       atMost("from being up again to having all of them", recordedAt - (readyAt ?? 0), catchUpMs * slack, " ms"),
       all("rows of its record, one for each entry", entriesRecordedBy(away), written),
-      ...(await examine(cluster, played ? [played] : [], 1)),
+      ...(await checkCluster(cluster, played ? [played] : [], 1)),
     ];
   },
 };

@@ -1,15 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { treeAgents } from "../harness/agent-tree.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { castOf } from "../harness/company.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { none, noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { none, noted } from "../harness/verdict.ts";
+import { runSessions } from "../harness/sessions.ts";
 
-const { boss, ...children } = castOf();
+const { boss, ...children } = treeAgents();
 const hourMs = 3_600_000;
 const jumps = [hourMs, -hourMs, 30 * 24 * hourMs, -30 * 24 * hourMs];
 
@@ -19,7 +19,7 @@ export const clockJump: Scenario = {
   what: "a worker's wall clock jumps by ±1 h and ±30 d, with runs under way",
   long: { runs: 24, minutes: 0.5 },
   short: { runs: 4, minutes: 0.1 },
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes } = settings;
     const clock = path.join(folder, "clock");
     await writeFile(clock, "0");
@@ -29,7 +29,7 @@ export const clockJump: Scenario = {
     await cluster.addWorker({ name: "worker1", agents, env: { TROUPE_TEST_CLOCK_OFFSET: clock } });
     await cluster.addWorker({ name: "worker2", agents });
     const spreadMs = minutes * 60_000;
-    const playing = playSessions(cluster, { count: runs, spreadMs, limitMs: spreadMs + 180_000 });
+    const playing = runSessions(cluster, { count: runs, spreadMs, limitMs: spreadMs + 180_000 });
     for (const jumpMs of jumps) {
       await delay(spreadMs / jumps.length);
       await writeFile(clock, String(jumpMs));
@@ -43,7 +43,7 @@ export const clockJump: Scenario = {
         "runs that were taken from somebody who held them",
         taken.map(({ entry }) => `${entry.run}#${entry.index}`),
       ),
-      ...(await examine(cluster, sessions, runs)),
+      ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };

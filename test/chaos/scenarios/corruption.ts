@@ -1,12 +1,12 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { troupe } from "../../harness/cli.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { all, noted, type OracleResult } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { all, noted, type Verdict } from "../harness/verdict.ts";
+import { runSessions } from "../harness/sessions.ts";
 
 /** One bit on the server's disk is another: whatever it makes of that, nobody is told what was not written. */
 export const corruption: Scenario = {
@@ -14,14 +14,14 @@ export const corruption: Scenario = {
   what: "one bit of the journal's file on the server flips while it is down; it is found, and the journal put back",
   long: { runs: 10, leaseMs: 2_000 },
   short: { runs: 3 },
-  async play({ settings, scope, folder, random }) {
+  async run({ settings, scope, folder, random }) {
     const { leaseMs, runs } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 1, workers: 1, latencyMs: 50 });
     const { nats, natsUrl } = cluster;
     const members = [...cluster.daemons, ...cluster.workers];
     const [daemon] = cluster.daemons;
     if (!daemon) throw new Error("no daemon");
-    const sessions = await playSessions(cluster, { count: runs, limitMs: 180_000 });
+    const sessions = await runSessions(cluster, { count: runs, limitMs: 180_000 });
     const before = [...(await readJournalStream(natsUrl)).values()].flat().length;
     await Promise.all(members.map((member) => member.stop()));
     await nats.kill();
@@ -32,13 +32,13 @@ export const corruption: Scenario = {
     const restore = await troupe(["nats", "restore", "--nats", natsUrl], { home: daemon.home });
     await Promise.all(members.map((member) => member.start()));
     const restored = [...(await readJournalStream(natsUrl)).values()].flat().length;
-    const verdicts: Verdict[] = [
+    const results: OracleResult[] = [
       noted("entries that the server still had, without a word of it", `${left} of ${before}`),
       { what: "troupe nats check says so", value: `exit ${check.code}`, wanted: "exit 1", ok: check.code === 1 },
       { what: "troupe nats restore", value: `exit ${restore.code}`, wanted: "exit 0", ok: restore.code === 0 },
       all("entries after it", restored, before),
     ];
-    return [...verdicts, ...(await examine(cluster, sessions, runs))];
+    return [...results, ...(await checkCluster(cluster, sessions, runs))];
   },
 };
 

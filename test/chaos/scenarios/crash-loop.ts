@@ -1,14 +1,14 @@
-import { writeAgent } from "../../harness/furnish.ts";
+import { writeAgent } from "../../harness/home-files.ts";
+import { treeAgents } from "../harness/agent-tree.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { castOf } from "../harness/company.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
-import { keepAlive } from "../harness/keeper.ts";
+import { keepAlive } from "../harness/keep-alive.ts";
+import { noted, type OracleResult } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { askFor, awaitEnd, playSessions } from "../harness/sessions.ts";
-import { noted, type Verdict } from "../harness/verdict.ts";
+import { awaitEnd, runSessions, submitSession } from "../harness/sessions.ts";
 
-const { boss, ...children } = castOf();
+const { boss, ...children } = treeAgents();
 
 /** Only the deadly one has a model think about its intent first: that kills whoever does it. */
 const deadly = "effect:before@intent";
@@ -19,36 +19,36 @@ export const crashLoop: Scenario = {
   what: "a task kills every worker that takes it, each of which is started again",
   long: { runs: 20 },
   short: { runs: 4 },
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs } = settings;
     const poison = [{ steps: [{ text: "alive" }] }];
     const cluster = await startCluster({
       ...{ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 100 },
       more: { poison },
-      furnish: (home) => writeAgent(home, "poison", { troupe: { intent: "model" } }),
+      prepareHome: (home) => writeAgent(home, "poison", { troupe: { intent: "model" } }),
     });
     const agents = [...Object.values(children), "poison"];
     const env = { TROUPE_TEST_FAILPOINT: deadly };
     await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const workers = await Promise.all(["worker1", "worker2"].map((name) => cluster.addWorker({ name, agents, env })));
-    const keeper = keepAlive(workers);
-    const poisoned = await askFor(cluster, { agent: "poison" });
-    const sessions = await playSessions(cluster, {
+    const restarter = keepAlive(workers);
+    const poisoned = await submitSession(cluster, { agent: "poison" });
+    const sessions = await runSessions(cluster, {
       count: runs,
       spreadMs: 3 * leaseMs,
       limitMs: 15 * leaseMs + 180_000,
     });
     await awaitEnd(cluster, poisoned, AbortSignal.timeout(15 * leaseMs));
-    await keeper.stop();
-    const deaths = workers.flatMap(({ lives }) => lives.filter(({ signal }) => signal === "SIGKILL")).length;
+    await restarter.stop();
+    const deaths = workers.flatMap(({ processes: lives }) => lives.filter(({ signal }) => signal === "SIGKILL")).length;
     const { error, status } = poisoned.response ?? { error: null, status: "open" };
     const journal = await readJournalStream(cluster.natsUrl);
-    const verdicts: Verdict[] = [
+    const results: OracleResult[] = [
       { what: "the deadly task ended as", value: status, wanted: "failed", ok: status === "failed" },
       { what: "with the error", value: error?.type ?? "none", wanted: "crashed", ok: error?.type === "crashed" },
       { what: "workers that it killed", value: deaths, wanted: "3", ok: deaths === 3 },
       noted("entries of its run", journal.get(poisoned.run)?.length ?? 0),
     ];
-    return [...verdicts, ...(await examine(cluster, sessions, runs))];
+    return [...results, ...(await checkCluster(cluster, sessions, runs))];
   },
 };

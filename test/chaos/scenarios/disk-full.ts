@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ledgerOf } from "../../harness/ledger.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { atMost, noted, type OracleResult } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
+import { runSessions } from "../harness/sessions.ts";
 import { mountSmallDisk } from "../harness/small-disk.ts";
-import { atMost, noted, type Verdict } from "../harness/verdict.ts";
 
 /** RELIABILITY's words: nothing new is begun that cannot be written down, and it goes on by itself once it can. */
 const stopMs = 1_000;
@@ -22,7 +22,7 @@ export const serverDiskFull: Scenario = {
   long: { runs: 12, minutes: 0.5, workers: 2 },
   short: { runs: 3, minutes: 0.08 },
   needsRoot: true,
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes, daemons, workers, slack } = settings;
     const disk = await mountSmallDisk(path.join(folder, "disk"), megabytes, scope);
     const cluster = await startCluster({
@@ -30,7 +30,7 @@ export const serverDiskFull: Scenario = {
       nats: { store: path.join(disk.folder, "store") },
     });
     const fullMs = minutes * 60_000;
-    const playing = playSessions(cluster, { count: runs, limitMs: fullMs + 20 * leaseMs + 180_000 });
+    const playing = runSessions(cluster, { count: runs, limitMs: fullMs + 20 * leaseMs + 180_000 });
     await delay(1_000);
     await disk.fill();
     const filledAt = Date.now();
@@ -46,14 +46,14 @@ export const serverDiskFull: Scenario = {
     }
     const sessions = await playing;
     const lastMs = Math.max(0, ...calls.map(({ at }) => at - filledAt));
-    const verdicts: Verdict[] = [
+    const results: OracleResult[] = [
       atMost("last call that was begun after the disk was full", lastMs, stopMs * slack, " ms"),
       noted("complaints in the log of a worker", await complaintsOf(cluster.workers[0]?.home ?? "")),
       resumed === null
         ? { what: "went on by itself once there was room", value: "not before the server was restarted", ok: true }
         : atMost("went on by itself once there was room", resumed - freedAt, resumeMs, " ms"),
     ];
-    return [...verdicts, ...(await examine(cluster, sessions, runs))];
+    return [...results, ...(await checkCluster(cluster, sessions, runs))];
   },
 };
 

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { startChaosProxy } from "../harness/chaos-proxy.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
-import type { Scenario, Stage } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { noted, type Verdict } from "../harness/verdict.ts";
+import { noted, type OracleResult } from "../harness/oracle-result.ts";
+import type { Scenario, ScenarioContext } from "../harness/scenario.ts";
+import { runSessions } from "../harness/sessions.ts";
 
 /** Every process reaches the server through a proxy of its own. */
-async function behindProxies({ settings, scope, folder, random }: Stage, latencyMs: number) {
+async function behindProxies({ settings, scope, folder, random }: ScenarioContext, latencyMs: number) {
   const { leaseMs, daemons, workers } = settings;
   const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs });
   const proxyFor = () => startChaosProxy({ scope, to: { host: "127.0.0.1", port: cluster.nats.port }, random });
@@ -29,12 +29,12 @@ export const flaky: Scenario = {
   what: "every process's link delays by 500 ms and breaks in the middle of messages (--minutes)",
   long: { runs: 60, minutes: 10, workers: 2 },
   short: { runs: 4, minutes: 0.15 },
-  async play(stage) {
-    const { runs, minutes, leaseMs } = stage.settings;
+  async run(context) {
+    const { runs, minutes, leaseMs } = context.settings;
     const badMs = minutes * 60_000;
-    const { cluster, proxies } = await behindProxies(stage, 200);
+    const { cluster, proxies } = await behindProxies(context, 200);
     for (const proxy of proxies) proxy.set({ delayMs: leaseMs >= 8_000 ? 500 : 100, cutAfterBytes: 200_000 });
-    const playing = playSessions(cluster, {
+    const playing = runSessions(cluster, {
       count: runs,
       spreadMs: 0.8 * badMs,
       limitMs: badMs + 10 * leaseMs + 180_000,
@@ -45,42 +45,42 @@ export const flaky: Scenario = {
     const cut = proxies.reduce((sum, proxy) => sum + proxy.counts().cut, 0);
     return [
       { what: "connections that broke", value: cut, wanted: "≥ 1", ok: cut > 0 },
-      ...(await examine(cluster, sessions, runs)),
+      ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };
 
 /** Replies are lost on their way: whoever asked does not know whether it was done. */
-export const swallowed: Scenario = {
+export const lostReplies: Scenario = {
   name: "n4-deaf",
   what: "again and again a process is not told what it asked, though it was done (replies swallowed for a second)",
   long: { runs: 40, minutes: 3, workers: 2, leaseMs: 2_000 },
   short: { runs: 4, minutes: 0.12 },
-  async play(stage) {
-    const { runs, minutes, leaseMs } = stage.settings;
+  async run(context) {
+    const { runs, minutes, leaseMs } = context.settings;
     const badMs = minutes * 60_000;
-    const { cluster, proxies } = await behindProxies(stage, 200);
-    const playing = playSessions(cluster, {
+    const { cluster, proxies } = await behindProxies(context, 200);
+    const playing = runSessions(cluster, {
       count: runs,
       spreadMs: 0.8 * badMs,
       limitMs: badMs + 10 * leaseMs + 180_000,
     });
     const until = Date.now() + badMs;
-    let swallows = 0;
+    let drops = 0;
     while (Date.now() < until) {
-      const proxy = proxies[Math.floor(stage.random() * proxies.length)];
+      const proxy = proxies[Math.floor(context.random() * proxies.length)];
       // Half a frame that is lost would be garbage from then on: a connection that went deaf ends.
-      proxy?.set({ deafClient: true });
-      await delay(200 + stage.random() * 800);
+      proxy?.set({ dropsToClient: true });
+      await delay(200 + context.random() * 800);
       proxy?.cut();
-      proxy?.set({ deafClient: false });
-      swallows += 1;
-      await delay(stage.random() * 500);
+      proxy?.set({ dropsToClient: false });
+      drops += 1;
+      await delay(context.random() * 500);
     }
     const sessions = await playing;
     return [
-      noted("times that a process went deaf and lost its connection", swallows),
-      ...(await examine(cluster, sessions, runs)),
+      noted("times that a process went deaf and lost its connection", drops),
+      ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };
@@ -91,14 +91,14 @@ export const slowConsumer: Scenario = {
   what: "a daemon stops reading from the server (--minutes) while others work, and reads again",
   long: { runs: 30, minutes: 0.5, daemons: 2, workers: 2 },
   short: { runs: 4, minutes: 0.07, daemons: 2 },
-  async play(stage) {
-    const { runs, minutes, leaseMs } = stage.settings;
-    const { cluster, proxies } = await behindProxies(stage, 100);
+  async run(context) {
+    const { runs, minutes, leaseMs } = context.settings;
+    const { cluster, proxies } = await behindProxies(context, 100);
     const [stuck] = proxies;
     // The first proxy is its.
     const others = cluster.daemons.filter(({ name }) => name !== "daemon1");
     stuck?.set({ stalled: true });
-    const playing = playSessions(cluster, {
+    const playing = runSessions(cluster, {
       count: runs,
       daemons: others,
       limitMs: minutes * 60_000 + 10 * leaseMs + 180_000,
@@ -107,10 +107,10 @@ export const slowConsumer: Scenario = {
     stuck?.set({ stalled: false });
     const freedAt = Date.now();
     const sessions = await playing;
-    const verdicts: Verdict[] = await examine(cluster, sessions, runs);
+    const results: OracleResult[] = await checkCluster(cluster, sessions, runs);
     return [
       noted("from being free again to the record being whole, at most", `${Date.now() - freedAt} ms`),
-      ...verdicts,
+      ...results,
     ];
   },
 };

@@ -4,39 +4,39 @@ import { catchUp } from "./catch-up.ts";
 import { clockJump } from "./clock-jump.ts";
 import { corruption } from "./corruption.ts";
 import { crashLoop } from "./crash-loop.ts";
-import { daemonMoments } from "./daemon-moments.ts";
+import { daemonFailpoints } from "./daemon-failpoints.ts";
 import { serverDiskFull } from "./disk-full.ts";
-import { echoes } from "./echoes.ts";
-import { flaky, slowConsumer, swallowed } from "./flaky.ts";
+import { flaky, lostReplies, slowConsumer } from "./flaky.ts";
 import { lostLeader } from "./lost-leader.ts";
-import { workerMoments } from "./moments.ts";
-import { nobody } from "./nobody.ts";
+import { noHost } from "./no-host.ts";
 import { outage } from "./outage.ts";
 import { partitions } from "./partition.ts";
+import { replayedMessages } from "./replayed-messages.ts";
 import { rolling } from "./rolling.ts";
 import { storm } from "./storm.ts";
 import { takeover } from "./takeover.ts";
-import { wiped } from "./wiped.ts";
+import { wipedStore } from "./wiped-store.ts";
+import { workerFailpoints } from "./worker-failpoints.ts";
 import { zombie } from "./zombie.ts";
 
 /** In the order of the catalogue. */
 export const scenarios: readonly Scenario[] = [
-  workerMoments,
-  daemonMoments,
+  workerFailpoints,
+  daemonFailpoints,
   burst,
   storm,
   zombie,
   crashLoop,
   outage,
-  wiped,
+  wipedStore,
   ...partitions,
   lostLeader,
   flaky,
-  swallowed,
+  lostReplies,
   slowConsumer,
   catchUp,
-  echoes,
-  nobody,
+  replayedMessages,
+  noHost,
   serverDiskFull,
   corruption,
   clockJump,

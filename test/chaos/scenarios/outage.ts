@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { atMost, none, noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { atMost, none, noted } from "../harness/verdict.ts";
+import { runSessions } from "../harness/sessions.ts";
 
 /** RELIABILITY's word for those who were cut off. */
 const backMs = 5_000;
@@ -15,11 +15,11 @@ export const outage: Scenario = {
   what: "nats-server is killed and stays away (--minutes), with sessions under way",
   long: { runs: 20, minutes: 0.5, workers: 2 },
   short: { runs: 4, minutes: 0.05 },
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes, daemons, workers, slack } = settings;
     const awayMs = minutes * 60_000;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 300 });
-    const playing = playSessions(cluster, { count: runs, limitMs: awayMs + 10 * leaseMs + 180_000 });
+    const playing = runSessions(cluster, { count: runs, limitMs: awayMs + 10 * leaseMs + 180_000 });
     await delay(1_000);
     await cluster.nats.kill();
     await delay(awayMs);
@@ -34,9 +34,9 @@ export const outage: Scenario = {
       atMost("first entry after it is back", after.length > 0 ? firstMs : 0, backMs * slack, " ms"),
       none(
         "processes that ended",
-        members.filter(({ lives }) => lives.length > 1 || lives[0]?.endedAt).map(({ name }) => name),
+        members.filter(({ processes: lives }) => lives.length > 1 || lives[0]?.endedAt).map(({ name }) => name),
       ),
-      ...(await examine(cluster, sessions, runs)),
+      ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ledgerOf } from "../../harness/ledger.ts";
 import { until } from "../../harness/until.ts";
+import { treeAgents } from "../harness/agent-tree.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { castOf } from "../harness/company.ts";
-import { examine } from "../harness/examine.ts";
+import { fencingOracle } from "../harness/fencing-oracle.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
-import { type HostNamespace, layCables } from "../harness/namespaces.ts";
-import type { Scenario, Stage } from "../harness/scenario.ts";
-import { askFor, awaitEnd } from "../harness/sessions.ts";
-import { twoOwners } from "../harness/two-owners.ts";
-import { none, noted, type Verdict } from "../harness/verdict.ts";
+import { createNetwork, type HostNamespace } from "../harness/namespaces.ts";
+import { none, noted, type OracleResult } from "../harness/oracle-result.ts";
+import type { Scenario, ScenarioContext } from "../harness/scenario.ts";
+import { awaitEnd, submitSession } from "../harness/sessions.ts";
 
-const { boss, ...children } = castOf();
+const { boss, ...children } = treeAgents();
 
 interface Cut {
   name: string;
@@ -37,12 +37,12 @@ export const partitions: Scenario[] = cuts.map((cut) => ({
   long: { runs: 8, minutes: 1, leaseMs: 8_000 },
   short: { runs: 3, minutes: 0.1 },
   needsRoot: true,
-  play: (stage) => playOnce(cut, stage),
+  run: (context) => runOnce(cut, context),
 }));
 
-async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<Verdict[]> {
+async function runOnce(cut: Cut, { settings, scope, folder }: ScenarioContext): Promise<OracleResult[]> {
   const { leaseMs, runs, minutes } = settings;
-  const { address, hosts } = await layCables(2, scope);
+  const { address, hosts } = await createNetwork(2, scope);
   const [far, near] = hosts;
   if (!far || !near) throw new Error("two machines were asked for");
   const cluster = await startCluster({
@@ -52,12 +52,12 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
   await cluster.addDaemon({ name: "daemon1", agents: [boss] });
   const agents = Object.values(children);
   const cutOff = await cluster.addWorker({ name: "far", agents, host: far });
-  const sessions = await Promise.all(Array.from({ length: runs }, () => askFor(cluster)));
+  const sessions = await Promise.all(Array.from({ length: runs }, () => submitSession(cluster)));
   const signal = AbortSignal.timeout(minutes * 60_000 + 10 * leaseMs + 180_000);
   const ends = Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
-  const life = cutOff.living();
+  const memberProcess = cutOff.current();
   const ledger = ledgerOf(cluster.ledgerHome);
-  await until(async () => (await ledger.calls()).some(({ pid }) => pid === life?.pid));
+  await until(async () => (await ledger.calls()).some(({ pid }) => pid === memberProcess?.pid));
   await cut.begin(far);
   const cutAt = Date.now();
   await cluster.addWorker({ name: "near", agents, host: near });
@@ -69,11 +69,11 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
   return [
     noted("sessions that ended meanwhile", sessions.filter(({ settledAt }) => (settledAt ?? 0) < mendedAt).length),
     noted("the cable was cut for", `${((mendedAt - cutAt) / 1000).toFixed(1)} s`),
-    ...(life ? twoOwners(journal, await ledger.calls(), life) : []),
+    ...(memberProcess ? fencingOracle(journal, await ledger.calls(), memberProcess) : []),
     none(
       "processes that ended",
-      cluster.workers.filter(({ lives }) => lives.length > 1).map(({ name }) => name),
+      cluster.workers.filter(({ processes: lives }) => lives.length > 1).map(({ name }) => name),
     ),
-    ...(await examine(cluster, sessions, runs)),
+    ...(await checkCluster(cluster, sessions, runs)),
   ];
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { treeAgents } from "../harness/agent-tree.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { castOf } from "../harness/company.ts";
-import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { none, noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { none, noted } from "../harness/verdict.ts";
+import { runSessions } from "../harness/sessions.ts";
 
-const { boss, ...children } = castOf();
+const { boss, ...children } = treeAgents();
 
 /** A deploy: each worker is told to leave (SIGTERM), and a new one takes its place, while runs are under way. */
 export const rolling: Scenario = {
@@ -15,14 +15,14 @@ export const rolling: Scenario = {
   what: "every worker is drained and replaced, one after the other, while sessions are under way",
   long: { runs: 50, workers: 3 },
   short: { runs: 8, workers: 2 },
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 250 });
     await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const names = Array.from({ length: workers }, (_, i) => `old${i + 1}`);
     const old = await Promise.all(names.map((name) => cluster.addWorker({ name, agents })));
-    const playing = playSessions(cluster, { count: runs, spreadMs: workers * 3_000, limitMs: 180_000 });
+    const playing = runSessions(cluster, { count: runs, spreadMs: workers * 3_000, limitMs: 180_000 });
     await delay(1_000);
     const drainedMs: number[] = [];
     for (const [i, worker] of old.entries()) {
@@ -39,9 +39,9 @@ export const rolling: Scenario = {
       noted("longest drain", `${Math.max(...drainedMs)} ms`),
       none(
         "workers that did not leave in good order",
-        old.flatMap(({ name, lives }) => (lives[0]?.code === 0 ? [] : [name])),
+        old.flatMap(({ name, processes: lives }) => (lives[0]?.code === 0 ? [] : [name])),
       ),
-      ...(await examine(cluster, sessions, runs)),
+      ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };

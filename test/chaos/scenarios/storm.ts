@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isWhole } from "../../harness/nats-cluster.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { examine } from "../harness/examine.ts";
 import { startKiller } from "../harness/killer.ts";
 import type { Member } from "../harness/member.ts";
 import { startNatsMembers } from "../harness/nats-member.ts";
+import { noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { playSessions } from "../harness/sessions.ts";
-import { noted } from "../harness/verdict.ts";
+import { runSessions } from "../harness/sessions.ts";
 
 /** What the others say of a server may be from before its death. */
 const knownMs = 3_000;
@@ -20,8 +20,8 @@ export const storm: Scenario = {
   what: "any of the daemons, the workers and nats-server is killed every 3-10 s, while sessions are under way",
   long: { runs: 100, minutes: 5, daemons: 2, workers: 4 },
   short: { runs: 10, minutes: 0.3, daemons: 2, workers: 3 },
-  knowsCluster: true,
-  async play({ settings, scope, folder, random }) {
+  supportsCluster: true,
+  async run({ settings, scope, folder, random }) {
     const { leaseMs, runs, minutes, daemons, workers, cluster: threeServers } = settings;
     const stormMs = minutes * 60_000;
     // A short storm is a denser one: it is to have kills enough.
@@ -39,7 +39,7 @@ export const storm: Scenario = {
       mayDie: async ({ kind }) => kind !== "nats" || !threeServers || (await areWhole(servers, natsUrl)),
     });
     // The last of them begins while there is still storm enough for all of it.
-    const playing = playSessions(cluster, {
+    const playing = runSessions(cluster, {
       count: runs,
       spreadMs: 0.9 * stormMs,
       limitMs: stormMs + quietLeases * leaseMs + quietMs,
@@ -52,14 +52,14 @@ export const storm: Scenario = {
       noted("kills of daemons (each with its recorder)", killed("daemon")),
       noted("kills of workers", killed("worker")),
       noted(threeServers ? "kills of any of three nats-servers" : "kills of nats-server", killed("nats")),
-      ...(await examine(cluster, sessions, runs)),
+      ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };
 
 /** Whether each of them is there, and has been for long enough to be known to have all. */
 async function areWhole(servers: readonly Member[], natsUrl: string): Promise<boolean> {
-  if (servers.some((server) => Date.now() - (server.living()?.readyAt ?? Date.now()) < knownMs)) return false;
+  if (servers.some((server) => Date.now() - (server.current()?.readyAt ?? Date.now()) < knownMs)) return false;
   const streams = ["troupe_journal", "troupe_tasks", "OBJ_troupe_blobs"];
   return (await Promise.all(streams.map((stream) => isWhole(natsUrl, stream)))).every(Boolean);
 }

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ledgerOf } from "../../harness/ledger.ts";
 import { until } from "../../harness/until.ts";
+import { treeAgents } from "../harness/agent-tree.ts";
+import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { castOf } from "../harness/company.ts";
-import { examine } from "../harness/examine.ts";
+import { fencingOracle } from "../harness/fencing-oracle.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
-import { askFor, awaitEnd, playSessions } from "../harness/sessions.ts";
-import { twoOwners } from "../harness/two-owners.ts";
-import { noted } from "../harness/verdict.ts";
+import { awaitEnd, runSessions, submitSession } from "../harness/sessions.ts";
 
-const { boss, ...children } = castOf();
+const { boss, ...children } = treeAgents();
 
 /** Who was stopped for longer than its lease believes that it still holds what others have long since finished. */
 export const zombie: Scenario = {
@@ -18,19 +18,19 @@ export const zombie: Scenario = {
   what: "a worker is stopped (SIGSTOP) for longer than its lease, others take over, and it wakes up",
   long: { runs: 12, minutes: 1, workers: 2 },
   short: { runs: 4, minutes: 0.1 },
-  async play({ settings, scope, folder }) {
+  async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 });
     await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const sleeper = await cluster.addWorker({ name: "sleeper", agents });
     // Nobody else is there yet: all children of these are the sleeper's.
-    const sessions = await Promise.all(Array.from({ length: runs }, () => askFor(cluster)));
+    const sessions = await Promise.all(Array.from({ length: runs }, () => submitSession(cluster)));
     const signal = AbortSignal.timeout(minutes * 60_000 + 10 * leaseMs + 180_000);
     const ends = Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
-    const life = sleeper.living();
+    const memberProcess = sleeper.current();
     const ledger = ledgerOf(cluster.ledgerHome);
-    await until(async () => (await ledger.calls()).some(({ pid }) => pid === life?.pid));
+    await until(async () => (await ledger.calls()).some(({ pid }) => pid === memberProcess?.pid));
     sleeper.freeze();
     const frozenAt = Date.now();
     await cluster.addWorker({ name: "waking", agents });
@@ -40,7 +40,7 @@ export const zombie: Scenario = {
     await ends;
     // It is none the worse for it: with the other one gone it is who does everything.
     await cluster.workers.find(({ name }) => name === "waking")?.stop();
-    const later = await playSessions(cluster, { count: 2, limitMs: 180_000 });
+    const later = await runSessions(cluster, { count: 2, limitMs: 180_000 });
     const journal = await readJournalStream(cluster.natsUrl);
     return [
       noted(
@@ -48,8 +48,8 @@ export const zombie: Scenario = {
         sessions.filter(({ settledAt }) => (settledAt ?? 0) < wokenAt).length,
       ),
       noted("it was stopped for", `${((wokenAt - frozenAt) / 1000).toFixed(1)} s at a lease of ${leaseMs / 1000} s`),
-      ...(life ? twoOwners(journal, await ledger.calls(), life, 1) : []),
-      ...(await examine(cluster, [...sessions, ...later], runs + 2)),
+      ...(memberProcess ? fencingOracle(journal, await ledger.calls(), memberProcess, 1) : []),
+      ...(await checkCluster(cluster, [...sessions, ...later], runs + 2)),
     ];
   },
 };

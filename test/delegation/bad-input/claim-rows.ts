@@ -72,7 +72,7 @@ export const claims: readonly (readonly [what: string, text: string])[] = [
   ["a prototype", '{"__proto__":{"testsRun":12,"toolsUsed":["write"],"filesModified":["notes.md"]}}'],
 ];
 
-const said: Row[] = claims.map(([what, text]) => ({
+const untyped: Row[] = claims.map(([what, text]) => ({
   name: `work that was never done, in ${what}`,
   says: [text],
   ends: {
@@ -119,4 +119,4 @@ const ends: Row[] = [
   },
 ];
 
-export const claimRows: readonly Row[] = [...said, ...typed, ...ends];
+export const claimRows: readonly Row[] = [...untyped, ...typed, ...ends];

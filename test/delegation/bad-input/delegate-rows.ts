@@ -1,5 +1,5 @@
 import type { RunErrorType } from "@troupe/core/internal";
-import { call, calling } from "../cast.ts";
+import { call, calling } from "../scripted-agents.ts";
 import { json, type Row, refused } from "./row.ts";
 
 type Bad = readonly [what: string, args: unknown, type: RunErrorType, says: string];

@@ -1,10 +1,11 @@
 import { type ModelReply, RunFailure } from "@troupe/core";
 import { expect } from "vitest";
-import { call, calling, type Said } from "../cast.ts";
+import { call, calling, type ModelOutput } from "../scripted-agents.ts";
 import type { Row } from "./row.ts";
 
 const sudo = (i: number, args: unknown = {}) => calling(call("sudo", args, `call-${i}`));
-const times = (count: number, said: (i: number) => Said): Said[] => Array.from({ length: count }, (_, i) => said(i));
+const times = (count: number, output: (i: number) => ModelOutput): ModelOutput[] =>
+  Array.from({ length: count }, (_, i) => output(i));
 const notGranted = ["permission", '"sudo" is not granted'] as const;
 const repeated = ["params", "with the same arguments, and nothing has changed since"] as const;
 const loop = { status: "bailed_out", bailoutReason: "repeated_calls", error: { type: "budget" } };

@@ -1,6 +1,6 @@
 import type { ToolCall } from "@troupe/core";
 import type { RunErrorType } from "@troupe/core/internal";
-import { calling, type Said, type TeamAgent } from "../cast.ts";
+import { calling, type ModelOutput, type TeamAgent } from "../scripted-agents.ts";
 import type { Submission } from "../team.ts";
 
 /** An error that a model is told of: its type, and a part of its message. */
@@ -17,7 +17,7 @@ export interface Row {
   /** Whose model says it. @default "main" */
   agent?: string;
   /** What it says, turn by turn. Then it gives its good last answer. */
-  says: readonly (Said | Throws)[];
+  says: readonly (ModelOutput | Throws)[];
   /** The errors that it is told of, in order; there are no others. */
   hears?: readonly Hears[];
   /** Tools that are reached all the same: before the mistake, or because they themselves refuse. @default none */

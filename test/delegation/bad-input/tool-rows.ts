@@ -1,4 +1,4 @@
-import { call, calling } from "../cast.ts";
+import { call, calling } from "../scripted-agents.ts";
 import { json, type Row, refused } from "./row.ts";
 
 /** Names that are no tool of anybody's. */

@@ -126,7 +126,7 @@ describe.for(wires)("over $wire", (wire) => {
     async (fault, context) => {
       const retryClock = createSimulatedClock();
       const scenario = saying({ ...answer, faults: [fault] });
-      const { server, heard, ask } = await startModelTeam(context, {
+      const { server, deltas, ask } = await startModelTeam(context, {
         wire,
         scenario,
         clock: fastClock(100),
@@ -136,7 +136,7 @@ describe.for(wires)("over $wire", (wire) => {
       expect(idleTimeoutMs).toBeLessThanOrEqual(90_000);
 
       const asked = ask("go");
-      await until(() => heard.length === 2);
+      await until(() => deltas.length === 2);
       retryClock.advance(idleTimeoutMs - 1);
       expect(server.calls()).toMatchObject([{ outcome: "open" }]);
       retryClock.advance(1);

@@ -69,11 +69,11 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
     clock: retryClock,
     random: seededRandom(seed),
   });
-  const heard: string[] = [];
+  const deltas: string[] = [];
   const { journal = createMemoryJournal() } = options;
   const embedded = createEmbeddedHost({
     journal,
-    models: createModelRouter([listening(reliable, heard)]),
+    models: createModelRouter([recordDeltas(reliable, deltas)]),
     agents: [
       {
         id: "main",
@@ -98,7 +98,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
   return {
     server,
     /** Pieces of text that came through, be they part of a reply or not. */
-    heard,
+    deltas,
     close: () => team.close(),
     /** Asks `main`, and waits for what becomes of it. */
     async ask(task: string): Promise<{ response: RunResponse; entries: Entry[] }> {
@@ -109,14 +109,14 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
   };
 }
 
-function listening(provider: ModelProvider, heard: string[]): ModelProvider {
+function recordDeltas(provider: ModelProvider, deltas: string[]): ModelProvider {
   return {
     ...provider,
     call: (request, options) =>
       provider.call(request, {
         ...options,
         onDelta(text) {
-          heard.push(text);
+          deltas.push(text);
           options.onDelta(text);
         },
       }),

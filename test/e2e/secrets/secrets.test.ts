@@ -11,9 +11,9 @@ import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import { startServer } from "../../harness/model-server/fixture.ts";
 import { type Agents, writeScenario } from "../../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate, shell } from "../../harness/scripted-calls.ts";
+import { responseOf } from "../../harness/session-queries.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 import { until } from "../../harness/until.ts";
-import { responseOf } from "../../harness/watch.ts";
 import { type Canary, createCanaries, traces } from "./canaries.ts";
 import { type Remain, remainsOf } from "./remains.ts";
 
@@ -244,7 +244,7 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
     ...printed,
     ...answered.map((text, i) => ({ name: `answer ${i}`, bytes: Buffer.from(text) })),
     { name: "what the page was sent", bytes: Buffer.from(sent) },
-    { name: "words while they were said", bytes: Buffer.from(saidIn(sent)) },
+    { name: "words while they were said", bytes: Buffer.from(deltasIn(sent)) },
     { name: "what the daemon printed", bytes: Buffer.from(daemon.stderr()) },
     { name: "a file that was made", bytes: await readFile(path.join(workspace, "made.txt")) },
   ];
@@ -258,7 +258,7 @@ async function fetchText({ url, token }: TestDaemon, route: string, init: Reques
 
 /** Everything that a page is sent, byte by byte. Returns what gives it, once the daemon is gone. */
 function listen({ url, token }: TestDaemon): () => Promise<string> {
-  const heard = fetch(`${url}/api/events?after=0`, { headers: { authorization: `Bearer ${token}` } }).then(
+  const events = fetch(`${url}/api/events?after=0`, { headers: { authorization: `Bearer ${token}` } }).then(
     async ({ body }) => {
       let text = "";
       const decoder = new TextDecoder();
@@ -270,17 +270,17 @@ function listen({ url, token }: TestDaemon): () => Promise<string> {
       return text;
     },
   );
-  return () => heard;
+  return () => events;
 }
 
 /** What models said, put together again from the pieces that the page was sent; each run's words in one place. */
-function saidIn(sent: string): string {
-  const said = new Map<string, string>();
+function deltasIn(sent: string): string {
+  const textByRun = new Map<string, string>();
   for (const [, data = ""] of sent.matchAll(/^event: live\ndata: (.*)$/gm)) {
     const { kind, run, text } = JSON.parse(data) as Record<string, string>;
-    if (kind === "text.delta" && run) said.set(run, (said.get(run) ?? "") + text);
+    if (kind === "text.delta" && run) textByRun.set(run, (textByRun.get(run) ?? "") + text);
   }
-  return [...said.values()].join("\n");
+  return [...textByRun.values()].join("\n");
 }
 
 /** Lets everything happen but one call, and one for good. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../../harness/cli.ts";
 import { startDaemon } from "../../harness/daemon.ts";
-import { writeAgent } from "../../harness/furnish.ts";
+import { writeAgent } from "../../harness/home-files.ts";
 import { writeScenario } from "../../harness/scenario-file.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 

@@ -130,7 +130,7 @@ describeAtTerminal("a run at a terminal", () => {
     await mkdir(path.join(home, "user"), { recursive: true });
     const options = { home, cwd: repository.folder, env, test: { onTestFinished } };
     const first = startInTerminal(["run", "do it"], options);
-    await first.said(/this project has .*: trust\? \[y\/N\]/);
+    await first.waitForOutput(/this project has .*: trust\? \[y\/N\]/);
     expect(await repository.started()).toEqual([]);
     await first.answer("y");
     expect(await first.ended).toMatchObject({ code: 0 });

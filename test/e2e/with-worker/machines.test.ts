@@ -4,16 +4,16 @@ import path from "node:path";
 import type { Entry } from "@troupe/core";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../../harness/cli.ts";
-import { startWithWorker } from "../../harness/company.ts";
-import { askBeforeShell, writePolicy } from "../../harness/furnish.ts";
+import { findProcesses, newMark } from "../../harness/find-processes.ts";
+import { askBeforeShell, writePolicy } from "../../harness/home-files.ts";
 import { ledgerOf, repeatedKeys } from "../../harness/ledger.ts";
 import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts";
-import { newMark, processesWith } from "../../harness/processes-with.ts";
 import { type Agents, writeScenario } from "../../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate, shell } from "../../harness/scripted-calls.ts";
+import { questionsOf, responseOf, runsWhere } from "../../harness/session-queries.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
+import { startWithWorker } from "../../harness/test-hosts.ts";
 import { until } from "../../harness/until.ts";
-import { questionsOf, responseOf, runsWhere } from "../../harness/watch.ts";
 
 const hasServer = findNatsServer() !== null;
 
@@ -30,7 +30,7 @@ async function start(test: Test, furnish?: (home: string, isWorker: boolean) => 
   const ledger = ledgerOf(home);
   const registry = await startWithWorker({
     ...{ name: "machines", home, test, env: ledger.env },
-    ...(furnish && { furnish: (each: string) => furnish(each, each !== home) }),
+    ...(furnish && { prepareHome: (each: string) => furnish(each, each !== home) }),
   });
   const { client } = registry.daemon;
   const begin = async (agents: Agents) =>
@@ -58,13 +58,13 @@ describe
       const asleep = `sleep ${mark} & (setsid sleep ${mark}; true) & touch asleep.there; wait`;
       const { session, workspace } = await begin(family([{ steps: [{ calls: [shell(asleep)] }, { text: "never" }] }]));
       await atGate(workspace, "asleep");
-      expect((await processesWith(mark)).length).toBeGreaterThan(1);
+      expect((await findProcesses(mark)).length).toBeGreaterThan(1);
       const { host } = await worker.ready;
       expect(hostsIn(await entriesOf(session, "coder"))).toEqual([host]);
       expect(hostsIn(await entriesOf(session, "main"))).not.toContain(host);
 
       await client.cancelRun(await runOf(session, "coder"), "not that");
-      await until(async () => (await processesWith(mark)).length === 0);
+      await until(async () => (await findProcesses(mark)).length === 0);
       expect(await responseOf(daemon, session)).toMatchObject({ status: "completed", details: "not that" });
       expect(hostsIn(await entriesOf(session, "coder"))).toEqual([host]);
     });

@@ -5,11 +5,11 @@ import type { RunErrorType } from "@troupe/core/internal";
 import { type Fault, type ScenarioAnswer, selectReply } from "@troupe/models";
 import { end, type ServedCall } from "./calls.ts";
 import { chanceFault } from "./chaos.ts";
+import { conversationOf, questionOf } from "./count-tries.ts";
 import { type Identity, identify } from "./identify.ts";
-import { type Performance, stream, wait } from "./perform.ts";
 import { Refusal } from "./refusal.ts";
-import type { Stage } from "./start-model-server.ts";
-import { conversationOf, questionOf } from "./tries.ts";
+import type { ServerState } from "./start-model-server.ts";
+import { type AnswerStream, streamAnswer, wait } from "./stream-answer.ts";
 import { truncated } from "./truncate.ts";
 import type { Wire, WireAnswer, WireRequest } from "./wire.ts";
 
@@ -17,30 +17,30 @@ interface Call {
   call: ServedCall;
   response: ServerResponse;
   wire: Wire;
-  stage: Stage;
+  state: ServerState;
 }
 
 /** The scenario's answer to one model call, or the fault that stands in its place. */
-export async function answerCall({ call, response, wire, stage }: Call): Promise<void> {
-  const { scenario, options, tries } = stage;
-  const open = wire.open(call.body, stage);
+export async function answerCall({ call, response, wire, state }: Call): Promise<void> {
+  const { scenario, options, tries } = state;
+  const open = wire.open(call.body, state);
   const { request } = open;
-  const asks = identityOf(request, call.body, stage);
-  const question = questionOf(request, asks);
+  const identity = identityOf(request, call.body, state);
+  const question = questionOf(request, identity);
   const triesBefore = tries.count(question);
-  const said = selectReply(scenario, {
-    ...asks,
+  const scenarioAnswer = selectReply(scenario, {
+    ...identity,
     messages: request.messages,
     triesBefore,
     maxOutputTokens: request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
   });
-  const fault = said.fault ?? (options.chaos ? chanceFault(options.chaos, question, triesBefore) : null);
-  Object.assign(call, { asks, question, triesBefore, fault });
-  stage.calls.changed();
+  const fault = scenarioAnswer.fault ?? (options.chaos ? chanceFault(options.chaos, question, triesBefore) : null);
+  Object.assign(call, { asks: identity, question, triesBefore, fault });
+  state.calls.changed();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   await wait(fault?.delayMs ?? 0, gone.signal);
-  refuseByScript(fault, said);
+  refuseByScript(fault, scenarioAnswer);
   const on = {
     head(): void {
       call.status = 200;
@@ -49,28 +49,28 @@ export async function answerCall({ call, response, wire, stage }: Call): Promise
   };
   if (fault?.notWhatItSays) return somethingElse(response, fault.notWhatItSays, on);
 
-  const { outcome } = said;
-  const broken = outcome.kind === "error" ? errorFault(outcome.error, said.deltas.length) : fault;
-  const answer = answerOf(said, request, idOf(question, triesBefore), stage);
-  const performance: Performance = {
+  const { outcome } = scenarioAnswer;
+  const broken = outcome.kind === "error" ? errorFault(outcome.error, scenarioAnswer.deltas.length) : fault;
+  const answer = answerOf(scenarioAnswer, request, idOf(question, triesBefore), state);
+  const performance: AnswerStream = {
     frames: open.frames(answer),
-    latencyMs: said.latencyMs,
+    latencyMs: scenarioAnswer.latencyMs,
     fault: broken,
     chunkBytes: options.chunkBytes ?? null,
     headers: { [wire.requestIdHeader]: `req_${answer.id}` },
     signal: gone.signal,
     on,
   };
-  if (request.stream) await stream(response, wire, performance);
+  if (request.stream) await streamAnswer(response, wire, performance);
   else await whole(response, open.whole(answer), performance);
-  if (call.outcome === "answered" && !broken?.streamError) tries.answer(conversationOf(request, asks));
+  if (call.outcome === "answered" && !broken?.streamError) tries.answer(conversationOf(request, identity));
 }
 
-function identityOf(request: WireRequest, body: unknown, { scenario, options, tries }: Stage): Identity {
+function identityOf(request: WireRequest, body: unknown, { scenario, options, tries }: ServerState): Identity {
   const found = identify(request, scenario, options.rootAgent ?? "main");
-  const asks = { ...found, ...options.identify?.(request, body) };
-  if (options.steps !== "answers" || asks.purpose !== "turn") return asks;
-  return { ...asks, step: tries.answers(conversationOf(request, asks)) + 1 };
+  const identity = { ...found, ...options.identify?.(request, body) };
+  if (options.steps !== "answers" || identity.purpose !== "turn") return identity;
+  return { ...identity, step: tries.answers(conversationOf(request, identity)) + 1 };
 }
 
 const statuses: Partial<Record<RunErrorType, number>> = {
@@ -105,8 +105,8 @@ function idOf(question: string, triesBefore: number): string {
   return createHash("sha256").update(`${question}\0${triesBefore}`).digest("hex").slice(0, 24);
 }
 
-function answerOf(said: ScenarioAnswer, request: WireRequest, id: string, stage: Stage): WireAnswer {
-  const { outcome, deltas } = said;
+function answerOf(scenarioAnswer: ScenarioAnswer, request: WireRequest, id: string, state: ServerState): WireAnswer {
+  const { outcome, deltas } = scenarioAnswer;
   if (outcome.kind === "error") {
     const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };
     return { id, model: request.model, thinking: null, pieces: deltas, calls: [], usage, stopReason: "end" };
@@ -121,15 +121,15 @@ function answerOf(said: ScenarioAnswer, request: WireRequest, id: string, stage:
     calls: reply.calls.map(({ id: callId, name, args }, i) => ({
       id: `call_${id}_${i}`,
       name,
-      args: said.rawArgs.get(callId) ?? JSON.stringify(args),
+      args: scenarioAnswer.rawArgs.get(callId) ?? JSON.stringify(args),
     })),
     usage: reply.usage,
     stopReason: reply.stopReason,
   };
-  return truncated(answer, request, stage.options.truncateTokens ?? null);
+  return truncated(answer, request, state.options.truncateTokens ?? null);
 }
 
-async function whole(response: ServerResponse, body: unknown, { latencyMs, fault, headers, signal, on }: Performance) {
+async function whole(response: ServerResponse, body: unknown, { latencyMs, fault, headers, signal, on }: AnswerStream) {
   await wait(latencyMs, signal);
   if (fault?.stall || fault?.halfOpen) return;
   if (fault?.streamError) throw new Refusal(fault.streamError.status, fault.streamError.message ?? "broken off");
@@ -149,7 +149,7 @@ async function whole(response: ServerResponse, body: unknown, { latencyMs, fault
 function somethingElse(
   response: ServerResponse,
   what: NonNullable<Fault["notWhatItSays"]>,
-  on: Performance["on"],
+  on: AnswerStream["on"],
 ): void {
   on.head();
   on.end();

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { misfitOf } from "./misfit.ts";
 import { Refusal } from "./refusal.ts";
+import { schemaProblemOf } from "./schema-problem.ts";
 
 // The part of the Messages API that clients of text and tools use; what is not here is refused as unknown.
 
@@ -143,7 +143,7 @@ export const AnthropicCount = z.strictObject(prompt);
 export function parseAnthropic<Body>(schema: z.ZodType<Body>, body: unknown): Body {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const { path, kind, issue } = misfitOf(parsed.error, body);
+  const { path, kind, issue } = schemaProblemOf(parsed.error, body);
   const problem = { missing: "Field required", unknown: "Extra inputs are not permitted", invalid: issue.message }[
     kind
   ];

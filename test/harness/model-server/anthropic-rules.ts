@@ -198,7 +198,7 @@ function checkResults(blocks: readonly Block[], before: Turn | undefined, i: num
 }
 
 /** Thoughts come back as they were; within a loop of tools none may be missing. */
-function checkThoughts(body: AnthropicRequest, turns: readonly Turn[], { seal }: WireContext): void {
+function checkThoughts(body: AnthropicRequest, turns: readonly Turn[], { signatures: seal }: WireContext): void {
   for (const [i, { role, blocks }] of turns.entries()) {
     if (role !== "assistant") continue;
     for (const [k, block] of blocks.entries()) {
@@ -215,7 +215,7 @@ function checkThoughts(body: AnthropicRequest, turns: readonly Turn[], { seal }:
 }
 
 /** The turns since the last words of a user: one loop of calls and results. */
-function checkLoop({ thinking }: AnthropicRequest, turns: readonly Turn[], seal: WireContext["seal"]): void {
+function checkLoop({ thinking }: AnthropicRequest, turns: readonly Turn[], seal: WireContext["signatures"]): void {
   const begin = turns.findLastIndex(
     ({ role, blocks }) => role === "user" && !blocks.some(({ type }) => type === "tool_result"),
   );

@@ -2,7 +2,7 @@ import type { Message } from "@troupe/core";
 import { AnthropicRequest, type Block, parseAnthropic } from "./anthropic-request.ts";
 import { checkAnthropic, isThinking, turnsOf } from "./anthropic-rules.ts";
 import { Refusal } from "./refusal.ts";
-import type { Seal } from "./seal.ts";
+import type { ThinkingSignatures } from "./thinking-signatures.ts";
 import {
   cutArguments,
   type Frame,
@@ -27,10 +27,10 @@ export const anthropicWire: Wire = {
     checkLength(request, context);
     return {
       request,
-      frames: (answer) => framesOf(answer, blocksOf(answer, body, context.seal)),
+      frames: (answer) => framesOf(answer, blocksOf(answer, body, context.signatures)),
       whole: (answer) => ({
         ...envelope(answer),
-        content: blocksOf(answer, body, context.seal),
+        content: blocksOf(answer, body, context.signatures),
         stop_reason: stopReasons[answer.stopReason],
         usage: usageOf(answer),
       }),
@@ -124,7 +124,7 @@ type AnswerBlock =
   | { type: "text"; text: string; citations: null }
   | { type: "tool_use"; id: string; name: string; input: unknown; caller: { type: "direct" } };
 
-function blocksOf(answer: WireAnswer, body: AnthropicRequest, seal: Seal): AnswerBlock[] {
+function blocksOf(answer: WireAnswer, body: AnthropicRequest, seal: ThinkingSignatures): AnswerBlock[] {
   const blocks: AnswerBlock[] = [];
   if (answer.thinking !== null) blocks.push(thoughtOf(answer, answer.thinking, body, seal));
   if (answer.pieces.length > 0) blocks.push({ type: "text", text: answer.pieces.join(""), citations: null });
@@ -134,7 +134,12 @@ function blocksOf(answer: WireAnswer, body: AnthropicRequest, seal: Seal): Answe
   return blocks;
 }
 
-function thoughtOf({ model, calls }: WireAnswer, thought: string, body: AnthropicRequest, seal: Seal): AnswerBlock {
+function thoughtOf(
+  { model, calls }: WireAnswer,
+  thought: string,
+  body: AnthropicRequest,
+  seal: ThinkingSignatures,
+): AnswerBlock {
   const ids = calls.map(({ id }) => id);
   if (thought.startsWith(redactedMark)) {
     const data = Buffer.from(thought).toString("base64") + seal.of(model, "redacted");

@@ -17,7 +17,7 @@ const thinking = { type: "enabled", budget_tokens: 1024 };
 const body = (more: object = {}) => ({ model: "claude-sonnet-4-5", max_tokens: 2_000, messages: [user], ...more });
 /** A conversation with tools, but for these messages. */
 const talk = (...messages: object[]) => body({ tools: [lookup], messages });
-const asks = (...blocks: object[]) => ({ role: "assistant", content: blocks });
+const assistantTurn = (...blocks: object[]) => ({ role: "assistant", content: blocks });
 const tells = (...blocks: object[]) => ({ role: "user", content: blocks });
 const without = (name: string) => Object.fromEntries(Object.entries(body()).filter(([key]) => key !== name));
 
@@ -111,7 +111,11 @@ const refused: Refused[] = [
     sent: body({ messages: [{ ...user, content: "" }] }),
     message: /all messages must have non-empty content/,
   },
-  { what: "a message of no blocks", sent: body({ messages: [user, asks(), user] }), message: /non-empty content/ },
+  {
+    what: "a message of no blocks",
+    sent: body({ messages: [user, assistantTurn(), user] }),
+    message: /non-empty content/,
+  },
   {
     what: "an empty text",
     sent: body({ messages: [tells(text(""))] }),
@@ -140,57 +144,57 @@ const refused: Refused[] = [
   },
   {
     what: "a result of an earlier call",
-    sent: talk(user, asks(use("a")), tells(result("a")), assistant, tells(result("a"))),
+    sent: talk(user, assistantTurn(use("a")), tells(result("a")), assistant, tells(result("a"))),
     message: /unexpected `tool_use_id`/,
   },
   {
     what: "a call without a result",
-    sent: talk(user, asks(use("a")), user),
+    sent: talk(user, assistantTurn(use("a")), user),
     message: /^messages\.1: `tool_use` ids were found without `tool_result` blocks immediately after: a/,
   },
   {
     what: "a call without a next turn",
-    sent: talk(user, asks(use("a"))),
+    sent: talk(user, assistantTurn(use("a"))),
     message: /ids were found without `tool_result`/,
   },
   {
     what: "two calls with one result",
-    sent: talk(user, asks(use("a"), use("b")), tells(result("a"))),
+    sent: talk(user, assistantTurn(use("a"), use("b")), tells(result("a"))),
     message: /immediately after: b\./,
   },
   {
     what: "two results of one call",
-    sent: talk(user, asks(use("a")), tells(result("a"), result("a"))),
+    sent: talk(user, assistantTurn(use("a")), tells(result("a"), result("a"))),
     message: /must have a single result/,
   },
   {
     what: "words before the results",
-    sent: talk(user, asks(use("a")), tells(text("look"), result("a"))),
+    sent: talk(user, assistantTurn(use("a")), tells(text("look"), result("a"))),
     message: /ids were found without `tool_result`/,
   },
   {
     what: "two calls with one id",
-    sent: talk(user, asks(use("a"), use("a")), tells(result("a"))),
+    sent: talk(user, assistantTurn(use("a"), use("a")), tells(result("a"))),
     message: /`tool_use` ids must be unique/,
   },
   {
     what: "one id in two turns",
-    sent: talk(user, asks(use("a")), tells(result("a")), asks(use("a")), tells(result("a"))),
+    sent: talk(user, assistantTurn(use("a")), tells(result("a")), assistantTurn(use("a")), tells(result("a"))),
     message: /`tool_use` ids must be unique/,
   },
   {
     what: "an id with other characters",
-    sent: talk(user, asks(use("a.b")), tells(result("a.b"))),
+    sent: talk(user, assistantTurn(use("a.b")), tells(result("a.b"))),
     message: /^messages\.1\.content\.0\.id/,
   },
   {
     what: "arguments that are no object",
-    sent: talk(user, asks(use("a", { input: "{}" })), tells(result("a"))),
+    sent: talk(user, assistantTurn(use("a", { input: "{}" })), tells(result("a"))),
     message: /^messages\.1\.content\.0\.input/,
   },
   {
     what: "arguments of null",
-    sent: talk(user, asks(use("a", { input: null })), tells(result("a"))),
+    sent: talk(user, assistantTurn(use("a", { input: null })), tells(result("a"))),
     message: /^messages\.1\.content\.0\.input/,
   },
   {
@@ -200,12 +204,12 @@ const refused: Refused[] = [
   },
   {
     what: "a result by the model",
-    sent: talk(user, asks(result("a"))),
+    sent: talk(user, assistantTurn(result("a"))),
     message: /`tool_result` blocks are not permitted/,
   },
   {
     what: "calls without tools",
-    sent: body({ messages: [user, asks(use("a")), tells(result("a"))] }),
+    sent: body({ messages: [user, assistantTurn(use("a")), tells(result("a"))] }),
     message: /must define tools/,
   },
   {
@@ -251,7 +255,9 @@ const refused: Refused[] = [
   },
   {
     what: "a breakpoint on a thought",
-    sent: body({ messages: [user, asks({ type: "thinking", thinking: "a", signature: "b", ...cached }), user] }),
+    sent: body({
+      messages: [user, assistantTurn({ type: "thinking", thinking: "a", signature: "b", ...cached }), user],
+    }),
     message: /cache_control: Extra inputs/,
   },
   { what: "a temperature of 2", sent: body({ temperature: 2 }), message: /^temperature/ },
@@ -294,12 +300,14 @@ const refused: Refused[] = [
   },
   {
     what: "a thought that nobody has sealed",
-    sent: body({ messages: [user, asks({ type: "thinking", thinking: "a", signature: "b" }, text("c")), user] }),
+    sent: body({
+      messages: [user, assistantTurn({ type: "thinking", thinking: "a", signature: "b" }, text("c")), user],
+    }),
     message: /^messages\.1\.content\.0: Invalid `signature` in `thinking` block$/,
   },
   {
     what: "calls without a thought, while there is thinking",
-    sent: { ...talk(user, asks(use("a")), tells(result("a"))), thinking },
+    sent: { ...talk(user, assistantTurn(use("a")), tells(result("a"))), thinking },
     message: /^messages\.1\.content\.0\.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`/,
   },
   {
@@ -357,15 +365,15 @@ const accepted: { what: string; sent: object }[] = [
   },
   {
     what: "results in another order, and words after them",
-    sent: talk(user, asks(use("a"), use("b")), tells(result("b"), result("a"), text("and?"))),
+    sent: talk(user, assistantTurn(use("a"), use("b")), tells(result("b"), result("a"), text("and?"))),
   },
   {
     what: "results in two messages of one turn",
-    sent: talk(user, asks(use("a"), use("b")), tells(result("a")), tells(result("b"))),
+    sent: talk(user, assistantTurn(use("a"), use("b")), tells(result("a")), tells(result("b"))),
   },
   {
     what: "a result of nothing",
-    sent: talk(user, asks(use("a")), tells({ type: "tool_result", tool_use_id: "a", is_error: true })),
+    sent: talk(user, assistantTurn(use("a")), tells({ type: "tool_result", tool_use_id: "a", is_error: true })),
   },
   {
     what: "a choice of a tool",
@@ -410,7 +418,7 @@ describe("a thought comes back unchanged in a loop of tools", () => {
       content,
       async send(blocks, changed = {}) {
         const id = content.find(({ type }: { type: string }) => type === "tool_use").id;
-        const messages = [user, asks(...blocks), tells(result(id))];
+        const messages = [user, assistantTurn(...blocks), tells(result(id))];
         const response = await post(server, "/v1/messages", { ...first, messages, ...changed });
         return { status: response.status, message: (await response.json()).error?.message };
       },
@@ -480,7 +488,7 @@ describe("a thought comes back unchanged in a loop of tools", () => {
   test("and may be left out once the loop is over", async (context) => {
     const { server, content } = await loop(context);
     const id = content.find(({ type }) => type === "tool_use")?.id as string;
-    const messages = [user, asks(...content.slice(1)), tells(result(id)), assistant, user];
+    const messages = [user, assistantTurn(...content.slice(1)), tells(result(id)), assistant, user];
     const sent = { ...talk(...messages), model: "claude-opus-5", thinking: { type: "adaptive" } };
     expect((await post(server, "/v1/messages", sent)).status).toBe(200);
   });

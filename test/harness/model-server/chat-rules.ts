@@ -1,8 +1,8 @@
 import type { CatalogModel } from "./catalog.ts";
 import type { ChatMessage, ChatRequest } from "./chat-request.ts";
 import { refusal } from "./openai-errors.ts";
-import type { Seal } from "./seal.ts";
 import { functionProblem, strictProblem } from "./strict-schema.ts";
+import type { ThinkingSignatures } from "./thinking-signatures.ts";
 import type { WireContext } from "./wire.ts";
 
 /** What the shape alone does not say. Throws a `Refusal` for what the API refuses. */
@@ -111,7 +111,7 @@ function checkMessages(messages: readonly ChatMessage[]): void {
   let open: string[] = [];
   for (const [i, message] of messages.entries()) {
     if (message.role === "tool") {
-      if (!open.includes(message.tool_call_id)) throw strayResult(messages[i - 1], message.tool_call_id, i);
+      if (!open.includes(message.tool_call_id)) throw unknownResult(messages[i - 1], message.tool_call_id, i);
       open = open.filter((id) => id !== message.tool_call_id);
       continue;
     }
@@ -133,7 +133,7 @@ function checkMessages(messages: readonly ChatMessage[]): void {
   if (open.length > 0) throw unanswered(open, messages.length);
 }
 
-function strayResult(before: ChatMessage | undefined, id: string, i: number) {
+function unknownResult(before: ChatMessage | undefined, id: string, i: number) {
   const param = `messages.[${i}].role`;
   if (before?.role === "tool" || (before?.role === "assistant" && before.tool_calls)) {
     return refusal(
@@ -155,7 +155,7 @@ function unanswered(ids: readonly string[], i: number) {
 }
 
 /** Vendors that show what is thought want it back within a loop of calls; the others do not know the field. */
-function checkReasoning(messages: readonly ChatMessage[], { reasoningField, seal }: WireContext): void {
+function checkReasoning(messages: readonly ChatMessage[], { reasoningField, signatures: seal }: WireContext): void {
   for (const [i, message] of messages.entries()) {
     if (message.role !== "assistant") continue;
     for (const field of ["reasoning_content", "reasoning"] as const) {
@@ -172,7 +172,7 @@ function checkThought(
   message: Extract<ChatMessage, { role: "assistant" }>,
   field: "reasoning_content" | "reasoning",
   i: number,
-  seal: Seal,
+  seal: ThinkingSignatures,
   isInLoop: boolean,
 ): void {
   const wanted = message.tool_calls?.map(({ id }) => seal.before(id)).find((sealed) => sealed !== undefined);

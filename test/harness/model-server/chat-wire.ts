@@ -145,7 +145,7 @@ function callFrames({ id, name, args }: WireAnswer["calls"][number], index: numb
 
 function thoughtOf(
   { thinking, calls }: WireAnswer,
-  { reasoningField, seal }: WireContext,
+  { reasoningField, signatures: seal }: WireContext,
 ): Record<string, string> | null {
   if (thinking === null || reasoningField === null) return null;
   seal.bind(

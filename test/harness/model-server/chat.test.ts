@@ -5,7 +5,7 @@ import { eventsOf, post, saying, startServer } from "./fixture.ts";
 const scenario = saying({ text: "yes", repeat: true });
 const user = { role: "user", content: "hello" };
 const assistant = { role: "assistant", content: "hi" };
-const asks = (...ids: string[]) => ({
+const toolCalls = (...ids: string[]) => ({
   role: "assistant",
   content: null,
   tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "lookup", arguments: "{}" } })),
@@ -102,7 +102,7 @@ const refused: Refused[] = [
   },
   {
     what: "an unknown field of a call",
-    sent: talk(user, { ...asks("a"), tool_calls: [{ ...asks("a").tool_calls[0], index: 0 }] }, tells("a")),
+    sent: talk(user, { ...toolCalls("a"), tool_calls: [{ ...toolCalls("a").tool_calls[0], index: 0 }] }, tells("a")),
     param: "messages[1].tool_calls[0].index",
     code: "unknown_parameter",
     message: /Unknown parameter/,
@@ -156,43 +156,43 @@ const refused: Refused[] = [
   },
   {
     what: "a result of another call",
-    sent: talk(user, asks("a"), tells("b")),
+    sent: talk(user, toolCalls("a"), tells("b")),
     param: "messages.[2].tool_call_id",
     message: /not found in 'tool_calls' of previous message/,
   },
   {
     what: "a call without a result",
-    sent: talk(user, asks("a"), user),
+    sent: talk(user, toolCalls("a"), user),
     param: "messages.[2].role",
     message: /did not have response messages: a$/,
   },
   {
     what: "a call at the end",
-    sent: talk(user, asks("a")),
+    sent: talk(user, toolCalls("a")),
     param: "messages.[2].role",
     message: /did not have response messages: a$/,
   },
   {
     what: "two calls with one result",
-    sent: talk(user, asks("a", "b"), tells("a"), user),
+    sent: talk(user, toolCalls("a", "b"), tells("a"), user),
     param: "messages.[3].role",
     message: /did not have response messages: b$/,
   },
   {
     what: "two results of one call",
-    sent: talk(user, asks("a"), tells("a"), tells("a")),
+    sent: talk(user, toolCalls("a"), tells("a"), tells("a")),
     param: "messages.[3].tool_call_id",
     message: /not found in 'tool_calls'/,
   },
   {
     what: "words between call and result",
-    sent: talk(user, asks("a"), user, tells("a")),
+    sent: talk(user, toolCalls("a"), user, tells("a")),
     param: "messages.[2].role",
     message: /did not have response/,
   },
   {
     what: "two calls of one id",
-    sent: talk(user, asks("a", "a"), tells("a")),
+    sent: talk(user, toolCalls("a", "a"), tells("a")),
     param: "messages.[1].tool_calls",
     code: "duplicate_value",
     message: /Duplicate/,
@@ -206,7 +206,7 @@ const refused: Refused[] = [
   },
   {
     what: "a result without a call's id",
-    sent: talk(user, asks("a"), { role: "tool", content: "found" }),
+    sent: talk(user, toolCalls("a"), { role: "tool", content: "found" }),
     param: "messages[2].tool_call_id",
     code: "missing_required_parameter",
     message: /Missing/,
@@ -215,7 +215,7 @@ const refused: Refused[] = [
     what: "arguments that are no text",
     sent: talk(
       user,
-      { ...asks(), tool_calls: [{ id: "a", type: "function", function: { name: "lookup", arguments: {} } }] },
+      { ...toolCalls(), tool_calls: [{ id: "a", type: "function", function: { name: "lookup", arguments: {} } }] },
       tells("a"),
     ),
     param: "messages[1].tool_calls[0].function.arguments",
@@ -431,17 +431,17 @@ const accepted: { what: string; sent: object }[] = [
     }),
   },
   { what: "a system message alone", sent: body({ messages: [{ role: "system", content: "s" }] }) },
-  { what: "results in another order", sent: talk(user, asks("a", "b"), tells("b"), tells("a")) },
+  { what: "results in another order", sent: talk(user, toolCalls("a", "b"), tells("b"), tells("a")) },
   {
     what: "arguments that are no JSON",
     sent: talk(
       user,
-      { ...asks(), tool_calls: [{ id: "a", type: "function", function: { name: "lookup", arguments: '{"a' } }] },
+      { ...toolCalls(), tool_calls: [{ id: "a", type: "function", function: { name: "lookup", arguments: '{"a' } }] },
       tells("a"),
     ),
   },
-  { what: "words beside calls", sent: talk(user, { ...asks("a"), content: "so" }, tells("a")) },
-  { what: "calls without tools", sent: body({ messages: [user, asks("a"), tells("a")] }) },
+  { what: "words beside calls", sent: talk(user, { ...toolCalls("a"), content: "so" }, tells("a")) },
+  { what: "calls without tools", sent: body({ messages: [user, toolCalls("a"), tells("a")] }) },
   { what: "a loose tool", sent: body({ tools: [tool()], tool_choice: "required", parallel_tool_calls: true }) },
   { what: "a strict tool", sent: body({ tools: [tool({ strict: true, parameters: strict })] }) },
   { what: "a tool without parameters", sent: body({ tools: [{ type: "function", function: { name: "now" } }] }) },
@@ -528,8 +528,8 @@ describe("a vendor that shows what is thought wants it back in a loop of calls:"
     const first = (await (await send(user)).json()).choices[0].message;
     expect(first).toMatchObject({ content: "so", reasoning_content: "hm" });
 
-    const { annotations: _, reasoning_content: __, ...said } = first;
-    const response = await send(user, { ...said, ...reasoning }, tells(first.tool_calls[0].id), ...ending);
+    const { annotations: _, reasoning_content: __, ...sentBack } = first;
+    const response = await send(user, { ...sentBack, ...reasoning }, tells(first.tool_calls[0].id), ...ending);
     expect((await response.json()).error?.message ?? "").toMatch(message);
     expect(response.status).toBe(status);
   });

@@ -127,7 +127,7 @@ const steps = saying({ text: "first" }, { text: "second" }, { text: "third" });
 
 describe("another turn of a session begins anew", () => {
   const user = (content: string) => ({ role: "user", content });
-  const said = { role: "assistant", content: "said" };
+  const reply = { role: "assistant", content: "said" };
   const call = { id: "a", type: "function", function: { name: "read", arguments: "{}" } };
   const called = [
     { role: "assistant", content: null, tool_calls: [call] },
@@ -138,12 +138,12 @@ describe("another turn of a session begins anew", () => {
   test.for([
     {
       what: "after an answer",
-      messages: [user("one"), said, user("two")],
+      messages: [user("one"), reply, user("two")],
       asks: { task: "two", step: 1, continued: true },
     },
     {
       what: "and goes on",
-      messages: [user("one"), said, user("two"), ...called],
+      messages: [user("one"), reply, user("two"), ...called],
       asks: { task: "two", step: 2, continued: true },
     },
     {
@@ -158,7 +158,7 @@ describe("another turn of a session begins anew", () => {
     },
     {
       what: "nor with what the run says itself",
-      messages: [user("one"), said, user("Your result was checked and does not hold:\n- no\nMend it.")],
+      messages: [user("one"), reply, user("Your result was checked and does not hold:\n- no\nMend it.")],
       asks: { task: "one", step: 2, continued: false },
     },
   ])("$what", async ({ messages, asks }, context) => {
@@ -170,16 +170,21 @@ describe("another turn of a session begins anew", () => {
 
 test("the step is that of the turns", async (context) => {
   const server = await startServer(context, { scenario: steps });
-  const said = async (count: number) =>
+  const reply = async (count: number) =>
     (await (await post(server, "/v1/chat/completions", chat(turns(count)))).json()).choices[0].message.content;
-  expect([await said(0), await said(1), await said(1), await said(2)]).toEqual(["first", "second", "second", "third"]);
+  expect([await reply(0), await reply(1), await reply(1), await reply(2)]).toEqual([
+    "first",
+    "second",
+    "second",
+    "third",
+  ]);
 });
 
 test("or of the answers, for a conversation whose beginning is summed up", async (context) => {
   const server = await startServer(context, { scenario: steps, steps: "answers" });
-  const said = async () =>
+  const reply = async () =>
     (await (await post(server, "/v1/chat/completions", chat(turns(0)))).json()).choices[0].message.content;
-  expect([await said(), await said(), await said()]).toEqual(["first", "second", "third"]);
+  expect([await reply(), await reply(), await reply()]).toEqual(["first", "second", "third"]);
 });
 
 test("a test with agents of its own says who asks", async (context) => {
@@ -187,11 +192,11 @@ test("a test with agents of its own says who asks", async (context) => {
     scenario: anyone,
     identify: ({ system }) => (system.startsWith("I am ") ? { agent: system.slice(5), depth: 7 } : null),
   });
-  const said = (system: string) =>
+  const reply = (system: string) =>
     post(server, "/v1/chat/completions", chat([{ role: "system", content: system }, ...turns(0)]));
-  await said("I am other");
-  await said("I am not");
-  await said("Whoever");
+  await reply("I am other");
+  await reply("I am not");
+  await reply("Whoever");
   expect(server.calls().map(({ asks, status }) => [asks?.agent, asks?.depth, status])).toEqual([
     ["other", 7, 200],
     ["not", 7, 400],

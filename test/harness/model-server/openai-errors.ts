@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
-import { type Misfit, misfitOf } from "./misfit.ts";
 import { Refusal } from "./refusal.ts";
+import { type SchemaProblem, schemaProblemOf } from "./schema-problem.ts";
 import type { WireContext, WireRequest } from "./wire.ts";
 
 /** `messages[0].content`, as OpenAI names a place in a body. */
-export function placeOf(path: readonly (string | number)[]): string {
+export function paramPathOf(path: readonly (string | number)[]): string {
   return path.map((key, i) => (typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`)).join("");
 }
 
@@ -13,11 +13,11 @@ export function placeOf(path: readonly (string | number)[]): string {
 export function parseOpenAi<Body>(schema: z.ZodType<Body>, body: unknown): Body {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw refusalOf(misfitOf(parsed.error, body));
+  throw refusalOf(schemaProblemOf(parsed.error, body));
 }
 
-function refusalOf({ path, kind, issue }: Misfit): Refusal {
-  const param = placeOf(path);
+function refusalOf({ path, kind, issue }: SchemaProblem): Refusal {
+  const param = paramPathOf(path);
   if (path.length === 0) return new Refusal(400, "Invalid body: failed to parse JSON value. Expected an object.");
   if (kind === "missing")
     return refusal(`Missing required parameter: '${param}'.`, param, "missing_required_parameter");

@@ -3,8 +3,8 @@ import { rootProblem } from "./chat-rules.ts";
 import { refusal } from "./openai-errors.ts";
 import { Refusal } from "./refusal.ts";
 import type { ResponsesItem, ResponsesRequest } from "./responses-request.ts";
-import type { Seal } from "./seal.ts";
 import { functionProblem, strictProblem } from "./strict-schema.ts";
+import type { ThinkingSignatures } from "./thinking-signatures.ts";
 import type { WireContext } from "./wire.ts";
 
 /** What the shape alone does not say. Throws a `Refusal` for what the API refuses. */
@@ -100,7 +100,7 @@ function checkReasoning(
   items: readonly ResponsesItem[],
   body: ResponsesRequest,
   { thinking }: CatalogModel,
-  { seal }: WireContext,
+  { signatures: seal }: WireContext,
 ): void {
   const loop = items.findLastIndex((item) => "role" in item && item.role === "user");
   for (const [i, item] of items.entries()) {
@@ -125,7 +125,11 @@ function checkReasoning(
 
 type Thought = Extract<ResponsesItem, { type: "reasoning" }>;
 
-function checkThought({ id, summary, encrypted_content }: Thought, { store, model }: ResponsesRequest, seal: Seal) {
+function checkThought(
+  { id, summary, encrypted_content }: Thought,
+  { store, model }: ResponsesRequest,
+  seal: ThinkingSignatures,
+) {
   if (encrypted_content == null) {
     if (store !== false) return;
     const message = `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;

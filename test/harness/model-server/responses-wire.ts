@@ -113,7 +113,7 @@ type OutputItem =
 function outputOf(
   answer: WireAnswer,
   { include, model }: ResponsesRequest,
-  { seal, catalog }: WireContext,
+  { signatures: seal, catalog }: WireContext,
 ): OutputItem[] {
   const { id, thinking, pieces, calls } = answer;
   const items: OutputItem[] = [];

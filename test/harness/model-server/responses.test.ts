@@ -5,7 +5,7 @@ import { eventsOf, post, saying, startServer } from "./fixture.ts";
 const scenario = saying({ text: "yes", repeat: true });
 const user = { role: "user", content: "hello" };
 const assistant = { role: "assistant", content: [{ type: "output_text", text: "hi" }] };
-const asks = (id: string, more: object = {}) => ({
+const functionCall = (id: string, more: object = {}) => ({
   type: "function_call",
   call_id: id,
   name: "lookup",
@@ -100,7 +100,7 @@ const refused: Refused[] = [
   },
   {
     what: "an unknown field of an item",
-    sent: talk(user, asks("a", { index: 0 }), tells("a")),
+    sent: talk(user, functionCall("a", { index: 0 }), tells("a")),
     param: "input[1].index",
     code: "unknown_parameter",
     message: /input\[1\]\.index/,
@@ -148,65 +148,65 @@ const refused: Refused[] = [
   },
   {
     what: "an output before its call",
-    sent: talk(user, tells("a"), asks("a")),
+    sent: talk(user, tells("a"), functionCall("a")),
     param: "input",
     message: /No tool call found/,
   },
   {
     what: "a call without an output",
-    sent: talk(user, asks("a"), user),
+    sent: talk(user, functionCall("a"), user),
     param: "input",
     message: /^No tool output found for function call a\.$/,
   },
   {
     what: "two calls with one output",
-    sent: talk(user, asks("a"), asks("b"), tells("a")),
+    sent: talk(user, functionCall("a"), functionCall("b"), tells("a")),
     param: "input",
     message: /function call b\./,
   },
   {
     what: "two calls of one id",
-    sent: talk(user, asks("a"), asks("a"), tells("a")),
+    sent: talk(user, functionCall("a"), functionCall("a"), tells("a")),
     param: "input",
     message: /Duplicate item/,
   },
   {
     what: "two outputs of one call",
-    sent: talk(user, asks("a"), tells("a"), tells("a")),
+    sent: talk(user, functionCall("a"), tells("a"), tells("a")),
     param: "input",
     message: /Duplicate output/,
   },
   {
     what: "a call's id that is too long",
-    sent: talk(user, asks("a".repeat(65)), tells("a".repeat(65))),
+    sent: talk(user, functionCall("a".repeat(65)), tells("a".repeat(65))),
     param: "input[1].call_id",
     code: "string_above_max_length",
     message: /too long/,
   },
   {
     what: "an item's id of another sort",
-    sent: talk(user, asks("a", { id: "call_1" }), tells("a")),
+    sent: talk(user, functionCall("a", { id: "call_1" }), tells("a")),
     param: "input[1].id",
     code: "invalid_value",
     message: /input\[1\]\.id/,
   },
   {
     what: "arguments that are no text",
-    sent: talk(user, asks("a", { arguments: {} }), tells("a")),
+    sent: talk(user, functionCall("a", { arguments: {} }), tells("a")),
     param: "input[1].arguments",
     code: "invalid_type",
     message: /expected string/,
   },
   {
     what: "a thought without its seal, where nothing is stored",
-    sent: { ...talk(user, reasoning(), asks("a"), tells("a")), store: false },
+    sent: { ...talk(user, reasoning(), functionCall("a"), tells("a")), store: false },
     status: 404,
     param: "input",
     message: /^Item with id 'rs_1' not found\. Items are not persisted/,
   },
   {
     what: "a thought that nobody has sealed",
-    sent: talk(user, reasoning({ encrypted_content: "x" }), asks("a"), tells("a")),
+    sent: talk(user, reasoning({ encrypted_content: "x" }), functionCall("a"), tells("a")),
     code: "invalid_encrypted_content",
     message: /could not be verified/,
   },
@@ -340,13 +340,16 @@ const accepted: { what: string; sent: object }[] = [
   { what: "the least", sent: { model: "gpt-5", input: "hello" } },
   { what: "any order of roles", sent: body({ input: [assistant, { role: "developer", content: "d" }, user, user] }) },
   { what: "an answer as a text", sent: body({ input: [user, { role: "assistant", content: "hi" }, user] }) },
-  { what: "calls with words between", sent: talk(user, asks("a"), assistant, asks("b"), tells("b"), tells("a")) },
+  {
+    what: "calls with words between",
+    sent: talk(user, functionCall("a"), assistant, functionCall("b"), tells("b"), tells("a")),
+  },
   {
     what: "items by their ids",
     sent: talk(
       user,
       { ...assistant, type: "message", id: "msg_1", status: "completed" },
-      asks("a", { id: "fc_1", status: "completed" }),
+      functionCall("a", { id: "fc_1", status: "completed" }),
       tells("a"),
     ),
   },
@@ -417,7 +420,7 @@ describe("a thought comes back unchanged in a loop of tools", () => {
     },
     {
       what: "after its call",
-      change: ([thought, said, call]) => [said ?? {}, call ?? {}, thought ?? {}],
+      change: ([thought, message, call]) => [message ?? {}, call ?? {}, thought ?? {}],
       message: /required/,
     },
     {

@@ -13,7 +13,7 @@ import {
 } from "./model-lists.ts";
 import { Refusal } from "./refusal.ts";
 import { responsesWire } from "./responses-wire.ts";
-import type { Stage } from "./start-model-server.ts";
+import type { ServerState } from "./start-model-server.ts";
 import type { Wire } from "./wire.ts";
 
 /** Whose rules hold for the key and the headers. */
@@ -22,9 +22,9 @@ type Vendor = "anthropic" | "openai" | "ollama";
 /** A model call, or a page that any server has. */
 export type Endpoint =
   | { kind: "call"; vendor: Vendor; wire: Wire }
-  | { kind: "page"; vendor: Vendor; answer(body: unknown, stage: Stage): unknown };
+  | { kind: "page"; vendor: Vendor; answer(body: unknown, stage: ServerState): unknown };
 
-const page = (vendor: Vendor, answer: (body: unknown, stage: Stage) => unknown): Endpoint => ({
+const page = (vendor: Vendor, answer: (body: unknown, stage: ServerState) => unknown): Endpoint => ({
   kind: "page",
   vendor,
   answer,
@@ -72,7 +72,7 @@ export function endpointOf(method: string, path: string, headers: IncomingHttpHe
   return endpoint;
 }
 
-function countTokens(raw: unknown, { catalog }: Stage) {
+function countTokens(raw: unknown, { catalog }: ServerState) {
   const body = parseAnthropic(AnthropicCount, raw);
   if (!catalog.find(body.model)) throw new Refusal(404, `model: ${body.model}`);
   checkPrompt(body);

@@ -7,11 +7,11 @@ import { answerCall } from "./answer.ts";
 import { type CallList, createCallList, end, type ServedCall } from "./calls.ts";
 import { type CatalogModel, createCatalog } from "./catalog.ts";
 import type { Chaos } from "./chaos.ts";
+import { createTryCounter } from "./count-tries.ts";
 import type { Identity } from "./identify.ts";
 import { Refusal } from "./refusal.ts";
 import { type Endpoint, endpointOf, wireOfPath } from "./routes.ts";
-import { createSeal } from "./seal.ts";
-import { createTries } from "./tries.ts";
+import { createThinkingSignatures } from "./thinking-signatures.ts";
 import type { Wire, WireContext, WireRequest } from "./wire.ts";
 
 export interface ModelServerOptions {
@@ -63,11 +63,11 @@ export interface ModelServer {
 }
 
 /** What the handling of a request works with. */
-export interface Stage extends WireContext {
+export interface ServerState extends WireContext {
   scenario: Scenario;
   options: ModelServerOptions;
   calls: CallList;
-  tries: ReturnType<typeof createTries>;
+  tries: ReturnType<typeof createTryCounter>;
 }
 
 /**
@@ -80,17 +80,17 @@ export interface Stage extends WireContext {
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const calls = createCallList();
-  const stage: Stage = {
+  const state: ServerState = {
     scenario: Scenario.parse({ name: "served", description: "of a test", ...options.scenario }),
     options,
     calls,
-    tries: createTries(),
+    tries: createTryCounter(),
     catalog: createCatalog(options.models),
-    seal: createSeal(),
+    signatures: createThinkingSignatures(),
     contextTokens: options.contextTokens ?? null,
     reasoningField: options.reasoningField ?? null,
   };
-  const server = createServer((request, response) => void serve(request, response, stage));
+  const server = createServer((request, response) => void serve(request, response, state));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port ?? 0, "127.0.0.1", resolve);
@@ -111,25 +111,25 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   };
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, stage: Stage): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, state: ServerState): Promise<void> {
   const { pathname } = new URL(request.url ?? "/", "http://localhost");
-  const call = stage.calls.begin(request.method ?? "GET", pathname, request.headers);
-  stage.calls.changed();
+  const call = state.calls.begin(request.method ?? "GET", pathname, request.headers);
+  state.calls.changed();
   const wire = wireOfPath(pathname, request.headers);
   response.once("close", () => {
     if (call.outcome === "open") end(call, response.writableFinished ? "answered" : "lost");
-    stage.calls.changed();
+    state.calls.changed();
   });
   try {
     const endpoint = endpointOf(call.method, pathname, request.headers);
-    checkKey(request, endpoint, stage.options.apiKey);
-    call.body = await readBody(request, stage.options.bodyBytesMax ?? 32 * 1024 * 1024);
+    checkKey(request, endpoint, state.options.apiKey);
+    call.body = await readBody(request, state.options.bodyBytesMax ?? 32 * 1024 * 1024);
     if (endpoint.kind === "page") {
-      const page = endpoint.answer(call.body, stage);
+      const page = endpoint.answer(call.body, state);
       call.status = 200;
       return json(response, 200, page);
     }
-    await answerCall({ call, response, wire: endpoint.wire, stage });
+    await answerCall({ call, response, wire: endpoint.wire, state });
   } catch (error) {
     refuse(error, call, response, wire);
   }

@@ -1,7 +1,7 @@
 import type { Message, ModelReply, Usage } from "@troupe/core";
 import type { Catalog } from "./catalog.ts";
 import type { Refusal } from "./refusal.ts";
-import type { Seal } from "./seal.ts";
+import type { ThinkingSignatures } from "./thinking-signatures.ts";
 
 /** A request of any vendor's, in the words that all of them share. */
 export interface WireRequest {
@@ -41,7 +41,7 @@ export interface Frame {
 /** What a wire has to know besides a request. */
 export interface WireContext {
   catalog: Catalog;
-  seal: Seal;
+  signatures: ThinkingSignatures;
   /** The longest conversation, its answer included; null: as the catalog says. */
   contextTokens: number | null;
   reasoningField: string | null;

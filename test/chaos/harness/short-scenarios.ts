@@ -1,0 +1,25 @@
+import { describe, it } from "vitest";
+import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts";
+import { canMakeNamespaces } from "./namespaces.ts";
+import { runScenario } from "./run-scenario.ts";
+import { type Scenario, settingsOf } from "./scenario.ts";
+
+const hasServer = findNatsServer() !== null;
+const isRoot = await canMakeNamespaces();
+/** Most take ten seconds; machines that do something else meanwhile take longer. */
+const limitMs = 300_000;
+
+/**
+ * Each scenario as a test, in seconds instead of minutes; `node test/chaos/main.ts NAME` plays it whole. They are played
+ * at once, for most of each is waiting for a lease to run out.
+ */
+export function testShortScenarios(what: string, scenarios: readonly Scenario[]): void {
+  const playable = scenarios.filter(({ needsRoot = false }) => isRoot || !needsRoot);
+  describe.skipIf(!hasServer).concurrent(hasServer ? what : natsServerMissing, () => {
+    it.for(playable)("$name: $what", { timeout: limitMs }, async (scenario, { expect }) => {
+      const { results } = await runScenario(scenario, { settings: settingsOf(scenario, "short") });
+      expect(results.filter(({ ok }) => !ok)).toEqual([]);
+      expect(results.length).toBeGreaterThan(1);
+    });
+  });
+}

@@ -1,0 +1,40 @@
+import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
+import type { TestDaemon } from "./daemon.ts";
+import { until } from "./until.ts";
+
+type Asked = Pick<TestDaemon, "client">;
+
+/** The runs of a session, once they stand as wanted. */
+export function runsWhere(
+  { client }: Asked,
+  session: string,
+  wanted: (runs: readonly RunRow[]) => boolean,
+): Promise<RunRow[]> {
+  return until(async () => {
+    const detail = await client.session(session).catch(() => null);
+    return detail && wanted(detail.runs) && detail.runs;
+  });
+}
+
+/** What a session asks people, once it is so many questions; by the command that each is about. */
+export async function questionsOf({ client }: Asked, session: string, count: number): Promise<ApprovalRow[]> {
+  return until(async () => {
+    const { approvals } = await client.approvals({ limit: 500 });
+    const own = approvals.filter((row) => row.session === session);
+    return own.length === count && own.sort((one, other) => (commandOf(one) < commandOf(other) ? -1 : 1));
+  });
+}
+
+export function commandOf({ args }: Pick<ApprovalRow, "args">): string {
+  return args !== null && typeof args === "object" && "command" in args ? String(args.command) : "";
+}
+
+/** How a session ended. */
+export function responseOf({ client }: Asked, session: string): Promise<RunResponse> {
+  return until(() => client.response(session).catch(() => null));
+}
+
+/** `agent status` of each run, in the order in which they were first seen. */
+export function statusLines(runs: readonly Pick<RunRow, "agent" | "exactStatus">[]): string[] {
+  return runs.map(({ agent, exactStatus }) => `${agent} ${exactStatus}`);
+}

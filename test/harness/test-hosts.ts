@@ -1,0 +1,90 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import type { TestContext } from "vitest";
+import { startDaemon, type TestDaemon } from "./daemon.ts";
+import { type JournalView, journalOfHome, journalOverNats } from "./journal-view.ts";
+import { startNatsServer } from "./nats-server.ts";
+import { tempFolder } from "./temp-folder.ts";
+import { startWorker, type TestWorker } from "./worker.ts";
+
+/** All processes that share the work of a test's sessions. */
+export interface TestHosts {
+  daemon: TestDaemon;
+  /** Null where the daemon does everything. */
+  worker: RestartableWorker | null;
+  journal: JournalView;
+}
+
+export interface RestartableWorker extends TestWorker {
+  /** With the same home and agents, and a name of its own. */
+  startAnother(): Promise<TestWorker>;
+}
+
+export interface TestHostsOptions {
+  name: string;
+  home: string;
+  env: Record<string, string>;
+  test: Pick<TestContext, "onTestFinished">;
+  /** What the owner of a home has put there: the same on each machine. */
+  prepareHome?(home: string): Promise<unknown>;
+}
+
+let hasWorker = false;
+
+export function withWorker(): void {
+  hasWorker = true;
+}
+
+/**
+ * `it` or `describe`, for what has no part in more than one process: with a worker beside it nothing of it would be
+ * another, and it is not run again.
+ */
+export function onlyWithoutWorker<T>(register: T): T {
+  return hasWorker ? (nothing as unknown as T) : register;
+}
+
+const nothing = Object.assign(() => {}, { for: () => () => {} });
+
+export async function startHosts(options: TestHostsOptions): Promise<TestHosts> {
+  const { home, test, env, prepareHome } = options;
+  if (hasWorker) return await startWithWorker(options);
+  await prepareHome?.(home);
+  return { daemon: await startDaemon({ home, test, env }), worker: null, journal: journalOfHome(home) };
+}
+
+export async function startWithWorker({
+  name,
+  home,
+  test,
+  env,
+  prepareHome,
+}: TestHostsOptions): Promise<TestHosts & { worker: RestartableWorker }> {
+  const server = await startNatsServer();
+  test.onTestFinished(() => server.stop());
+  const workerHome = await tempFolder(`${name}-worker`, test);
+  for (const each of [home, workerHome]) await prepareHome?.(each);
+  const { askedByPeople, askedByAgents } = await agentsIn(home);
+  const flags = (agents: readonly string[]): string[] => ["--nats", server.url, "--agents", agents.join(",")];
+  const daemon = await startDaemon({ home, test, env, flags: flags(askedByPeople) });
+  const startAnother = async (): Promise<TestWorker> => {
+    const another = startWorker({
+      ...{ home: workerHome, test, env },
+      flags: [...flags(askedByAgents), "--capacity", "64"],
+    });
+    await another.ready;
+    return another;
+  };
+  const worker = { ...(await startAnother()), startAnother };
+  return { daemon, worker, journal: await journalOverNats(server.url, test) };
+}
+
+/** Of the user's own agents those that delegate are asked by people; of the shipped ones `main` is. */
+async function agentsIn(home: string): Promise<{ askedByPeople: string[]; askedByAgents: string[] }> {
+  const [askedByPeople, askedByAgents] = [["main"], ["coder", "tester", "researcher"]];
+  const folder = path.join(home, "agents");
+  for (const file of await readdir(folder).catch(() => [])) {
+    const delegates = /^subagents: /m.test(await readFile(path.join(folder, file), "utf8"));
+    (delegates ? askedByPeople : askedByAgents).push(path.parse(file).name);
+  }
+  return { askedByPeople, askedByAgents };
+}
