@@ -101,7 +101,9 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     const env = { OPENAI_BASE_URL: server.openaiUrl };
     const talking = await run(["models", "test", "openai/llama3.2"], env);
     expect(talking.code).toBe(3);
-    expect(talking.stdout).toMatch(/✗ failed {2}tools: it answered with text and called no tool\n +fix: choose a model/);
+    expect(talking.stdout).toMatch(
+      /✗ failed {2}tools: it answered with text and called no tool\n +fix: choose a model/,
+    );
     const missing = await run(["models", "test", "openai/nobody"], env);
     expect(missing.code).toBe(3);
     expect(missing.stdout).toMatch(/✗ failed {2}answer: .*nobody/);

@@ -173,7 +173,12 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
   }, 60_000);
 
   it.for([
-    ["an unknown agent", ["--agents", "exprt"], 2, /"exprt\\" does not exist; available: .*expert.*did you mean expert/],
+    [
+      "an unknown agent",
+      ["--agents", "exprt"],
+      2,
+      /"exprt\\" does not exist; available: .*expert.*did you mean expert/,
+    ],
     ["no server", ["--agents", "expert"], 2, /no server is configured/],
     ["a server of one's own", ["--agents", "expert", "--nats", "auto"], 2, /`auto` is for `troupe up` only/],
   ] as const)("refuse %s", async ([what, flags, code, words], test) => {
