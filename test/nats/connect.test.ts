@@ -210,7 +210,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
   }, 60_000);
 
   it.for([
-    ["nowhere on the PATH", { PATH: "/nowhere" }, /no nats-server on the PATH/],
+    ["nowhere on the PATH", { PATH: "/nowhere" }, /needs nats-server, and it is not on the PATH/],
     [
       "missing at the configured path",
       { TROUPE_NATS_SERVER: "/nowhere/nats-server" },

@@ -71,7 +71,7 @@ test("a large file is set aside, and only the newest five stay", () => {
   expect(statSync(current).size).toBe(0);
 });
 
-test("no line has a secret in it, whoever writes it and whatever is wrong with it", () => {
+test("no line contains a secret, even an invalid line", () => {
   const home = temporaryFolder();
   const key = 'k3y"with\\odd-characters';
   const log = openLogger({ home: { path: home, token: "the-token-of-the-home" }, env: { SHOP_KEY: key }, now });

@@ -2,7 +2,13 @@ import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type AgentDefinition, type AgentRegistry, exitCodes, type GrantLayer, TroupeError } from "@troupe/core";
-import { type AgentList, type AgentProblem, type AgentSummary, workspaceModeOf } from "@troupe/core/internal";
+import {
+  type AgentList,
+  type AgentProblem,
+  type AgentSummary,
+  didYouMean,
+  workspaceModeOf,
+} from "@troupe/core/internal";
 import { resolveForAgent } from "@troupe/models";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
@@ -59,10 +65,14 @@ function loadAgents(cli: Cli): Promise<AgentRegistry> {
 }
 
 function unknownAgent(id: string, registry: AgentRegistry): TroupeError {
-  const known = registry.agents.map((agent) => agent.id).join(", ");
-  return new TroupeError("UNKNOWN_AGENT", `there is no agent ${JSON.stringify(cleanLine(id))}; available: ${known}`, {
-    fix: "troupe agents ls",
-  });
+  const known = registry.agents.map((agent) => agent.id);
+  return new TroupeError(
+    "UNKNOWN_AGENT",
+    `there is no agent ${JSON.stringify(cleanLine(id))}; available: ${known.join(", ")}`,
+    {
+      fix: didYouMean(id, known) ?? "troupe agents ls",
+    },
+  );
 }
 
 function existing(cli: Cli, given: string): string {

@@ -4,7 +4,7 @@ import { createOfflineCli } from "../testing/offline-troupe.ts";
 import { startOtherOwner } from "../testing/other-owner.ts";
 import { anApproval, aRule, aRun, aSession } from "../testing/rows.ts";
 
-// What waits for a person, the answer, and the rules that answers become.
+// Requests for approval, their answers, and the rules that answers store.
 
 afterEach(removeTemporaryFolders);
 
@@ -79,7 +79,7 @@ describe("approvals ls", () => {
     expect(JSON.parse(all.out())).toEqual(troupe.questions);
   });
 
-  test("an empty home has none, which is no error", async () => {
+  test("an empty home has none, which is not an error", async () => {
     const cli = createFakeCli();
     expect(await cli.run("approvals", "ls")).toBe(0);
     expect(cli.out()).toBe("");
@@ -103,12 +103,12 @@ describe("an answer", () => {
     [["deny", one, "--reason", " too much "], { approved: false, reason: "too much" }, "denied shell of lead › coder"],
     [["deny", one, "--reason", "  "], { approved: false, reason: null }, "denied shell of lead › coder"],
     [["deny", one, "--always"], { approved: false, scope: "rule" }, /^denied .* was stored$/],
-  ])("%j is kept in a home that nobody runs", async (args, answer, said) => {
+  ])("%j is stored in a home without a running troupe", async (args, answer, line) => {
     const { cli, troupe } = withQuestions();
     expect(await cli.run("approvals", ...args)).toBe(0);
     const expected = { scope: "once", anyArguments: false, reason: null, by: "ada", ...answer };
     expect(troupe.answers).toEqual([expected]);
-    expect(cli.out().trimEnd()).toEqual(typeof said === "string" ? said : expect.stringMatching(said));
+    expect(cli.out().trimEnd()).toEqual(typeof line === "string" ? line : expect.stringMatching(line));
     expect(cli.err()).toBe("no daemon is running; this takes effect with the next: troupe up\n");
     expect(cli.composition.offlineCloses).toBe(1);
   });
@@ -128,7 +128,7 @@ describe("an answer", () => {
     await home.release();
   });
 
-  test("is meant for what waits, where an answered one begins the same", async () => {
+  test("prefers a waiting request over an answered one with the same prefix", async () => {
     const { cli, troupe } = withQuestions();
     const waiting = anApproval({ session, id: "bbbb4444-0000-8000-8000-000000000004" });
     troupe.questions.push(waiting);
@@ -203,7 +203,7 @@ describe("rules", () => {
     expect(JSON.parse(json.out())).toEqual([exact, broad]);
   });
 
-  test("none are no error", async () => {
+  test("an empty list is not an error", async () => {
     const cli = createFakeCli();
     expect(await cli.run("rules", "ls")).toBe(0);
     expect(cli.out()).toBe("");

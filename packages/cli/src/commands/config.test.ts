@@ -28,7 +28,7 @@ async function cliWith(files: { user?: string; project?: string }, env: Record<s
 }
 
 describe("config list", () => {
-  test("shows what holds and who says so, and of keys only that they are set", async () => {
+  test("shows settings with their origin, and keys only as set or not set", async () => {
     const { cli, config, project } = await cliWith(
       {
         user: "providers:\n  house: {baseUrl: http://h/v1, keyVariable: HOUSE_KEY, headers: {X-Team: research}}\nmodel: house/a",
@@ -112,8 +112,8 @@ describe("config init", () => {
   });
 
   test("explains settings that are sound as they stand there", () => {
-    const said = configTemplate.replace(/^# ?(?=(?:\w+:| {2,}\S))/gm, "");
-    const { value } = parseConfig(said, "config.yaml");
+    const yaml = configTemplate.replace(/^# ?(?=(?:\w+:| {2,}\S))/gm, "");
+    const { value } = parseConfig(yaml, "config.yaml");
     expect(Object.keys(value).sort()).toEqual([
       "aliases",
       "fallbacks",

@@ -3,7 +3,7 @@ import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { createOfflineCli } from "../testing/offline-troupe.ts";
 import { aRun, aSession } from "../testing/rows.ts";
 
-// Why a run may use what it may, and what can happen in a run at all.
+// The granted tools of a run with their reasons, and the state machines.
 
 afterEach(removeTemporaryFolders);
 
@@ -76,7 +76,7 @@ describe("inspect machine", () => {
     expect(Object.keys(definition.states)).toContain("settled");
   });
 
-  test("one that there is not is refused, with those that there are", async () => {
+  test("an unknown name is refused with the known names", async () => {
     const cli = createFakeCli();
     expect(await cli.run("inspect", "machine", "toString")).toBe(2);
     expect(cli.err()).toMatch(

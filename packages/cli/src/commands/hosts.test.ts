@@ -5,7 +5,7 @@ import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { startOtherOwner } from "../testing/other-owner.ts";
 import { aHost } from "../testing/rows.ts";
 
-// Hosts are known to whoever runs the home, and to nobody else.
+// The owner of the home knows the hosts.
 
 afterEach(removeTemporaryFolders);
 
@@ -64,7 +64,7 @@ describe("hosts drain", () => {
     expect(JSON.parse(json.out())).toEqual({ host, outcome });
   });
 
-  test("one that there is not exits with 2 and names those that there are", async () => {
+  test("an unknown host exits with 2 and names the known hosts", async () => {
     const { cli } = await owned();
     expect(await cli.run("hosts", "drain", "worker-z")).toBe(2);
     expect(cli.err()).toContain('there is no host "worker-z"; there are a, b');
@@ -76,11 +76,11 @@ describe("hosts on a server that is named", () => {
     const cli = createFakeCli({ env: { USER: "ada" } });
     const watch = {
       server: "nats://h:4222 (namespace troupe)",
-      wishes: [] as string[],
+      drains: [] as string[],
       closed: 0,
       hosts: async () => rows,
       async drainHost(host: string, by: string) {
-        watch.wishes.push(`${host} (${by})`);
+        watch.drains.push(`${host} (${by})`);
         return { host, outcome: "requested" as const };
       },
       async close() {
@@ -96,13 +96,13 @@ describe("hosts on a server that is named", () => {
     [["--context", "work"], { context: "work" }],
     [["--namespace", "blue", "--context"], { namespace: "blue", context: true }],
     [[], {}],
-  ])("are asked themselves: %j", async (flags, said) => {
+  ])("are queried directly: %j", async (flags, natsFlags) => {
     const { cli, watch } = watching();
     expect(await cli.run("hosts", "ls", "--json", ...flags)).toBe(0);
     expect(JSON.parse(cli.out())).toEqual(hosts);
-    expect(cli.composition.watched).toMatchObject([said]);
+    expect(cli.composition.watched).toMatchObject([natsFlags]);
     expect(await cli.run("hosts", "drain", "worker-a", ...flags)).toBe(0);
-    expect(watch).toMatchObject({ wishes: ["worker-a (ada)"], closed: 2 });
+    expect(watch).toMatchObject({ drains: ["worker-a (ada)"], closed: 2 });
   });
 
   test("are asked although a daemon runs the home, where a flag names the server; and else the daemon is", async () => {
@@ -121,7 +121,7 @@ describe("hosts on a server that is named", () => {
     expect(watch.closed).toBe(1);
   });
 
-  test("are none where nobody answers, which is no error", async () => {
+  test("is empty if no host answers, which is not an error", async () => {
     const { cli } = watching([]);
     expect(await cli.run("hosts", "ls", "--nats", "nats://h:4222")).toBe(0);
     expect(cli.out()).toBe("");
@@ -144,8 +144,8 @@ describe("hosts on a server that is named", () => {
 test.each([[["ls"]], [["ls", "--json"]], [["drain", "worker-a"]]])("without an owner %j exits with 5", async (args) => {
   const cli = createFakeCli();
   expect(await cli.run("hosts", ...args)).toBe(5);
-  const said = cli.out() + cli.err();
-  expect(said).toMatch(/no daemon runs the home \S+ and no NATS server is configured/);
-  expect(said).toContain("troupe up");
+  const output = cli.out() + cli.err();
+  expect(output).toMatch(/no daemon runs the home \S+ and no NATS server is configured/);
+  expect(output).toContain("troupe up");
   expect(existsSync(cli.home.path)).toBe(false);
 });

@@ -10,7 +10,7 @@ import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } 
 import { aChange, anApproval, aResponse, aRule, aRun, aSession } from "../testing/rows.ts";
 import { trustFolder } from "../testing/trust.ts";
 
-// sessions, agents and doctor: what is asked of a home, with and without anybody who owns it.
+// sessions, agents and doctor on a home with and without an owner.
 
 afterEach(removeTemporaryFolders);
 
@@ -47,7 +47,7 @@ const settled = aSession({ session: one, task: "say \u001b]0;x\u0007hello\nthere
 const open = aSession({ session: two, status: "running", completedAt: null });
 
 describe("sessions, without an owner", () => {
-  test("an empty home has none, which is no error, and is not created", async () => {
+  test("an empty home has none, which is not an error, and is not created", async () => {
     const cli = createFakeCli();
     expect(await cli.run("sessions", "ls")).toBe(0);
     expect(cli.out()).toBe("");
@@ -100,7 +100,7 @@ describe("sessions, without an owner", () => {
     expect(cli.out()).toMatch(/\n✓ lead .*\n└─ ✓ coder {2}completed {2}write it/);
   });
 
-  describe("what was done to files", () => {
+  describe("file changes", () => {
     const changes = [
       aChange({ id: 1, session: one, agent: "coder" }),
       aChange({
@@ -182,14 +182,14 @@ describe("sessions, without an owner", () => {
       expect(JSON.parse(cli.out()).changes).toEqual(many);
     });
 
-    test("nothing is said of it where nothing was done", async () => {
+    test("prints nothing without changes", async () => {
       const cli = withChanges([]);
       await cli.run("sessions", "show", one, "--diff");
       expect(cli.out()).toMatch(/\nthe answer\n$/);
     });
   });
 
-  test("what waits for a person is said, with what would be done", async () => {
+  test("shows the requests that wait for a person, with their arguments", async () => {
     const root = aRun({ run: open.rootRun, session: two, status: "running", completedAt: null, costUsd: 0.0042 });
     const asking = { session: two, parentRun: root.run, order: 1, status: "running", completedAt: null } as const;
     const runs = [
@@ -250,7 +250,7 @@ describe("agents", () => {
     fix: "put quotes around it",
   };
 
-  test("ls shows who there is and what is wrong", async () => {
+  test("ls shows the agents and the problems in their files", async () => {
     const cli = createFakeCli();
     cli.composition.problems = [problem];
     expect(await cli.run("agents", "ls")).toBe(0);
@@ -291,6 +291,8 @@ describe("agents", () => {
     expect(cli.out()).toMatch(/\n\nYou lead\.\n$/);
     expect(await cli.run("agents", "show", "nobody")).toBe(2);
     expect(cli.err()).toMatch(/no agent "nobody"; available: lead\nfix: {3}troupe agents ls/);
+    expect(await cli.run("agents", "show", "led")).toBe(2);
+    expect(cli.err()).toMatch(/fix: {3}did you mean lead\?/);
   });
 
   test.each([
@@ -427,7 +429,7 @@ describe("doctor", () => {
     });
   });
 
-  test("says which service searches the web, and what is wrong with one that was named", async () => {
+  test("shows the search service, and the problem of a configured one", async () => {
     const rows = [
       [{}, "ok", "no search service is configured"],
       [{ BRAVE_API_KEY: "secret-1234" }, "ok", "brave, at api.search.brave.com"],
@@ -453,14 +455,14 @@ describe("doctor", () => {
     const newer = new Database(homeFiles(cli.home).journal);
     newer.pragma("user_version = 99");
     newer.close();
-    writeFileSync(homeFiles(cli.home).record, "this is no database at all, but long enough to look at".repeat(20));
+    writeFileSync(homeFiles(cli.home).record, "this is not a database, but it is long enough to read".repeat(20));
     expect(await cli.run("doctor", "--json")).toBe(1);
     const checks = checksOf(cli);
     expect(checks.journal).toMatchObject({ status: "fail", detail: expect.stringContaining("version 99") });
     expect(checks.record).toMatchObject({ status: "fail", fix: expect.stringMatching(/^rm .*troupe\.db\*$/) });
   });
 
-  test("a sound database is ok, even while somebody writes to it", async () => {
+  test("an intact database is ok, even during a write", async () => {
     const cli = createFakeCli();
     await prepareHome(cli.home);
     const writer = new Database(homeFiles(cli.home).journal);

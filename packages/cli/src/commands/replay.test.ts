@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { aSession } from "../testing/rows.ts";
 
-// `troupe sessions replay`: a verdict, and where it is not the same, what stood there and what stands there now.
+// `troupe sessions replay`: the result, and for a difference the recorded and the replayed value.
 
 afterEach(removeTemporaryFolders);
 
@@ -34,7 +34,7 @@ const different: Replayed = {
     recorded: `${"You write code. ".repeat(20)}Test it.\n`,
     now: `${"You write code. ".repeat(20)}\u001b[2JTest it twice.\n`,
     paths: ["pin.prompt", "pin.definitionHash"],
-    message: `entry 0 (run.opened) of coder, run ${run}: pin.prompt is not what was recorded`,
+    message: `entry 0 (run.opened) of coder, run ${run}: pin.prompt differs from the record`,
   },
 };
 
@@ -67,7 +67,7 @@ describe("sessions replay", () => {
     expect(await cli.run("sessions", "replay", session)).toBe(1);
     expect(cli.out().split("\n")).toEqual([
       "different after 7 runs, 17 model calls, 1 tool call:",
-      `entry 0 (run.opened) of coder, run ${run}: pin.prompt is not what was recorded`,
+      `entry 0 (run.opened) of coder, run ${run}: pin.prompt differs from the record`,
       "  recorded: …e code. You write code. You write code. Test it.⏎",
       "  now:      …e code. You write code. You write code. Test it twice.⏎",
       "  also:     pin.definitionHash",

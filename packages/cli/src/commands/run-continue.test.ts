@@ -53,7 +53,7 @@ describe("--continue", () => {
     expect(troupe.submissions.map((submission) => submission.workspace)).toEqual([undefined, workspace]);
   });
 
-  test("with no session to go on with says so, and asks nobody", async () => {
+  test("without a session to continue it fails and submits nothing", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "--continue", "answer 1")).toBe(2);
     expect(cli.err()).toContain("there is no session of");
@@ -89,7 +89,7 @@ describe("--resume", () => {
     expect(troupe.submissions).toEqual([]);
   });
 
-  test("leaves it to whoever keeps the journal to know a whole id that the record does not have", async () => {
+  test("sends a full id to the owner even if the record does not have it", async () => {
     const cli = createFakeCli();
     const troupe = await withSessions(cli);
     const unrecorded = "0198a555-0000-7000-8000-000000000005";

@@ -7,7 +7,7 @@ import { createOfflineCli } from "../testing/offline-troupe.ts";
 import { newestSession, startOtherOwner } from "../testing/other-owner.ts";
 import { aRun, aSession } from "../testing/rows.ts";
 
-// cancel, steer, pause, resume: the same through whoever runs the home and, where nobody does, in the home itself.
+// cancel, steer, pause, resume: through the owner of the home, and offline in the home itself.
 
 afterEach(removeTemporaryFolders);
 
@@ -30,9 +30,9 @@ function underWay() {
   ]);
 }
 
-const nobody = "no daemon is running; this takes effect with the next: troupe up";
+const offlineNote = "no daemon is running; this takes effect with the next: troupe up";
 
-describe("without an owner a wish is kept in the home, which is free afterwards:", () => {
+describe("without an owner a command is stored in the home, which is free afterwards:", () => {
   test.each([
     [["cancel", "5c5c"], `cancelling ${child}`, ["cancel: cancelled on the command line"]],
     [["steer", "5c5c", "mind the tests"], `steering ${child}`, ["steer: mind the tests (ada)"]],
@@ -40,12 +40,12 @@ describe("without an owner a wish is kept in the home, which is free afterwards:
     [["pause", child], `pausing ${child}`, ["pause (ada)"]],
     [["pause", session.slice(0, 8)], `pausing ${root}`, ["pause (ada)"]],
     [["resume", "5C5C"], `resuming ${child}`, ["resume (ada)"]],
-  ])("%j", async (args, said, wishes) => {
+  ])("%j", async (args, line, commands) => {
     const { cli, troupe } = underWay();
     expect(await cli.run(...args)).toBe(0);
-    expect(cli.out()).toBe(`${said}\n`);
-    expect(cli.err()).toBe(`${nobody}\n`);
-    expect(troupe.commands).toEqual(wishes);
+    expect(cli.out()).toBe(`${line}\n`);
+    expect(cli.err()).toBe(`${offlineNote}\n`);
+    expect(troupe.commands).toEqual(commands);
     expect(cli.composition.offlineCloses).toBe(1);
     expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
   });
@@ -58,7 +58,7 @@ describe("without an owner a wish is kept in the home, which is free afterwards:
     await troupe.idle();
   });
 
-  test("a wish that fails gives the home back as well", async () => {
+  test("a command that fails releases the home too", async () => {
     const { cli, troupe } = underWay();
     troupe.pause = async () => {
       throw new Error("no");
@@ -69,7 +69,7 @@ describe("without an owner a wish is kept in the home, which is free afterwards:
   });
 });
 
-test("what has settled stays as it is, and waits for nothing", async () => {
+test("a settled session stays unchanged", async () => {
   const { cli, troupe } = underWay();
   expect(await cli.run("cancel", old)).toBe(0);
   expect(cli.out()).toBe(`${old} has already settled: completed\n`);
@@ -79,13 +79,13 @@ test("what has settled stays as it is, and waits for nothing", async () => {
   expect(troupe.commands).toEqual([]);
 });
 
-describe("with an owner a wish goes through it at once:", () => {
+describe("with an owner a command takes effect at once:", () => {
   test.each([
     ["cancel", [], "cancel: cancelled on the command line"],
     ["steer", ["mind the tests"], "steer: mind the tests (a person)"],
     ["pause", [], "pause (a person)"],
     ["resume", [], "resume (a person)"],
-  ])("%s", async (verb, more, wish) => {
+  ])("%s", async (verb, more, command) => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     await troupe.submit({ task: "wait", origin: "page" });
@@ -94,7 +94,7 @@ describe("with an owner a wish goes through it at once:", () => {
     expect(await cli.run(verb, "5c5c5c5c", ...more, "--json")).toBe(0);
     expect(JSON.parse(cli.out())).toEqual({ session: id, run: child, outcome: "requested", status: "running" });
     expect(cli.err()).toBe("");
-    expect(troupe.commands).toEqual([wish]);
+    expect(troupe.commands).toEqual([command]);
     await home.release();
   });
 

@@ -18,7 +18,7 @@ const troupeOf = (cli: FakeCli) => {
 };
 const linesOf = (text: string) => text.trim().split("\n");
 
-test("whoever is asked about commands is told first that nothing contains them, and what would", async () => {
+test("the user reads first that commands run without a sandbox, and the fix", async () => {
   const cli = createFakeCli();
   const detail = "commands run unconfined";
   cli.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
@@ -168,7 +168,7 @@ describe("at a terminal", () => {
     };
     cli.send("SIGINT");
     const session = await cancelled.promise;
-    // What is asked no longer matters, long before the session has come to rest.
+    // The question is withdrawn long before the session has settled.
     await vi.waitFor(() => expect(cli.err()).toContain("  not answered\n"));
     troupe.finish(session, { status: "cancelled", success: false });
     expect(await ended).toBe(130);
@@ -177,24 +177,27 @@ describe("at a terminal", () => {
   });
 });
 
-describe("where nobody can be asked", () => {
+describe("without a user to ask", () => {
   test.each([
     ["no terminal at all", {}, []],
     ["no keyboard", { isTerminal: true }, []],
     ["no screen", { hasKeyboard: true }, ["--json"]],
-  ])("(%s) it is told once, with what answers it, and waited for", async (_where, options, flags) => {
-    const cli = createFakeCli({ ...options, env: { NO_COLOR: "1" } });
-    const ended = cli.run("run", "wait", ...flags);
-    const session = await newestSession(() => cli.composition.started[0]);
-    const { id } = troupeOf(cli).ask(session, { path: ["lead", "co\u001b[2Jder"] });
-    const line = `lead › coder asks to run shell (high risk): troupe approvals approve ${id} # or: troupe approvals deny ${id}`;
-    await vi.waitFor(() => expect(cli.err()).toContain(`waiting for approval: ${line}\n`));
-    troupeOf(cli).ask(session);
-    await vi.waitFor(() => expect(cli.err().match(/waiting for approval/g)).toHaveLength(2));
-    troupeOf(cli).finish(session, {});
-    expect(await ended).toBe(0);
-    expect(cli.err().match(/waiting for approval/g)).toHaveLength(2);
-  });
+  ])(
+    "(%s) the request is printed once with the commands that answer it, and the run waits",
+    async (_where, options, flags) => {
+      const cli = createFakeCli({ ...options, env: { NO_COLOR: "1" } });
+      const ended = cli.run("run", "wait", ...flags);
+      const session = await newestSession(() => cli.composition.started[0]);
+      const { id } = troupeOf(cli).ask(session, { path: ["lead", "co\u001b[2Jder"] });
+      const line = `lead › coder asks to run shell (high risk): troupe approvals approve ${id} # or: troupe approvals deny ${id}`;
+      await vi.waitFor(() => expect(cli.err()).toContain(`waiting for approval: ${line}\n`));
+      troupeOf(cli).ask(session);
+      await vi.waitFor(() => expect(cli.err().match(/waiting for approval/g)).toHaveLength(2));
+      troupeOf(cli).finish(session, {});
+      expect(await ended).toBe(0);
+      expect(cli.err().match(/waiting for approval/g)).toHaveLength(2);
+    },
+  );
 
   test("--stream-json has each question, and each answer", async () => {
     const cli = createFakeCli();
@@ -214,7 +217,7 @@ describe("where nobody can be asked", () => {
 });
 
 describe("--no-input", () => {
-  test("leaves a session that only waits for a person, with what answers it, and cancels nothing", async () => {
+  test("leaves a session that waits only for a person, prints the commands that answer it, and cancels nothing", async () => {
     const cli = createFakeCli({ isTerminal: true, hasKeyboard: true, env: { NO_COLOR: "1" } });
     expect(await cli.run("run", "ask me", "--no-input")).toBe(8);
     const troupe = troupeOf(cli);
@@ -280,7 +283,7 @@ describe("--no-input", () => {
     await home.release();
   });
 
-  test("changes nothing for a session that asks nobody", async () => {
+  test("changes nothing for a session without questions", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "answer 42", "--no-input")).toBe(0);
     expect(cli.out()).toBe("42\n");

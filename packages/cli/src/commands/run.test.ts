@@ -9,7 +9,7 @@ import { newestSession, startOtherOwner } from "../testing/other-owner.ts";
 import { aResponse, aRun } from "../testing/rows.ts";
 import { trustFolder } from "../testing/trust.ts";
 
-// What scripts and people rely on: the answer alone on stdout, the right exit code, and a home that is free afterwards.
+// The contract of `troupe run`: only the answer on stdout, the right exit code, and a home that is free afterwards.
 
 afterEach(removeTemporaryFolders);
 
@@ -142,7 +142,7 @@ describe("the model", () => {
     await up;
   });
 
-  test("of a folder is asked for there, by whoever has only the demo otherwise", async () => {
+  test("of a project is requested there, if the owner has only the demo", async () => {
     const composition = createFakeComposition();
     composition.demo = true;
     const cli = createFakeCli({ composition });
@@ -165,7 +165,7 @@ describe("the model", () => {
   });
 });
 
-describe("what is printed for programs", () => {
+describe("output for programs", () => {
   test("--json: the response as one line", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "answer x", "--json")).toBe(0);
@@ -306,7 +306,7 @@ describe("with a daemon", () => {
     expect(cli.out()).toBe("settled in time\n");
   });
 
-  test("when it dies the exit code is 5, and the error names the session and what resumes it", async () => {
+  test("when it dies the exit code is 5, and the error names the session and the command that resumes it", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     const ended = cli.run("run", "wait");

@@ -1,4 +1,4 @@
-/** What a folder brings is shown before it is accepted, and the answer is about what was shown. */
+/** A project's files are shown before the user trusts them, and the decision covers exactly the shown files. */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -37,7 +37,7 @@ const listed = async (cwd: string, home: string) => {
 };
 
 describe("troupe trust", () => {
-  test("shows what there is and what it would do, and takes nothing for granted", async () => {
+  test("shows each file and its effect, and trusts nothing", async () => {
     const { cwd, home } = projectWith();
     const cli = cliIn(cwd, { home });
     expect(await cli.run("trust")).toBe(8);
@@ -109,7 +109,7 @@ describe("troupe trust", () => {
   });
 });
 
-describe("what is not trusted is not in force", () => {
+describe("an untrusted project is ignored", () => {
   test("and config list says so, value by value", async () => {
     const { cwd, home } = projectWith();
     const cli = cliIn(cwd, { home });
@@ -125,7 +125,7 @@ describe("what is not trusted is not in force", () => {
     expect(trusted.out()).not.toContain("not in force");
   });
 
-  test("and a file that is wrong stands in nobody's way", async () => {
+  test("and an invalid file does not block a command", async () => {
     const { cwd, home } = projectWith({ ".troupe/config.yaml": "modle: [" });
     const cli = cliIn(cwd, { home });
     expect(await cli.run("config", "list", "--show-origin")).toBe(0);
@@ -158,7 +158,7 @@ describe("troupe run", () => {
   };
   const modelOf = (cli: FakeCli) => cli.composition.started[0]?.submissions[0]?.model;
 
-  test("says in one line that it is not used, where nobody can be asked", async () => {
+  test("prints one line that the files are ignored, if the user cannot be asked", async () => {
     const { cwd, home } = projectWith();
     const cli = runIn(cwd, home);
     expect(await cli.run("run", "answer x")).toBe(0);
@@ -170,7 +170,7 @@ describe("troupe run", () => {
     expect(modelOf(cli)).toBeUndefined();
   });
 
-  test("asks once at a terminal: what is accepted counts at once", async () => {
+  test("asks once at a terminal, and the accepted files apply at once", async () => {
     const { cwd, home } = projectWith();
     const cli = runIn(cwd, home, { isTerminal: true, hasKeyboard: true });
     const ran = cli.run("run", "answer x");
@@ -182,7 +182,7 @@ describe("troupe run", () => {
     expect(again.err()).not.toContain("this project has");
   });
 
-  test("does not ask again what was declined, nor under --no-input or --json", async () => {
+  test("does not ask again after a no, nor under --no-input or --json", async () => {
     const { cwd, home } = projectWith();
     for (const flag of ["--no-input", "--json"]) {
       const quiet = runIn(cwd, home, { isTerminal: true, hasKeyboard: true });

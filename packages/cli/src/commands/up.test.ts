@@ -24,7 +24,7 @@ describe("the ready line", () => {
     expect(await ended).toBe(0);
   });
 
-  test("a machine that contains no commands is said, with what would help", async () => {
+  test("a machine without a sandbox is reported, with the fix", async () => {
     const cli = createFakeCli();
     const detail = "commands run unconfined";
     cli.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
@@ -49,7 +49,7 @@ describe("the ready line", () => {
     expect(cli.out().trim().split("\n")).toHaveLength(1);
   });
 
-  test("a port that was taken is said", async () => {
+  test("a port that was taken is reported", async () => {
     const cli = createFakeCli();
     const { start } = cli.composition;
     cli.composition.start = (options) => start({ ...options, port: options.port + 1 });
@@ -86,7 +86,7 @@ describe("stopping", () => {
   });
 });
 
-test("a second one on the home says who owns it, and changes nothing", async () => {
+test("a second daemon on the home names the owner and changes nothing", async () => {
   const first = createFakeCli();
   const ended = first.run("up");
   await whenReady(first);

@@ -1,4 +1,4 @@
-/** The worker as a command: its ready line, its name and lock, what it refuses, and how it goes. */
+/** `troupe worker`: its ready line, its name and lock, its refusals, and its stop. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "troupe/internal";
@@ -28,7 +28,7 @@ describe("a worker", () => {
     expect(cli.composition.workers[0]).toMatchObject({ nats: { nats: "nats://h" }, workspace: cli.cwd, isNamed: true });
   });
 
-  test("goes with 0 as well when somebody else has asked it to", async () => {
+  test("exits with 0 after a drain request too", async () => {
     const cli = createFakeCli();
     const ended = cli.run("worker", "--agents", "all");
     await whenReady(cli);
@@ -120,7 +120,7 @@ test("up hands on what it is told of the others, and says what is wrong with the
   await ended;
 });
 
-test("a run that joins whoever runs the home says that its flag comes too late", async () => {
+test("a run that connects to the owner of the home says that its flag is ignored", async () => {
   const owner = createFakeCli();
   const up = owner.run("up");
   await whenReady(owner);

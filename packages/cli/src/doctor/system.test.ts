@@ -1,4 +1,4 @@
-/** What doctor says of the way to others. */
+/** The doctor's check of the NATS connection. */
 import { TroupeError } from "@troupe/core";
 import { afterEach, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
@@ -10,20 +10,16 @@ const found = { server: "nats://h:4222", version: "2.15.1", namespace: "troupe",
 const detail = "nats://h:4222 answers: nats-server 2.15.1 with JetStream, namespace troupe";
 
 test.each([
-  ["nobody is named", null, { status: "ok", detail: "in-process" }],
-  ["all is well", found, { status: "ok", detail }],
-  [
-    "something is not as it should be",
-    { ...found, warnings: ["a", "b"] },
-    { status: "warn", detail: `${detail}; a (and 1 more)` },
-  ],
+  ["no server is configured", null, { status: "ok", detail: "in-process" }],
+  ["no warnings", found, { status: "ok", detail }],
+  ["two warnings", { ...found, warnings: ["a", "b"] }, { status: "warn", detail: `${detail}; a (and 1 more)` }],
 ])("%s", async (_name, nats, check) => {
   const cli = createFakeCli();
   cli.composition.nats = nats;
   expect(await checkBus(cli)).toMatchObject({ name: "bus", ...check });
 });
 
-test("it leads nowhere", async () => {
+test("the server is not reachable", async () => {
   const cli = createFakeCli();
   const error = new TroupeError("UNREACHABLE", "no NATS server answers at nats://h:4222", { fix: "start one" });
   cli.composition.checkNats = () => Promise.reject(error);

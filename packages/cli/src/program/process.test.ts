@@ -76,7 +76,7 @@ describe("run", () => {
     expect(run.out()).toBe("1\n");
   });
 
-  test("a reader that has gone away is no error", async () => {
+  test("a closed pipe is not an error", async () => {
     const run = troupe(temporaryFolder(), ["run", `answer ${"x".repeat(120_000)}`]);
     run.child.stdout?.destroy();
     expect(await run.ended()).toBe(0);

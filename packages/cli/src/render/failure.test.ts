@@ -1,4 +1,4 @@
-/** What people are told of a failure never has a secret in it: those who wrote the words may have quoted anything. */
+/** Printed errors never contain a secret, even if a message quotes one. */
 import { TroupeError } from "@troupe/core";
 import { expect, test } from "vitest";
 import { createFakeCli } from "../testing/fake-cli.ts";
@@ -8,10 +8,10 @@ const key = "key-0123456789-abcdef";
 const env = { SHOP_KEY: key };
 
 const failures: [string, unknown][] = [
-  ["its message", new TroupeError("USAGE", `--key ${key} is no flag`, { fix: `troupe run --key ${key}` })],
-  ["what caused it", new TroupeError("INTERNAL", "it failed", { cause: new Error(`401 for ${key}`) })],
-  ["an error of somebody else's", new Error(`no connection to https://bot:${key}@host`)],
-  ["what is no error", `just ${key}`],
+  ["its message", new TroupeError("USAGE", `--key ${key} is not a flag`, { fix: `troupe run --key ${key}` })],
+  ["its cause", new TroupeError("INTERNAL", "it failed", { cause: new Error(`401 for ${key}`) })],
+  ["an error of a library", new Error(`no connection to https://bot:${key}@host`)],
+  ["a thrown string", `just ${key}`],
 ];
 
 test.each(failures)("in text: %s", (_, thrown) => {

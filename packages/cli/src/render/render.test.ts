@@ -83,13 +83,13 @@ test.each([
   expect(textWidth(text)).toBe(width);
 });
 
-test("what is wrapped fits, and nothing of it is lost", () => {
+test("wrapped text fits and is complete", () => {
   expect(wrap("日本語です", 5)).toEqual(["日本", "語で", "す"]);
   expect(wrap("one\ntwo three", 4)).toEqual(["one", "two ", "thre", "e"]);
   expect(wrap("", 4)).toEqual([""]);
 });
 
-test("what is cut fits, and shows that it was cut", () => {
+test("truncated text fits and ends with an ellipsis", () => {
   expect(truncate("日本語です", 6)).toBe("日本…");
   expect(truncate("short", 5)).toBe("short");
   expect(truncate("anything", 0)).toBe("");
@@ -214,7 +214,7 @@ describe("progress", () => {
   });
   const wrote = { ...child, filesModified: ["a.md"], lastEventAt: new Date(2_000).toISOString() };
 
-  test("tells who was asked to wait, for how long, and how often it was; but not of a moment", () => {
+  test("shows a model call that waits for a retry, with its wait and count, but not a short wait", () => {
     const progress = create();
     progress.apply(change([root, child]));
     const event = { v: 1, session: child.session, run: child.run, agent: "coder", message: "slow down" } as const;
@@ -231,14 +231,14 @@ describe("progress", () => {
       "   3.0s    ↻ coder could not reach its model: retry in 8 s (3 of 5)",
     ]);
     expect(progress.live({ ...retrying, waitMs: 3_600_000, tries: 6, triesMax: null }, 3_000)).toEqual([
-      "   3.0s    ↻ coder was asked to wait: again in 1 h 00 m",
+      "   3.0s    ↻ coder was rate-limited: retry in 1 h 00 m",
     ]);
     expect(progress.live({ ...retrying, waitMs: 999 }, 3_000)).toEqual([]);
     expect(progress.live({ ...retrying, run: "unheard-of" }, 3_000)).toEqual([]);
     expect(progress.live({ ...event, kind: "text.delta", text: "hi" }, 3_000)).toEqual([]);
   });
 
-  test("tells who started, delegated, wrote and settled, each once", () => {
+  test("prints each start, delegation, file and end once", () => {
     const progress = create();
     expect(progress.apply(change([root]))).toEqual(["   0.0s  ● lead: build it"]);
     expect(progress.apply(change([child, root]))).toEqual(["   1.0s    ● lead → coder: write it"]);

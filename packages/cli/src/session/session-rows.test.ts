@@ -8,7 +8,7 @@ import { createSessionRows, watchUntilIdle } from "./session-rows.ts";
 const session = "0198a222-0000-7000-8000-000000000002";
 const order: Record<string, string | null> = { root: null, coder: "root", tester: "root", helper: "coder" };
 
-/** Runs by name with their words; those that ask have a question open. */
+/** Runs by name with their status; asking runs have an open question. */
 function rowsOf(words: Record<string, string>, asking: readonly string[]) {
   const rows = createSessionRows(session);
   const runs = Object.entries(words).map(([run, exactStatus]): RunRow => {
@@ -71,7 +71,7 @@ test("rows of other sessions are not ours, and later ones replace earlier ones",
   expect(rows.paused()).toEqual([]);
 });
 
-/** A moment without anything at work is not the end: what was just answered has to be taken up first. */
+/** A short idle moment does not count: a run needs a moment to continue after an answer. */
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -115,7 +115,7 @@ test("another change begins the moment anew", () => {
   expect(idleWatch.signal.aborted).toBe(true);
 });
 
-test("nobody watches any more", () => {
+test("the watch was stopped", () => {
   const { idleWatch } = setUp();
   idleWatch.check();
   idleWatch.stop();

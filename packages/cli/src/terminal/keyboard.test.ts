@@ -103,7 +103,7 @@ test("a line comes whole, however it arrives, and can be empty", async () => {
   expect(await empty).toBe("");
 });
 
-test.each(["abort", "end", "abort before"] as const)("%s is no answer", async (how) => {
+test.each(["abort", "end", "abort before"] as const)("%s is not an answer", async (how) => {
   const { input, keyboard, stop } = setUp();
   if (how === "abort before") stop.abort();
   const both = [keyboard.readKey("y", stop.signal), keyboard.readLine(stop.signal)];

@@ -16,7 +16,7 @@ test.each([
   ["a pipe is read to its end", "pipe", "a\nb\n", "a\nb\n"],
   ["so is a file", "file", "x", "x"],
   ["so is a socket that says something", "socket", "x", "x"],
-  ["an empty one is no context", "pipe", "", null],
+  ["an empty one is not context", "pipe", "", null],
   ["nor is white space", "pipe", " \n", null],
 ] as const)("%s", async (_what, kind, text, expected) => {
   expect(await read(kind, Readable.from(text === "" ? [] : [text]))).toBe(expected);
@@ -29,7 +29,7 @@ test("characters that are split between chunks arrive whole", async () => {
 
 test.each([
   ["too much", Buffer.alloc(1024 * 1024 + 1, 97), "TOO_LARGE"],
-  ["what is not text", Buffer.from([0xff, 0xfe, 0x00]), "USAGE"],
+  ["binary data", Buffer.from([0xff, 0xfe, 0x00]), "USAGE"],
 ])("%s is refused, with a way out", async (_what, bytes, code) => {
   await expect(read("pipe", Readable.from([bytes]))).rejects.toMatchObject({ code, fix: expect.any(String) });
 });

@@ -31,7 +31,7 @@ export interface FakeCliOptions {
   /** Piped input. */
   input?: string;
   isTerminal?: boolean;
-  /** Whether somebody sits there to type. */
+  /** True if a user can type. */
   hasKeyboard?: boolean;
 }
 
@@ -48,10 +48,10 @@ export function removeTemporaryFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** A command's world in memory, but for its home, which is a real folder with a real lock. */
+/** The environment of a command in memory. Only its home is a real folder with a real lock. */
 export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
   const [stdout, stderr] = [collect(options.isTerminal), collect(options.isTerminal)];
-  // Nothing of the tester's own configuration.
+  // Without the tester's own configuration.
   const env = { HOME: temporaryFolder(), ...options.env };
   const source = new EventEmitter();
   const exits: number[] = [];

@@ -10,34 +10,34 @@ import type { NatsFacts } from "../nats/server.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {
-  /** All that were started, in order. */
+  /** The started troupes, in order. */
   started: FakeTroupe[];
   archive: RecordArchive | null;
-  /** What is in a home that nobody runs. Its record is the archive. */
+  /** The content of a home without an owner. Its record is the archive. */
   offline: FakeTroupe | null;
-  /** Homes that were opened to keep a wish, and are closed again. */
+  /** Homes that were opened offline for a command and closed again. */
   offlineCloses: number;
   rules: ApprovalRule[];
   policy: HomePolicy | TroupeError;
-  /** Whether the one agent is switched off. */
+  /** True if the one agent is disabled. */
   disabled: boolean;
   problems: AgentProblem[];
   sandbox: SandboxFacts;
   demo: boolean;
-  /** What comes of every replay, and all that were asked for. */
+  /** The result of every replay, and the requested replays. */
   replayed: Replayed | null;
   replays: { session: string; current: boolean }[];
-  /** All workers that were started, and how many of them have gone. */
+  /** The started workers, and how many of them have stopped. */
   workers: WorkerOptions[];
   workersClosed: number;
-  /** Resolved, the worker is asked to leave. */
+  /** Resolve it to ask the worker to drain. */
   drainRequested: PromiseWithResolvers<string>;
-  /** Who is on the server that is named; null where none is. And how often, and where, somebody looked. */
+  /** The hosts on the named server, null without a server; and the flags of each query. */
   hostWatch: HostWatch | null;
   watched: NatsFlags[];
-  /** What a look at the server finds. */
+  /** The result of the server check. */
   nats: NatsFacts | null;
-  /** What is wrong with the record. */
+  /** The integrity report of the record. */
   integrity: IntegrityReport | null;
 }
 
@@ -99,7 +99,7 @@ export function createFakeComposition(): FakeComposition {
     },
     readIntegrity: () => composition.integrity,
     async openOffline() {
-      if (!composition.offline) throw new Error("nothing rests here");
+      if (!composition.offline) throw new Error("no offline home here");
       const close = async () => {
         composition.offlineCloses += 1;
       };
@@ -118,9 +118,9 @@ export function createFakeComposition(): FakeComposition {
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);
       if (found) return found;
-      const nobody = new FakeTroupe({ url, token, home: "", kind: "run", demo: false, sandbox: composition.sandbox });
-      nobody.dead = true;
-      return nobody;
+      const dead = new FakeTroupe({ url, token, home: "", kind: "run", demo: false, sandbox: composition.sandbox });
+      dead.dead = true;
+      return dead;
     },
     createLocalClient: (troupe) => troupe as FakeTroupe,
     newId: () => randomUUID(),
@@ -139,7 +139,7 @@ export function createFakeComposition(): FakeComposition {
   return composition;
 }
 
-/** A troupe that rests, as its record shows it. */
+/** The record of an offline troupe. */
 function archiveOver(troupe: FakeTroupe): RecordArchive {
   const orNull = <T>(found: Promise<T>) => found.catch(() => null);
   const archive: Partial<RecordArchive> = {

@@ -38,7 +38,7 @@ export interface FakeTroupeOptions {
 }
 
 /**
- * A troupe in memory that keeps to what a client can see. The task's first word says how a session goes: `answer`,
+ * A troupe in memory that behaves as a client sees it. The task's first word selects the session's end: `answer`,
  * `fail`, `forbidden` (a wrong key), `limit`, `delegate`, `ask` (until its question is answered), or `wait` (until it is cancelled or finished by
  * the test).
  */
@@ -46,18 +46,18 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly url: string;
   readonly token: string;
   readonly requestedPort = null;
-  /** What is to be said of the server. */
+  /** Warnings about the server. */
   readonly warnings: string[] = [];
   ownServer: OwnServer | null = null;
   readonly submissions: SubmitSession[] = [];
   /** Questions of all sessions, oldest first. */
   readonly questions: ApprovalRow[] = [];
-  /** What was done to files, of all sessions. */
+  /** File changes of all sessions. */
   readonly changeRows: ChangeRow[] = [];
   hostRows: HostRow[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly storedRules: ApprovalRule[] = [];
-  /** What was wanted of runs, in words. */
+  /** The received commands, as text. */
   readonly commands: string[] = [];
   readonly #options: FakeTroupeOptions;
   readonly #sessions = new Map<string, { row: SessionRow; runs: RunRow[]; response: RunResponse | null }>();
@@ -67,11 +67,11 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   /** No longer answers, as if its process had been killed. */
   dead = false;
   closed = false;
-  /** Positions that streams were asked to go on from. */
+  /** Positions from which streams were opened. */
   readonly streamStarts: number[] = [];
-  /** Changes happen, and nobody is told. */
+  /** Changes are not sent. */
   mute = false;
-  /** Streams end without a word after this many events; once. */
+  /** One stream ends without an error after this many events. */
   breakStreamAfter: number | null = null;
 
   constructor(options: FakeTroupeOptions) {
@@ -210,12 +210,12 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     const { session, agent } = this.#run(run);
     const denied = { granted: false, removedBy: "lead", reason: "not in tools of lead" };
     const granted = { granted: true, removedBy: null, reason: "let through by every layer" };
-    const verdicts = [
+    const decisions = [
       { kind: "tool" as const, name: "read", ...granted },
       { kind: "tool" as const, name: "shell", ...denied },
       { kind: "agent" as const, name: "coder", ...granted },
     ];
-    return { run, session, agent, layers: ["policy", "session", "lead"], verdicts };
+    return { run, session, agent, layers: ["policy", "session", "lead"], verdicts: decisions };
   }
 
   async sessions({ limit }: { limit: number }) {
@@ -267,7 +267,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     }
   }
 
-  /** Settles a session, as the test or its task wants it. */
+  /** Settles a session. */
   finish(session: string, end: Partial<RunResponse>): void {
     const found = this.#find(session);
     const { runId, sessionId } = { runId: found.row.rootRun, sessionId: session };
@@ -279,7 +279,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#changed(session);
   }
 
-  /** Sends something that is no change, or a change that the test makes up. */
+  /** Sends an event that the test makes up. */
   send(event: ClientEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
@@ -292,7 +292,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#changed(session);
   }
 
-  /** Has a run ask a person; without one, the root. */
+  /** Adds a request for approval; without a run, for the root run. */
   ask(session: string, given: Partial<ApprovalRow> = {}): ApprovalRow {
     const found = this.#find(session);
     const question = anApproval({ session, run: found.row.rootRun, ...given });
@@ -303,7 +303,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     return question;
   }
 
-  /** Puts a session there that nobody submitted here. */
+  /** Adds a session without a submission. */
   seed(row: SessionRow, runs: RunRow[] = [], response: RunResponse | null = null): void {
     this.#sessions.set(row.session, { row, runs, response });
   }

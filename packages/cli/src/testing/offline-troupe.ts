@@ -2,7 +2,7 @@ import type { RunRow, SessionRow } from "@troupe/core";
 import { createFakeCli, type FakeCli } from "./fake-cli.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
-/** A command on a home with these sessions in it, and nobody who runs it. */
+/** A command on a home with these sessions and without an owner. */
 export function createOfflineCli(sessions: readonly { row: SessionRow; runs: RunRow[] }[]): {
   cli: FakeCli;
   troupe: FakeTroupe;

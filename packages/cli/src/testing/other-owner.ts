@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import type { FakeCli } from "./fake-cli.ts";
 import type { FakeTroupe } from "./fake-troupe.ts";
 
-/** Another process's troupe on the same home, as this one sees it. */
+/** Starts a troupe of another process on the same home. */
 export async function startOtherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
   const home = await acquireHome(cli.home);
   const logger = undefined as never;
@@ -23,7 +23,7 @@ export async function startOtherOwner(cli: FakeCli, kind: "daemon" | "run" = "da
   return { home, troupe: troupe as FakeTroupe };
 }
 
-/** The newest session of a troupe, as soon as there is one. */
+/** Waits for the newest session of a troupe. */
 export async function newestSession(troupe: () => FakeTroupe | undefined): Promise<string> {
   return vi.waitFor(async () => {
     const [row] = (await troupe()?.sessions({ limit: 1 }))?.sessions ?? [];

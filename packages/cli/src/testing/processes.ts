@@ -55,7 +55,7 @@ export function startScript(
   };
 }
 
-/** Kills what a failed test has left behind. */
+/** Kills the processes that a failed test left behind. */
 export function killAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }

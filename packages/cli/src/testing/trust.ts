@@ -1,7 +1,7 @@
 import { createProjectTrust } from "@troupe/tools";
 import { homeFiles, prepareHome } from "troupe/internal";
 
-/** What a folder brings counts from now on, for as long as it stays as it is. */
+/** Trusts the current files of a folder. */
 export async function trustFolder(home: string, folder: string): Promise<void> {
   await prepareHome({ path: home });
   const trust = createProjectTrust({ file: homeFiles({ path: home }).trust });

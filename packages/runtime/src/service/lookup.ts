@@ -8,7 +8,7 @@ import {
   type RunRequest,
   TroupeError,
 } from "@troupe/core";
-import { openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
+import { didYouMean, openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 
 /** The sources for looking up a run. */
@@ -69,9 +69,9 @@ export function findAgent(registry: AgentRegistry, id: string): AgentDefinition 
       fix: `troupe agents validate ${broken.path}`,
     });
   }
-  const known = registry.agents.map((each) => each.id).join(", ");
-  throw new TroupeError("UNKNOWN_AGENT", `no agent is called "${id}"; there are: ${known}`, {
-    fix: "troupe agents ls",
+  const known = registry.agents.map((each) => each.id);
+  throw new TroupeError("UNKNOWN_AGENT", `no agent is called "${id}"; there are: ${known.join(", ")}`, {
+    fix: didYouMean(id, known) ?? "troupe agents ls",
   });
 }
 

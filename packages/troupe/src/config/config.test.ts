@@ -1,4 +1,4 @@
-/** What is configured, where it was said, and what is wrong with it: told with file, line and fix, and never a key. */
+/** Settings with their origin; mistakes with file, line and fix, and never a key. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ afterEach(() => {
 
 const key = "sk-ant-api03-0123456789abcdefghij";
 
-/** A user and a project, each with the file that is given. The project is trusted, unless it is said otherwise. */
+/** A user and a project, each with the given file. The project is trusted by default. */
 function place(files: { user?: string; project?: string; trusted?: false } = {}) {
   const root = mkdtempSync(join(tmpdir(), "troupe-config-"));
   folders.push(root);
@@ -41,7 +41,7 @@ function place(files: { user?: string; project?: string; trusted?: false } = {})
 
 const explicit = (config: Config) => config.providers.filter(({ isImplied }) => !isImplied);
 
-describe("what is said", () => {
+describe("a setting", () => {
   test("in the environment holds over the project's file, and that over the user's", async () => {
     const user = place({ user: "\nmodel: openai/by-user" });
     expect((await user.read()).model).toEqual({
@@ -101,7 +101,7 @@ describe("what is said", () => {
 });
 
 describe("a project's file", () => {
-  test("has no say in providers and fallbacks: whoever cloned it would send a key elsewhere", async () => {
+  test("cannot set providers and fallbacks, which could send a key to another server", async () => {
     const { project, read } = place({
       project: `model: openai/x
 providers:
@@ -180,7 +180,7 @@ describe("a mistake is told with its file, its line, the value and the fix", () 
   });
 });
 
-test("a file that is no file of settings, for its size or its kind, is not read", async () => {
+test("a file that is too large or not a regular file is not read", async () => {
   const large = place({ user: `# ${"x".repeat(1_000_000)}` });
   await expect(large.read()).rejects.toMatchObject({
     code: "INVALID_CONFIG",

@@ -1,4 +1,4 @@
-/** How a provider is reached, from what variables and the user's file say of it. */
+/** Providers from variables and the user's file. */
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "./config-file.ts";
 import { readProviders } from "./providers.ts";
@@ -86,7 +86,7 @@ describe("a key", () => {
 });
 
 describe("a file", () => {
-  test("overrides what a preset says, and a variable overrides the file", () => {
+  test("overrides the preset, and a variable overrides the file", () => {
     const file = `
 providers:
   ollama: {baseUrl: http://box:1/v1, limits: {concurrency: 4}, models: {qwen3: {contextTokens: 32768}}}

@@ -96,7 +96,7 @@ describe("owning it", () => {
     for (const each of both) await each?.release();
   });
 
-  test("somebody who just looks does not keep anybody from taking it", async () => {
+  test("a process that only checks the lock does not block its owner", async () => {
     const home = newHome();
     await (await acquireHome(home)).release();
     const looking = new Database(homeFiles(home).lock, { readonly: true });
@@ -133,7 +133,7 @@ describe("finding the owner", () => {
     mkdirSync(home.path, { recursive: true });
     writeFileSync(homeFiles(home).owner, JSON.stringify({ ...someOwner, pid: 1 }));
     const owned = await acquireHome(home);
-    // What the one before has left is gone as soon as the home has a new owner.
+    // A new owner deletes the files of the previous one.
     expect(existsSync(homeFiles(home).owner)).toBe(false);
     const finding = findOwner(home, { patienceMs: 10_000 });
     await owned.announce(someOwner);
@@ -141,7 +141,7 @@ describe("finding the owner", () => {
     await owned.release();
   });
 
-  test("one that never says who it is ends the wait with an error", async () => {
+  test("an owner that never publishes its address ends the wait with an error", async () => {
     const home = newHome();
     const owned = await acquireHome(home);
     await expect(findOwner(home, { patienceMs: 30 })).rejects.toMatchObject({ code: "HOME_OWNED" });
@@ -164,7 +164,7 @@ describe("finding the owner", () => {
   });
 });
 
-test("what is written privately is never half there", async () => {
+test("a private file is never half written", async () => {
   const home = newHome();
   const owned = await acquireHome(home);
   await owned.announce(someOwner);

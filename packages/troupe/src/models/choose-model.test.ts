@@ -1,4 +1,4 @@
-/** Which model answers: what is named, else a default of what is set up; a script only where nothing real is. */
+/** The model of a session: the named one, else a default of a configured provider; a script only without providers. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is chosen with these variables, and with this file of the user's. */
+/** The choice with these variables and this user's file. */
 async function choose(env: Record<string, string>, file = "", named: string | null = null) {
   const root = mkdtempSync(join(tmpdir(), "troupe-choose-"));
   folders.push(root);
@@ -62,7 +62,7 @@ describe("the model is", () => {
     expect((await choose(env, file, named)).id).toBe(id);
   });
 
-  test("said to be chosen by whatever has chosen it", async () => {
+  test("reports the origin of the choice", async () => {
     expect((await choose(anthropic)).origin).toEqual({ from: "default", where: "ANTHROPIC_API_KEY is set" });
     expect((await choose({ TROUPE_MODEL: "ollama/x" })).origin).toEqual({ from: "environment", where: "TROUPE_MODEL" });
   });

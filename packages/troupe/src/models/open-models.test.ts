@@ -33,7 +33,7 @@ async function open(env: Record<string, string>, user = "") {
     models,
     logger,
     workspace,
-    /** What the folder's file says, and its owner has accepted. */
+    /** The project's file, trusted. */
     async say(text: string) {
       writeFileSync(join(workspace, ".troupe", "config.yaml"), text);
       await trustFolder(home, workspace);
@@ -129,7 +129,7 @@ test.for([
   [{}, { provider: "demo (scripted, offline)", model: "scripted/demo", demo: true }],
   [openai, { provider: "openai", model: "openai/gpt-6-sol", demo: false }],
   [{ OPENAI_BASE_URL: "http://127.0.0.1:1" }, { provider: expect.stringMatching(/^none: /), model: null, demo: false }],
-] as const)("what answers is told in words: %j", async ([env, status]) => {
+] as const)("the status names the default model: %j", async ([env, status]) => {
   expect((await open(env)).models.status).toEqual(status);
 });
 
@@ -145,10 +145,10 @@ providers:
     );
     const { provider } = known.models;
     expect(await provider.priceOf("openai/gpt-6-luna")).toMatchObject({ inputPerMillion: expect.any(Number) });
-    expect(await provider.priceOf("openai/nobody-knows")).toBeNull();
+    expect(await provider.priceOf("openai/unknown")).toBeNull();
     expect(await provider.priceOf("openai/mine")).toEqual({ inputPerMillion: 100, outputPerMillion: 200 });
     expect(await provider.contextOf?.("openai/mine")).toBe(5_000);
-    // `sonnet` is gpt-6-sol here, and whoever answers in its place has to fit as well.
+    // `sonnet` is gpt-6-sol here, so its fallback must fit it too.
     expect(await provider.contextOf?.("openai/gpt-6-sol")).toBe(5_000);
   });
 

@@ -1,4 +1,4 @@
-/** Which server, with which credentials, who has said so; and what is told where it cannot be. */
+/** The server, its credentials and their origin; and the errors. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -35,13 +35,14 @@ function user({ flags = {}, env = {}, file = "", contexts = {}, selected, files 
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), text);
   };
-  for (const [name, said] of Object.entries(contexts)) write(`.config/nats/context/${name}.json`, JSON.stringify(said));
+  for (const [name, context] of Object.entries(contexts))
+    write(`.config/nats/context/${name}.json`, JSON.stringify(context));
   for (const [path, text] of Object.entries(files)) write(path, text);
   if (selected !== undefined) write(".config/nats/context.txt", selected);
   const all = { HOME: home, ...env };
   const { nats } = parseConfig(file.replaceAll("~", home), "config.yaml").value;
-  const said = readNats(all, { nats, originOf: ([, key]) => ({ from: "user", where: `config.yaml: ${key}` }) });
-  return { home, said, find: () => findConnection({ flags, nats: said, env: all, cwd: home }) };
+  const settings = readNats(all, { nats, originOf: ([, key]) => ({ from: "user", where: `config.yaml: ${key}` }) });
+  return { home, settings, find: () => findConnection({ flags, nats: settings, env: all, cwd: home }) };
 }
 
 function serverOf(given: Given) {
@@ -96,7 +97,7 @@ describe("of several who name a server", () => {
     );
   });
 
-  test("nobody does, and all happens in one process", () => {
+  test("no source names a server, and everything runs in one process", () => {
     expect(user({}).find()).toEqual({ kind: "embedded" });
   });
 
@@ -149,8 +150,8 @@ describe("credentials", () => {
     expect(secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toEqual(["pass-word"]);
     expect(secretsOf({ flags: { nats: "nats://token-of-mine@h" } })).toEqual(["token-of-mine"]);
     expect(secretsOf({ flags: { nats }, env: { NATS_TOKEN: "token-of-mine" } })).toEqual(["token-of-mine"]);
-    const kept = { flags: { nats }, env: { NATS_CREDS: "ada.creds" }, files: { "ada.creds": creds } };
-    expect(secretsOf(kept)).toEqual(expect.arrayContaining([seed, jwt]));
+    const fromFile = { flags: { nats }, env: { NATS_CREDS: "ada.creds" }, files: { "ada.creds": creds } };
+    expect(secretsOf(fromFile)).toEqual(expect.arrayContaining([seed, jwt]));
   });
 
   test("of the file of a context are found beside it", () => {
@@ -178,21 +179,21 @@ describe("TLS", () => {
   });
 });
 
-describe("what holds among all", () => {
+describe("shared settings", () => {
   test("comes from flags, from the file, or is the default", () => {
     expect(serverOf({ flags: { nats: "h" } })).toMatchObject({
       ...{ namespace: "troupe", leaseMs: 8_000, keepDays: null, settings: {} },
       locality: expect.stringMatching(/^m[0-9a-f]{12}$/),
     });
     const file = `nats: {servers: [h1, h2], namespace: team, leaseMs: 2000, keepDays: 30, replicas: 3, journalBytesMax: 5, place: disk-1}`;
-    const said = { leaseMs: 2_000, keepDays: 30, settings: { replicas: 3, journalBytesMax: 5 } };
-    expect(serverOf({ file })).toMatchObject({ ...said, namespace: "team", locality: "disk-1" });
+    const shared = { leaseMs: 2_000, keepDays: 30, settings: { replicas: 3, journalBytesMax: 5 } };
+    expect(serverOf({ file })).toMatchObject({ ...shared, namespace: "team", locality: "disk-1" });
     const flags = { namespace: "other", locality: "disk-2", leaseMs: 3_000 };
     expect(serverOf({ file, flags })).toMatchObject({ namespace: "other", locality: "disk-2", leaseMs: 3_000 });
   });
 });
 
-describe("what cannot be is told, with what would help", () => {
+describe("an invalid connection is refused with a fix", () => {
   const contexts = { one: { url: "nats://1" }, two: { url: "nats://2" } };
   const flags = { context: "one" };
   const nats = "nats://h";
@@ -210,7 +211,7 @@ describe("what cannot be is told, with what would help", () => {
     ["no context at all", { flags: { context: "three" } }, "INVALID_CONFIG", /no context is stored/],
     ["no context that is selected", { contexts, flags: { context: true } }, "INVALID_CONFIG", /is selected.*one, two/],
     [
-      "a context that is no JSON",
+      "a context that is not JSON",
       { files: { "x.json": "{" }, flags: { context: "./x.json" } },
       "INVALID_CONFIG",
       /not JSON/,
@@ -305,10 +306,12 @@ describe("what cannot be is told, with what would help", () => {
   });
 });
 
-test("the list of settings says who has said each, and shows nothing that is secret", () => {
+test("the list of settings shows each origin and no secret", () => {
   const file = "nats: {servers: nats://home, namespace: team, tlsFirst: true}";
   const env = { NATS_URL: "nats://ada:hunter2@a,nats://hunter3@b", NATS_TOKEN: "hunter4" };
-  const rows = natsRows(user({ file, env }).said).map(({ key, value, origin }) => `${key} ${value} ${origin.where}`);
+  const rows = natsRows(user({ file, env }).settings).map(
+    ({ key, value, origin }) => `${key} ${value} ${origin.where}`,
+  );
   expect(rows.sort()).toEqual([
     "nats.namespace team config.yaml: namespace",
     "nats.servers nats://…@a, nats://…@b NATS_URL",

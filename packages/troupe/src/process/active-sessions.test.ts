@@ -1,4 +1,4 @@
-/** Whoever waits for idle must not leave while a session is on its way in, or is not done. */
+/** `idle` must not resolve while a session is being accepted or is unfinished. */
 import { createSubjects, type TroupeService } from "@troupe/core";
 import type { Submitted } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
