@@ -244,7 +244,7 @@ onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }
     expect(response.details).toMatch(state.startsWith("approved") ? /^exit code 0$/ : /^denied by /);
     const later = await troupe(["approvals", "deny", id], { home });
     expect(later).toMatchObject({ code: 0, stdout: expect.stringMatching(/ already; nothing changed\n$/) });
-    expect(later.stdout).toContain(`was ${state} before`);
+    expect(later.stdout).toContain(`was ${state} already`);
     const answers = (await daemon().journal.inbox(session)).filter(({ kind }) => kind === "approval.answered");
     expect(answers).toHaveLength(1);
     expect(await responseOf(daemon(), session)).toEqual(response);
