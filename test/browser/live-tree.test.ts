@@ -55,7 +55,7 @@ describeInChromium("the live tree", (browser) => {
     expect(await page.locator(".session-head").textContent()).toContain("no model was called");
 
     await page.getByRole("button", { name: "Read the whole answer" }).click();
-    await page.locator(".run-panel", { hasText: "In the workspace there are now REPORT.md" }).waitFor();
+    await page.locator(".run-panel", { hasText: "The workspace now contains REPORT.md" }).waitFor();
     await page.locator(".run-panel .lines", { hasText: "hello.html" }).waitFor();
   });
 

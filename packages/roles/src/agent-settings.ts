@@ -79,10 +79,25 @@ function readNested<S extends z.ZodType>(
     });
     return null;
   }
-  const parsed = schema.safeParse(field?.value ?? {});
+  const parsed = parseWithinStack(schema, field?.value ?? {});
+  if (parsed === null) {
+    const message = `${field?.key}: is nested too deeply`;
+    if (field) report.error(field.keyOffset, { code: "wrong-type", message, fix: "nest it at most 100 levels deep" });
+    return null;
+  }
   if (parsed.success) return parsed.data;
   if (field) for (const issue of parsed.error.issues) reportSchemaIssue(issue, field, report);
   return null;
+}
+
+/** Null for a value that is nested so deeply that parsing it exhausts the stack. */
+function parseWithinStack<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> | null {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** Other names of efforts, mapped to the next lower effort. */
