@@ -62,7 +62,7 @@ async function walkThroughStates(
   };
   const daemon = await startScriptedDaemon({ test, agents, files: askingPolicy });
   await page.goto(linkOf(daemon, "?view=approvals"));
-  await page.getByText("Nobody has answered anything yet.").waitFor();
+  await page.getByText("No approvals have been answered yet.").waitFor();
   await page.getByText("No rules.").waitFor();
   await look("nothing was ever asked");
 

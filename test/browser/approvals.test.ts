@@ -161,7 +161,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     await page.keyboard.press("Enter");
     await cardOf(page, "echo 2").waitFor();
     await cardOf(page, "echo 1").waitFor({ state: "detached" });
-    await page.locator(".approval-card h3:focus, .approvals-said:focus").waitFor();
+    await page.locator(".approval-card h3:focus, .approvals-status:focus").waitFor();
     await tabTo(page, "[data-testid=approve-always]");
     await page.keyboard.press("Space");
     await tabTo(page, "input[type=radio]");
@@ -170,7 +170,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     await tabTo(page, "[data-testid=approve-rule]");
     await page.keyboard.press("Enter");
     await sessionIs(page, "completed");
-    await page.locator(".approvals-said:focus").waitFor();
+    await page.locator(".approvals-status:focus").waitFor();
   });
 });
 
@@ -180,7 +180,7 @@ describeInChromium("all that waits", (browser) => {
     const daemon = await startScriptedDaemon({ test, agents, files: askingPolicy });
     const { page } = await openTab(browser(), { test });
     await page.goto(linkOf(daemon, "?view=approvals"));
-    await page.getByText("Nothing waits.").waitFor();
+    await page.getByText("No approvals are waiting.").waitFor();
     await waitingAre(page, 0);
     const first = await daemon.client.submit({ task: "echo first", agent: "coder", origin: "api" });
     await daemon.client.submit({ task: "echo second", agent: "coder", origin: "api" });

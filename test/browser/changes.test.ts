@@ -59,7 +59,7 @@ describeInChromium("what a run has done to files", (browser) => {
           line.querySelector("code")?.textContent?.slice(0, 12),
         ]),
       );
-    expect(lines.filter(([kind]) => kind !== "place")).toEqual([
+    expect(lines.filter(([kind]) => kind !== "hunk")).toEqual([
       ["same", "1", "one"],
       ["removed", "2", "two"],
       ["added", "2", "2 and more a"],
@@ -67,7 +67,7 @@ describeInChromium("what a run has done to files", (browser) => {
     ]);
 
     await fileOf(page, "empty.txt").locator("summary").click();
-    await fileOf(page, "empty.txt").getByText("No lines of text are different.").first().waitFor();
+    await fileOf(page, "empty.txt").getByText("No text lines have changed.").first().waitFor();
     await fileOf(page, long).locator("summary").click();
     await fileOf(page, long).locator("code").first().waitFor();
     const shown = await fileOf(page, long).locator("code").allTextContents();

@@ -26,7 +26,7 @@ describeInChromium("a session that has settled", (browser) => {
     await page.goto(linkOf(daemon, `?session=${session}`));
     await sessionIs(page, "completed");
 
-    const field = page.getByLabel("Go on with this session");
+    const field = page.getByLabel("Continue this session");
     await field.fill("are you sure?");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("2 turns").waitFor();
@@ -57,9 +57,9 @@ describeInChromium("a session that has settled", (browser) => {
       const error = { code: "CONFLICT", message: "it is still at work", fix: "wait for it" };
       await route.fulfill({ status: 409, json: { error } });
     });
-    await page.getByLabel("Go on with this session").fill("and now?");
+    await page.getByLabel("Continue this session").fill("and now?");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByTestId("continue-form").getByText("it is still at work").waitFor();
-    expect(await page.getByLabel("Go on with this session").inputValue()).toBe("and now?");
+    expect(await page.getByLabel("Continue this session").inputValue()).toBe("and now?");
   });
 });

@@ -130,7 +130,7 @@ describeInChromium("a run that is at work", (browser) => {
     const form = panel.getByTestId("steer-form");
     await form.getByLabel("Steer tester").fill("Look into b.txt as well.");
     await page.keyboard.press("Enter");
-    await form.getByText("Sent: it reads this at its next step.").waitFor();
+    await form.getByText("Sent: the agent reads it at its next step.").waitFor();
     expect(await form.getByLabel("Steer tester").inputValue()).toBe("");
     await cardOf(page, "echo tested").getByTestId("approve-once").click();
     await sessionIs(page, "completed");
@@ -162,7 +162,7 @@ describeInChromium("a run that is at work", (browser) => {
     for (const ask of requestNames.slice(0, 2)) await press(ask);
     await panel.getByRole("button", { name: "Send" }).click();
     await panel.getByTestId("grants").waitFor();
-    await panel.getByText("Sent: it reads this").waitFor();
+    await panel.getByText("Sent: the agent reads it").waitFor();
     await exactIs(page, "researcher", "paused");
     for (const ask of requestNames.slice(2)) await press(ask);
     await sessionIs(page, "cancelled");

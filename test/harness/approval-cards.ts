@@ -26,5 +26,5 @@ export async function waitingAre(page: Page, count: number): Promise<void> {
 
 /** Waits until the page says what became of a question. */
 export async function answerResultIs(page: Page, words: string): Promise<void> {
-  await page.getByTestId("approvals-said").filter({ hasText: words }).waitFor();
+  await page.getByTestId("approvals-status").filter({ hasText: words }).waitFor();
 }

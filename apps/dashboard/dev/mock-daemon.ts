@@ -5,13 +5,13 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalAnswer, DaemonStatus } from "@troupe/core";
 import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
-import { changesOf } from "./changes.ts";
-import { mockHosts } from "./hosts.ts";
-import { Play } from "./play.ts";
+import { mockChanges } from "./mock-changes.ts";
+import { mockHosts } from "./mock-hosts.ts";
+import { MockSessions } from "./mock-sessions.ts";
 
 /**
- * Stands in for the daemon while the page is worked on: serves `dist` under the daemon's content policy, with made-up
- * sessions. Never part of the product.
+ * A mock of the daemon for work on the page. It serves `dist` with the content security policy of the daemon and creates
+ * mock sessions. Packages do not contain it.
  *
  *     HOSTS=8 node apps/dashboard/dev/mock-daemon.ts [port]
  */
@@ -39,23 +39,23 @@ const status: DaemonStatus = {
   startedAt: new Date().toISOString(),
 };
 
-export function createMock(play: Play): Server {
+export function createMock(sessions: MockSessions): Server {
   return createServer((request, response) => {
-    answer(play, request, response).catch((thrown) => fail(response, 500, String(thrown)));
+    answer(sessions, request, response).catch((thrown) => fail(response, 500, String(thrown)));
   });
 }
 
-async function answer(play: Play, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(sessions: MockSessions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://mock");
   if (!pathname.startsWith("/api/")) return sendFile(pathname, response);
   const route = `${request.method} ${pathname}`;
   if (route === "POST /api/login") {
-    if ((await body(request)).token !== token) return fail(response, 401, "The token is not the one of this daemon");
+    if ((await body(request)).token !== token) return fail(response, 401, "The token is wrong");
     response.writeHead(204, { "set-cookie": "troupe=1; HttpOnly; SameSite=Strict; Path=/" }).end();
     return;
   }
   if (!request.headers.cookie?.includes("troupe=1")) return fail(response, 401, "No session cookie");
-  if (await answerDelegation(play, request, response)) return;
+  if (await answerDelegation(sessions, request, response)) return;
   const session = /^\/api\/sessions\/([^/]+)/.exec(pathname)?.[1] ?? "";
   if (route === "GET /api/status") return send(response, 200, status);
   if (route === "GET /api/hosts") return send(response, 200, { hosts: mockHosts(Number(process.env.HOSTS ?? 8)) });
@@ -72,19 +72,23 @@ async function answer(play: Play, request: IncomingMessage, response: ServerResp
     });
   }
   if (route === "GET /api/sessions")
-    return send(response, 200, { position: play.position, sessions: [...play.sessions.values()] });
-  if (route === "POST /api/sessions") return send(response, 201, play.submit(String((await body(request)).task)));
-  if (route === "GET /api/events") return stream(play, response, Number(searchParams.get("after")));
+    return send(response, 200, { position: sessions.position, sessions: [...sessions.sessions.values()] });
+  if (route === "POST /api/sessions") return send(response, 201, sessions.submit(String((await body(request)).task)));
+  if (route === "GET /api/events") return stream(sessions, response, Number(searchParams.get("after")));
   if (route === `POST /api/sessions/${session}/cancel`) {
-    play.cancel(session);
+    sessions.cancel(session);
     return send(response, 200, { session, outcome: "requested", status: "running" });
   }
-  const detail = play.detail(session);
+  const detail = sessions.detail(session);
   return detail ? send(response, 200, detail) : fail(response, 404, `No session ${session}`);
 }
 
-/** What steers runs and answers approvals. */
-async function answerDelegation(play: Play, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+/** Routes of runs, approvals and rules. */
+async function answerDelegation(
+  sessions: MockSessions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://mock");
   const [, , noun, id = "", verb = ""] = pathname.split("/");
   const reply = (value: unknown): true => {
@@ -93,24 +97,25 @@ async function answerDelegation(play: Play, request: IncomingMessage, response: 
     return true;
   };
   if (noun === "approvals" && request.method === "GET") {
-    const all = searchParams.get("state") === "all" ? [...play.approvals.values()] : play.waiting();
-    return reply({ position: play.position, approvals: all });
+    const all = searchParams.get("state") === "all" ? [...sessions.approvals.values()] : sessions.waiting();
+    return reply({ position: sessions.position, approvals: all });
   }
-  if (noun === "approvals") return reply(play.answer(id, withDefaults(await body(request))));
-  if (noun === "rules" && request.method === "GET") return reply({ rules: [...play.rules.values()] });
+  if (noun === "approvals") return reply(sessions.answer(id, withDefaults(await body(request))));
+  if (noun === "rules" && request.method === "GET") return reply({ rules: [...sessions.rules.values()] });
   if (noun === "rules") {
-    const rule = play.rules.get(id);
-    play.rules.delete(id);
+    const rule = sessions.rules.get(id);
+    sessions.rules.delete(id);
     return reply(rule);
   }
   if (noun !== "runs") return false;
   if (verb === "changes")
-    return reply(play.runs.has(id) ? { changes: changesOf(play.runs.get(id)), next: null } : null);
-  if (verb === "explain") return reply(explanationOf(play, id));
-  if (verb === "cancel") return reply(play.control(id, { ...ended(), status: "cancelled", exactStatus: "cancelled" }));
-  if (verb === "pause") return reply(play.control(id, { exactStatus: "paused" }));
-  if (verb === "resume") return reply(play.control(id, { exactStatus: "running" }));
-  return reply(play.control(id, { activity: `was told: ${(await body(request)).text}` }));
+    return reply(sessions.runs.has(id) ? { changes: mockChanges(sessions.runs.get(id)), next: null } : null);
+  if (verb === "explain") return reply(explanationOf(sessions, id));
+  if (verb === "cancel")
+    return reply(sessions.control(id, { ...ended(), status: "cancelled", exactStatus: "cancelled" }));
+  if (verb === "pause") return reply(sessions.control(id, { exactStatus: "paused" }));
+  if (verb === "resume") return reply(sessions.control(id, { exactStatus: "running" }));
+  return reply(sessions.control(id, { activity: `received: ${(await body(request)).text}` }));
 }
 
 function withDefaults(given: Partial<ApprovalAnswer>): ApprovalAnswer {
@@ -121,10 +126,10 @@ function ended(): { completedAt: string; durationMs: number } {
   return { completedAt: new Date().toISOString(), durationMs: 1_000 };
 }
 
-function explanationOf(play: Play, id: string): GrantExplanation | null {
-  const run = play.runs.get(id);
+function explanationOf(sessions: MockSessions, id: string): GrantExplanation | null {
+  const run = sessions.runs.get(id);
   if (!run) return null;
-  const verdict = (kind: "tool" | "agent", name: string, removedBy: string | null, reason: string): GrantDecision => {
+  const decision = (kind: "tool" | "agent", name: string, removedBy: string | null, reason: string): GrantDecision => {
     return { kind, name, granted: removedBy === null, removedBy, reason };
   };
   return {
@@ -133,27 +138,27 @@ function explanationOf(play: Play, id: string): GrantExplanation | null {
     agent: run.agent,
     layers: ["policy", "session", "main", run.agent],
     verdicts: [
-      verdict("tool", "read", null, "every layer lets it through"),
-      verdict("tool", "write", null, "every layer lets it through"),
-      verdict("tool", "shell", "session", "denied by the session's grant"),
-      verdict("tool", "web_fetch", "policy", "not among the tools of this machine's policy"),
-      verdict("tool", "mcp__github__create_pull_request", run.agent, `not among the tools of the agent ${run.agent}`),
-      verdict("agent", "tester", null, "every layer lets it through"),
-      verdict("agent", "main", "main", "denied by the agent main"),
+      decision("tool", "read", null, "every layer lets it through"),
+      decision("tool", "write", null, "every layer lets it through"),
+      decision("tool", "shell", "session", "denied by the session's grant"),
+      decision("tool", "web_fetch", "policy", "not among the tools of this machine's policy"),
+      decision("tool", "mcp__github__create_pull_request", run.agent, `not among the tools of the agent ${run.agent}`),
+      decision("agent", "tester", null, "every layer lets it through"),
+      decision("agent", "main", "main", "denied by the agent main"),
     ],
   };
 }
 
-function stream(play: Play, response: ServerResponse, after: number): void {
+function stream(sessions: MockSessions, response: ServerResponse, after: number): void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" }).write(": hello\n\n");
-  // It keeps no history: who missed something loads everything anew.
-  if (after < play.position) response.write("event: resync\ndata: {}\n\n");
+  // The mock has no history, so a page behind the position must reload.
+  if (after < sessions.position) response.write("event: resync\ndata: {}\n\n");
   const listener = (kind: string, data: object): void => {
     const id = "position" in data ? `id: ${data.position}\n` : "";
     response.write(`event: ${kind}\n${id}data: ${JSON.stringify(data)}\n\n`);
   };
-  play.listeners.add(listener);
-  response.on("close", () => play.listeners.delete(listener));
+  sessions.listeners.add(listener);
+  response.on("close", () => sessions.listeners.delete(listener));
 }
 
 async function sendFile(pathname: string, response: ServerResponse): Promise<void> {
@@ -188,7 +193,7 @@ function fail(response: ServerResponse, code: number, message: string): void {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const server = createMock(new Play()).listen(Number(process.argv[2] ?? 0), "127.0.0.1", () => {
+  const server = createMock(new MockSessions()).listen(Number(process.argv[2] ?? 0), "127.0.0.1", () => {
     const { port } = server.address() as AddressInfo;
     process.stdout.write(`http://127.0.0.1:${port}/#token=${token}\n`);
   });

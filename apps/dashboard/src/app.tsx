@@ -1,19 +1,18 @@
 import { useEffect, useState } from "react";
 import { TokenForm } from "./features/access/token-form.tsx";
 import { ApprovalsView } from "./features/approvals/approvals-view.tsx";
-import { FinalStates } from "./features/header/final-states.tsx";
-import { Header } from "./features/header/header.tsx";
-import { LostBanner } from "./features/header/lost-banner.tsx";
+import { Announcements } from "./features/header/announcements.tsx";
+import { Header, LostBanner } from "./features/header/header.tsx";
 import { HostsView } from "./features/hosts/hosts-view.tsx";
 import { SessionView } from "./features/sessions/session-view.tsx";
 import { Sidebar } from "./features/sessions/sidebar.tsx";
 import { Welcome } from "./features/sessions/welcome.tsx";
 import { waitingOf } from "./lib/approvals.ts";
+import { navigate, useRoute } from "./lib/navigation.ts";
 import { useDaemon, usePage } from "./lib/page-context.ts";
-import { selectSession, useSelection } from "./lib/selection.ts";
 import { useMedia, wideQuery } from "./lib/use-media.ts";
 
-/** The page: decides which of its states is shown; everything else is below. */
+/** The page. It shows the token form to an unknown browser and the board to a known one. */
 export function App() {
   const connection = usePage((state) => state.connection);
   useOpenSession();
@@ -29,7 +28,7 @@ export function App() {
           <Board />
         </>
       )}
-      <FinalStates />
+      <Announcements />
     </>
   );
 }
@@ -37,8 +36,8 @@ export function App() {
 function Board() {
   const sessions = usePage((state) => state.sessions);
   const problem = usePage((state) => state.problem);
-  const { session, view } = useSelection();
-  // Kept here, so that what somebody is typing survives the first session's arrival.
+  const { session, view } = useRoute();
+  // The draft survives the change from the welcome view to the board.
   const [draft, setDraft] = useState("");
 
   if (sessions === null)
@@ -53,19 +52,19 @@ function Board() {
   );
 }
 
-/** Opens what the address selects; where there is room for both list and tree, the newest session when it selects none. */
+/** Opens the session in the URL. A wide page opens the newest session if the URL has none. */
 function useOpenSession(): void {
   const daemon = useDaemon();
-  const wide = useMedia(wideQuery);
-  const { session, view } = useSelection();
+  const isWide = useMedia(wideQuery);
+  const { session, view } = useRoute();
   const newest = usePage((state) => state.sessions?.[0]?.session ?? null);
   useEffect(() => daemon.open(session), [daemon, session]);
   useEffect(() => {
-    if (wide && session === null && view === null && newest !== null) selectSession(newest, "replace");
-  }, [wide, session, view, newest]);
+    if (isWide && session === null && view === null && newest !== null) navigate({ session: newest }, "replace");
+  }, [isWide, session, view, newest]);
 }
 
-/** What runs, and what waits for somebody, is worth seeing from another tab. */
+/** The title shows running sessions and waiting approvals to users of other tabs. */
 function useTitle(): void {
   const running = usePage((state) => (state.sessions ?? []).filter((row) => row.status === "running").length);
   const waiting = usePage((state) => waitingOf(state.approvals).length);

@@ -4,15 +4,15 @@ import { App } from "./app.tsx";
 import { connect } from "./lib/daemon.ts";
 import { PageContext } from "./lib/page-context.ts";
 import { PageStore } from "./lib/store.ts";
-import { chooseTheme, chosenTheme } from "./lib/theme.ts";
+import { applyTheme, storedTheme } from "./lib/theme.ts";
 import "./styles/main.css";
 
-/** Once per frame; where no frames are drawn (a tab in the background), by the clock, so that its title stays true. */
+/** Flushes in the next frame. A tab in the background draws no frames, so a timer keeps its title current. */
 function nextFrame(flush: () => void): void {
-  let flushed = false;
+  let isFlushed = false;
   const once = (): void => {
-    if (flushed) return;
-    flushed = true;
+    if (isFlushed) return;
+    isFlushed = true;
     flush();
   };
   requestAnimationFrame(once);
@@ -20,9 +20,9 @@ function nextFrame(flush: () => void): void {
 }
 
 const root = document.getElementById("root");
-if (!root) throw new Error("the page has no #root");
+if (!root) throw new Error("the page has no #root element");
 
-chooseTheme(chosenTheme());
+applyTheme(storedTheme());
 const store = new PageStore(nextFrame, Date.now);
 const daemon = connect(store);
 

@@ -21,15 +21,15 @@ import type {
   Submitted,
 } from "@troupe/core/internal";
 
-/** Why a call failed, in words for whoever looks at the page. */
+/** Why a call failed, for the user of the page. */
 export interface ApiProblem {
-  /** HTTP status; 0 when nobody answered. */
+  /** HTTP status; 0 without a response. */
   httpStatus: number;
   message: string;
   fix: string | null;
 }
 
-/** Thrown by every call of this module, and the only thing thrown. */
+/** The only error that calls of this module throw. */
 export class ApiFailure extends Error {
   readonly problem: ApiProblem;
 
@@ -40,7 +40,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The daemon's HTTP API. Same origin; the cookie of `login` authenticates all the rest. */
+/** The HTTP API of the daemon. `login` sets a cookie that authenticates the other calls. */
 export const api = {
   login: (token: string) => call<null>("POST", "/api/login", { token }),
   status: () => call<DaemonStatus>("GET", "/api/status"),
@@ -60,7 +60,7 @@ export const api = {
     call<{ changes: ChangeRow[]; next: number | null }>("GET", `${runPath(run)}/changes?after=${after}&limit=100`),
   approvals: (state: "waiting" | "all") =>
     call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
-  answer: (approval: string, answer: Answer) =>
+  answer: (approval: string, answer: ApprovalDecision) =>
     call<ApprovalOutcome>("POST", `/api/approvals/${encodeURIComponent(approval)}/answer`, { ...answer, by }),
   hosts: () => call<{ hosts: HostRow[] }>("GET", "/api/hosts"),
   drainHost: (host: string) => call<HostOutcome>("POST", `/api/hosts/${encodeURIComponent(host)}/drain`, { by }),
@@ -68,13 +68,13 @@ export const api = {
   removeRule: (id: string) => call<ApprovalRule>("DELETE", `/api/rules/${encodeURIComponent(id)}`),
 };
 
-/** What a person decides; everything else of an answer has its default. */
-export type Answer = Pick<ApprovalAnswer, "approved"> & Partial<Omit<ApprovalAnswer, "by">>;
+/** The decision of a person. The other fields of an answer have defaults. */
+export type ApprovalDecision = Pick<ApprovalAnswer, "approved"> & Partial<Omit<ApprovalAnswer, "by">>;
 
-/** Who the record names for what is done here: the daemon knows this browser, not who sits before it. */
+/** The actor in the record. The daemon knows the browser, not the person. */
 const by = "dashboard";
 
-/** The problem in whatever was thrown. */
+/** The problem of a thrown error. */
 export function problemOf(thrown: unknown): ApiProblem {
   if (thrown instanceof ApiFailure) return thrown.problem;
   return { httpStatus: 0, message: thrown instanceof Error ? thrown.message : String(thrown), fix: null };
@@ -96,7 +96,7 @@ async function call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: u
       method,
       credentials: "same-origin",
       cache: "no-store",
-      // The daemon refuses what a form of another page could send: all but GET has to say that it is JSON.
+      // Against forms of other origins, the daemon accepts only JSON for every method but GET.
       ...(method === "GET" ? {} : { headers: { "content-type": "application/json" } }),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
@@ -104,12 +104,12 @@ async function call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: u
   } catch {
     throw new ApiFailure({ httpStatus: 0, message: "The daemon does not answer.", fix: "Start it: troupe up" });
   }
-  const value = parsed(text);
+  const value = parseJson(text);
   if (response.ok && (value !== undefined || text === "")) return (value ?? null) as T;
-  throw new ApiFailure(problemIn(response.status, value));
+  throw new ApiFailure(problemOfBody(response.status, value));
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -117,12 +117,12 @@ function parsed(text: string): unknown {
   }
 }
 
-function problemIn(httpStatus: number, value: unknown): ApiProblem {
+function problemOfBody(httpStatus: number, value: unknown): ApiProblem {
   const { error } = (value ?? {}) as Partial<ApiError>;
   if (error && typeof error.message === "string") return { httpStatus, message: error.message, fix: error.fix ?? null };
   return {
     httpStatus,
-    message: `The daemon answered ${httpStatus} without saying why.`,
+    message: `The daemon answered ${httpStatus} without an error message.`,
     fix: "See its log: troupe doctor",
   };
 }

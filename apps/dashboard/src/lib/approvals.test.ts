@@ -1,13 +1,13 @@
 import type { ApprovalRow } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import {
+  announceSettled,
   announceWaiting,
   newestApprovals,
-  outcomeWords,
+  outcomeText,
   settledMax,
   settledOf,
   waitingOf,
-  whatBecame,
 } from "./approvals.ts";
 import { approvalRow } from "./fixtures.test-helper.ts";
 
@@ -18,17 +18,12 @@ function settled(row: ApprovalRow, part: Partial<ApprovalRow>): ApprovalRow {
   return { ...row, ...part };
 }
 
-describe("what waits", () => {
+describe("the waiting approvals are", () => {
   it.each([
-    ["nothing, while nothing is known", null, undefined, []],
+    ["none before the first load", null, undefined, []],
     ["of all sessions", [a, b], undefined, ["a", "b"]],
     ["of one session", [a, b], "s2", ["b"]],
-    [
-      "not what was answered or withdrawn",
-      [settled(a, { state: "denied" }), settled(b, { state: "withdrawn" })],
-      undefined,
-      [],
-    ],
+    ["not answered or withdrawn", [settled(a, { state: "denied" }), settled(b, { state: "withdrawn" })], undefined, []],
   ] as const)("%s", (_sentence, rows, session, expected) => {
     expect(waitingOf(rows, session).map(({ id }) => id)).toEqual(expected);
   });
@@ -37,12 +32,12 @@ describe("what waits", () => {
 describe("the order", () => {
   const idsOf = (rows: readonly ApprovalRow[]): string[] => rows.map(({ id }) => id);
 
-  it("is the one in which was asked, also within one moment", () => {
+  it("is the order of the requests, also with equal times", () => {
     const rows = [approvalRow({ id: "z" }), approvalRow({ id: "y", requestedAt: "2025-12-31T23:59:59.000Z" }), a];
-    expect(idsOf(newestApprovals(rows).kept)).toEqual(["y", "z", "a"]);
+    expect(idsOf(newestApprovals(rows).retained)).toEqual(["y", "z", "a"]);
   });
 
-  it("of what is settled is the one in which it was, the last one first", () => {
+  it("of settled ones has the last settled first", () => {
     const at = (second: number): Partial<ApprovalRow> => ({
       state: "approved",
       answeredAt: `2026-01-01T00:00:0${second}.000Z`,
@@ -53,19 +48,19 @@ describe("the order", () => {
   });
 });
 
-describe("what is kept", () => {
-  it("is all that waits, and of the others the newest", () => {
+describe("the store keeps", () => {
+  it("every waiting approval and the newest others", () => {
     const others = Array.from({ length: settledMax + 1 }, (_, i) =>
       approvalRow({ id: `${i}`, state: "denied", requestedAt: new Date(i).toISOString() }),
     );
-    const { kept, dropped } = newestApprovals([a, ...others]);
-    expect(dropped.map(({ id }) => id)).toEqual(["0"]);
-    expect(kept).toHaveLength(settledMax + 1);
-    expect(kept).toContain(a);
+    const { retained, evicted } = newestApprovals([a, ...others]);
+    expect(evicted.map(({ id }) => id)).toEqual(["0"]);
+    expect(retained).toHaveLength(settledMax + 1);
+    expect(retained).toContain(a);
   });
 });
 
-describe("how an approval stands", () => {
+describe("the outcome of an approval", () => {
   it.each([
     [{ state: "waiting", scope: null, by: null }, "waiting"],
     [{ state: "approved", scope: "once", by: "ada" }, "approved by ada"],
@@ -74,15 +69,15 @@ describe("how an approval stands", () => {
     [{ state: "denied", scope: null, by: null }, "denied"],
     [{ state: "withdrawn", scope: null, by: null }, "withdrawn: its run has ended"],
   ] as const)("%j: %s", (row, expected) => {
-    expect(outcomeWords(row)).toBe(expected);
+    expect(outcomeText(row)).toBe(expected);
   });
 });
 
-describe("what became of what waited", () => {
+describe("the announcement of settled approvals", () => {
   it.each([
     ["nothing, while all wait", [a, b], [a, b], null],
-    ["nothing, where rows are not there", [a], [], null],
-    ["nothing, while they are loaded anew", [a], null, null],
+    ["nothing, while rows are missing", [a], [], null],
+    ["nothing, during a reload", [a], null, null],
     [
       "one by name",
       [a, b],
@@ -97,16 +92,16 @@ describe("what became of what waited", () => {
       "2 approvals were settled",
     ],
   ] as const)("%s", (_sentence, before, now, expected) => {
-    expect(whatBecame(before, now)).toBe(expected);
+    expect(announceSettled(before, now)).toBe(expected);
   });
 });
 
-describe("what is said aloud of what begins to wait", () => {
+describe("the announcement of new approvals", () => {
   it.each([
     ["nothing new", [a], [a], null],
     ["nothing, when one was answered", [a, b], [a], null],
-    ["one by name", [a], [a, b], "tester waits for approval: its whole run"],
-    ["several as a count", [], [a, b], "2 approvals wait for an answer"],
+    ["one by name", [a], [a, b], "tester is waiting for approval: its whole run"],
+    ["several as a count", [], [a, b], "2 approvals are waiting"],
   ] as const)("%s", (_sentence, before, after, expected) => {
     expect(announceWaiting(before, after)).toBe(expected);
   });

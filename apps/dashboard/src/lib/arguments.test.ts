@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { argumentsLine, readArguments } from "./arguments.ts";
-import { reveal } from "./reveal.ts";
+import { argumentsLine, formatArguments } from "./arguments.ts";
+import { reveal } from "./format.ts";
 
 describe("the arguments of a call, for reading", () => {
   it.each([
@@ -28,24 +28,24 @@ describe("the arguments of a call, for reading", () => {
         [null, '{\n  "path": "/"\n}'],
       ],
     ],
-    ["JSON alone, where nothing leads", { to: ["ada"] }, [[null, '{\n  "to": [\n    "ada"\n  ]\n}']]],
+    ["JSON alone without a main argument", { to: ["ada"] }, [[null, '{\n  "to": [\n    "ada"\n  ]\n}']]],
     [
-      "a command that is no text is not taken apart",
+      "JSON for a command that is not a text",
       { command: ["rm", "x"] },
       [[null, '{\n  "command": [\n    "rm",\n    "x"\n  ]\n}']],
     ],
-    ["an empty command is still shown", { command: "" }, [[null, '{\n  "command": ""\n}']]],
+    ["JSON for an empty command", { command: "" }, [[null, '{\n  "command": ""\n}']]],
     ["a list", ["x"], [[null, '[\n  "x"\n]']]],
     ["a text", "x", [[null, '"x"']]],
     ["none", {}, []],
     ["nothing at all", null, []],
   ])("%s", (_sentence, args, expected) => {
-    expect(readArguments(args).map(({ name, text }) => [name, text])).toEqual(expected);
+    expect(formatArguments(args).map(({ name, text }) => [name, text])).toEqual(expected);
   });
 
-  it("leave nothing out, however long it is", () => {
+  it("are complete at any length", () => {
     const content = "x\n".repeat(200_000);
-    expect(readArguments({ path: "a", content, mode: "w" }).map(({ text }) => text.length)).toEqual([1, 400_000, 17]);
+    expect(formatArguments({ path: "a", content, mode: "w" }).map(({ text }) => text.length)).toEqual([1, 400_000, 17]);
   });
 
   it("of a row are its first block", () => {
@@ -55,10 +55,10 @@ describe("the arguments of a call, for reading", () => {
   });
 });
 
-describe("what cannot be seen is made visible:", () => {
+describe("invisible characters become visible:", () => {
   it.each([
-    ["a turned direction", "rm \u202etxt.a", "rm ⟨U+202E⟩txt.a"],
-    ["no width", "a\u200bb\ufeffc\u2060", "a⟨U+200B⟩b⟨U+FEFF⟩c⟨U+2060⟩"],
+    ["a changed direction", "rm \u202etxt.a", "rm ⟨U+202E⟩txt.a"],
+    ["characters without width", "a\u200bb\ufeffc\u2060", "a⟨U+200B⟩b⟨U+FEFF⟩c⟨U+2060⟩"],
     ["a carriage return, which lets a terminal write over the line", "safe\rrm", "safe⟨U+000D⟩rm"],
     ["an escape sequence", "\u001b[8m", "⟨U+001B⟩[8m"],
     ["a tag", "\u{e0041}", "⟨U+E0041⟩"],
@@ -68,14 +68,14 @@ describe("what cannot be seen is made visible:", () => {
     expect(reveal(text)).toBe(expected);
   });
 
-  it("words, lines, tabs and pictures stay as they are", () => {
+  it("not words, lines, tabs and emoji", () => {
     const text = "Zoë's\tnaïve 日本語 🎉\nعربى";
     expect(reveal(text)).toBe(text);
     expect(reveal("a\r\nb")).toBe("a\nb");
   });
 
-  it("in names of arguments too", () => {
-    expect(readArguments({ "a\u202eb": 1 })[0]?.text).toContain("⟨U+202E⟩");
-    expect(readArguments({ "a\u202eb": "x\ny" })[0]?.name).toBe("a⟨U+202E⟩b");
+  it("also in names of arguments", () => {
+    expect(formatArguments({ "a\u202eb": 1 })[0]?.text).toContain("⟨U+202E⟩");
+    expect(formatArguments({ "a\u202eb": "x\ny" })[0]?.name).toBe("a⟨U+202E⟩b");
   });
 });

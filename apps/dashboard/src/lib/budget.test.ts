@@ -7,18 +7,18 @@ const unlimited: Budget = { tokens: null, costUsd: null, toolCalls: null, spawns
 const used: Spent = { tokens: 12_400, costUsd: 0.5, toolCalls: 3, spawns: 0 };
 
 describe("a budget", () => {
-  it("is one line for each limit that there is", () => {
+  it("has one line for each limit", () => {
     expect(budgetLines({ tokens: 20_000, costUsd: 2, toolCalls: null, spawns: 4 }, used)).toEqual([
-      { name: "Tokens", words: "12,400 of 20,000", share: 0.62 },
-      { name: "Cost", words: "$0.500 of $2.00", share: 0.25 },
-      { name: "Runs below", words: "0 of 4", share: 0 },
+      { name: "Tokens", text: "12,400 of 20,000", share: 0.62 },
+      { name: "Cost", text: "$0.500 of $2.00", share: 0.25 },
+      { name: "Child runs", text: "0 of 4", share: 0 },
     ]);
   });
 
   it.each([
     ["none at all", null, used, null],
     ["one without limits", unlimited, used, null],
-    ["the limit that is nearest", { ...unlimited, tokens: 20_000, toolCalls: 4 }, used, 0.75],
+    ["the nearest limit", { ...unlimited, tokens: 20_000, toolCalls: 4 }, used, 0.75],
     ["more than all", { ...unlimited, toolCalls: 2 }, used, 1.5],
     ["an unknown cost", { ...unlimited, costUsd: 2 }, { ...used, costUsd: null }, null],
     [
@@ -27,19 +27,19 @@ describe("a budget", () => {
       { ...used, costUsd: null },
       0.5,
     ],
-    ["a limit of nothing, kept", { ...unlimited, spawns: 0 }, used, null],
-    ["a limit of nothing, broken", { ...unlimited, spawns: 0 }, { ...used, spawns: 1 }, 1],
+    ["a limit of zero without usage", { ...unlimited, spawns: 0 }, used, null],
+    ["a limit of zero with usage", { ...unlimited, spawns: 0 }, { ...used, spawns: 1 }, 1],
   ])("share of %s", (_sentence, budget, spent, expected) => {
     expect(budgetShare(budget, spent)).toBe(expected);
   });
 
-  it("says of what may not be used at all that it may not, unless it was", () => {
+  it("shows a limit of zero as none allowed, unless it was exceeded", () => {
     const nothing = { ...unlimited, spawns: 0 };
-    expect(budgetLines(nothing, used)[0]?.words).toBe("none allowed");
-    expect(budgetLines(nothing, { ...used, spawns: 2 })[0]?.words).toBe("2 of 0");
+    expect(budgetLines(nothing, used)[0]?.text).toBe("none allowed");
+    expect(budgetLines(nothing, { ...used, spawns: 2 })[0]?.text).toBe("2 of 0");
   });
 
-  it("never says that an unknown cost is none", () => {
-    expect(budgetLines({ ...unlimited, costUsd: 2 }, { ...used, costUsd: null })[0]?.words).toBe("unknown of $2.00");
+  it("never shows an unknown cost as zero", () => {
+    expect(budgetLines({ ...unlimited, costUsd: 2 }, { ...used, costUsd: null })[0]?.text).toBe("unknown of $2.00");
   });
 });

@@ -2,11 +2,11 @@ import type { Budget } from "@troupe/core";
 import type { Spent } from "@troupe/core/internal";
 import { formatCost } from "./format.ts";
 
-/** One limit of a budget and what was used of it. */
-export interface BudgetLine {
+/** One limit of a budget and its usage. */
+interface BudgetLine {
   name: string;
-  words: string;
-  /** Used part of the limit; `null` where what was used is unknown, or nothing may be used and nothing was. */
+  text: string;
+  /** Used share of the limit; `null` if the usage is unknown, or if limit and usage are both zero. */
   share: number | null;
 }
 
@@ -16,22 +16,22 @@ const kinds: readonly (readonly [keyof Budget, string, (value: number) => string
   ["tokens", "Tokens", count],
   ["costUsd", "Cost", formatCost],
   ["toolCalls", "Tool calls", count],
-  ["spawns", "Runs below", count],
+  ["spawns", "Child runs", count],
 ];
 
-/** The limits that a budget really has. None: there is no budget worth a word. */
+/** The limits of a budget, with their usage. */
 export function budgetLines(budget: Budget | null, used: Spent): BudgetLine[] {
   return kinds.flatMap(([kind, name, format]) => {
     const limit = budget?.[kind] ?? null;
     if (limit === null) return [];
     const spent = used[kind];
-    if (limit === 0 && spent === 0) return [{ name, words: "none allowed", share: null }];
-    const words = `${spent === null ? "unknown" : format(spent)} of ${format(limit)}`;
-    return [{ name, words, share: spent === null ? null : shareOf(spent, limit) }];
+    if (limit === 0 && spent === 0) return [{ name, text: "none allowed", share: null }];
+    const text = `${spent === null ? "unknown" : format(spent)} of ${format(limit)}`;
+    return [{ name, text, share: spent === null ? null : shareOf(spent, limit) }];
   });
 }
 
-/** How much of its budget is used, by the limit that is nearest; `null` without a budget, or where that is unknown. */
+/** The largest used share of all limits; `null` without a budget or with unknown usage. */
 export function budgetShare(budget: Budget | null, used: Spent): number | null {
   const shares = budgetLines(budget, used).flatMap(({ share }) => (share === null ? [] : [share]));
   return shares.length === 0 ? null : Math.max(...shares);

@@ -5,12 +5,12 @@ const tickers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 let stoppedAt: number | null = null;
 
-/** The wall clock in whole seconds, for a component that shows something running; 0, and no ticking, for one that does not. */
-export function useNow(running: boolean): number {
-  return useSyncExternalStore(running ? subscribe : ignore, running ? currentSecond : never);
+/** The time in whole seconds, updated every second while `isRunning`; otherwise 0. */
+export function useNow(isRunning: boolean): number {
+  return useSyncExternalStore(isRunning ? subscribe : subscribeNever, isRunning ? currentSecond : zero);
 }
 
-/** Lets all figures stand still at a time, or with `null` go on: nothing may seem to run while the daemon is away. */
+/** Stops the clock at a time, because nothing may seem to run without the daemon. `null` starts it again. */
 export function stopClock(at: number | null): void {
   stoppedAt = at;
   tick();
@@ -27,7 +27,7 @@ function subscribe(ticker: () => void): () => void {
   };
 }
 
-/** One timer for the whole page: all figures change in the same frame. */
+/** One timer for the page, so that all times change in the same frame. */
 function tick(): void {
   for (const ticker of tickers) ticker();
 }
@@ -36,10 +36,10 @@ function currentSecond(): number {
   return Math.floor((stoppedAt ?? Date.now()) / tickMs) * tickMs;
 }
 
-function ignore(): () => void {
+function subscribeNever(): () => void {
   return () => {};
 }
 
-function never(): number {
+function zero(): number {
   return 0;
 }

@@ -1,41 +1,41 @@
 import type { RecordChange } from "@troupe/core/internal";
 import { api, problemOf } from "./api.ts";
 import { openFeed } from "./feed.ts";
+import { tokenIn } from "./route.ts";
 import type { PageStore } from "./store.ts";
-import { tokenIn } from "./url-state.ts";
 
-/** Between two tries to reach a daemon that does not answer. */
+/** Between two attempts to reach a daemon that does not respond. */
 const retryMs = 3_000;
 
-/** The record lags behind the journal: a session that was just started is looked for again before it counts as missing. */
-const missesMax = 4;
-const missMs = 250;
+/** The record lags behind the journal, so the page looks for a new session again before it counts as missing. */
+const missingRetriesMax = 4;
+const missingRetryMs = 250;
 
-/** What the page can ask for. */
+/** The connection to the daemon, for components. */
 export interface Daemon {
-  /** Resolves when the token was accepted; throws an `ApiFailure` otherwise. */
+  /** Resolves when the daemon accepts the token. Otherwise throws an `ApiFailure`. */
   login(token: string): Promise<void>;
   open(session: string | null): void;
-  /** Brings the approvals that were answered as well, from now on at every load. Throws an `ApiFailure`. */
+  /** Loads settled approvals as well, now and at every later load. Throws an `ApiFailure`. */
   loadAllApprovals(): Promise<void>;
-  /** Asks again now, whatever failed. */
+  /** Reloads and reconnects now. */
   retry(): void;
 }
 
 /**
- * Keeps a store in step with the daemon of this origin: logs in with the token of the address, loads, follows the
- * events, loads anew when something was missed.
+ * Synchronizes a store with the daemon of this origin. It logs in with the token of the URL, loads the rows, follows the
+ * events and reloads after a gap.
  */
 export function connect(store: PageStore): Daemon {
   let loading: Promise<void> | null = null;
-  let again = false;
-  let streaming = false;
-  let wantsAll = false;
+  let reloadRequested = false;
+  let isStreaming = false;
+  let includesSettled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const load = (): Promise<void> => {
-    if (loading) again = true;
-    else loading = loadOnce().finally(finished);
+    if (loading) reloadRequested = true;
+    else loading = loadOnce().finally(onLoaded);
     return loading ?? Promise.resolve();
   };
   const loadOnce = async (): Promise<void> => {
@@ -50,50 +50,51 @@ export function connect(store: PageStore): Daemon {
     }
   };
   const loadApprovals = async (): Promise<void> => {
-    for (const which of wantsAll ? (["waiting", "all"] as const) : (["waiting"] as const)) {
-      const { position, approvals } = await api.approvals(which);
+    for (const state of includesSettled ? (["waiting", "all"] as const) : (["waiting"] as const)) {
+      const { position, approvals } = await api.approvals(state);
       store.loadApprovals(position, approvals);
     }
   };
-  const finished = (): void => {
+  const onLoaded = (): void => {
     loading = null;
-    if (!again) return;
-    again = false;
+    if (!reloadRequested) return;
+    reloadRequested = false;
     void load();
   };
-  const loadOpen = async (patience = missesMax): Promise<void> => {
+  const loadOpen = async (retries = missingRetriesMax): Promise<void> => {
     const id = store.state().open?.id;
     if (id === undefined) return;
     try {
       store.loadDetail(await api.session(id));
     } catch (thrown) {
       const problem = problemOf(thrown);
-      const missing = problem.httpStatus === 404;
+      const isMissing = problem.httpStatus === 404;
       if (problem.httpStatus === 401) store.setConnection("unauthorised");
-      if (missing && patience > 0) setTimeout(() => id === store.state().open?.id && loadOpen(patience - 1), missMs);
-      else store.failDetail(id, missing ? "missing" : "failed", problem);
+      if (isMissing && retries > 0)
+        setTimeout(() => id === store.state().open?.id && loadOpen(retries - 1), missingRetryMs);
+      else store.failDetail(id, isMissing ? "missing" : "failed", problem);
     }
   };
   const isStillLoading = (id: string): boolean => {
     const { open } = store.state();
     return open?.id === id && open.state === "loading";
   };
-  const takeChange = (change: RecordChange): void => {
+  const applyChange = (change: RecordChange): void => {
     store.apply(change);
     const open = store.state().open;
-    const isAwaited = open?.state === "missing" || open?.state === "loading";
-    if (isAwaited && change.sessions.some(({ session }) => session === open.id)) void loadOpen();
+    const isExpected = open?.state === "missing" || open?.state === "loading";
+    if (isExpected && change.sessions.some(({ session }) => session === open.id)) void loadOpen();
   };
   const fail = (thrown: unknown): void => {
     const problem = problemOf(thrown);
     store.set({ problem });
     store.setConnection(problem.httpStatus === 401 ? "unauthorised" : "lost");
     clearTimeout(timer);
-    // The stream may be another tab's and whole: nobody else would tell this one to try again.
+    // Another tab may hold a working stream, so no connection event would trigger a retry in this tab.
     if (problem.httpStatus !== 401) timer = setTimeout(check, retryMs);
   };
 
-  /** After a break the daemon may be another one, with another provider, or may no longer know this browser. */
+  /** After an interruption another daemon may answer, or this daemon may have forgotten the browser. */
   const check = async (): Promise<void> => {
     try {
       const status = await api.status();
@@ -101,7 +102,7 @@ export function connect(store: PageStore): Daemon {
       store.set({ status });
       if (!store.complete || known?.home !== status.home) await load();
       else if (store.state().open?.state === "failed") await loadOpen();
-      if (streaming && store.loaded) store.setConnection("live");
+      if (isStreaming && store.loaded) store.setConnection("live");
     } catch (thrown) {
       fail(thrown);
     }
@@ -111,34 +112,34 @@ export function connect(store: PageStore): Daemon {
   const follow = (): void => {
     feed ??= openFeed({
       position: () => store.position,
-      change: takeChange,
+      change: applyChange,
       live: (event) => store.applyLive(event),
       resync: () => void load(),
       connection(state) {
-        streaming = state === "up";
-        if (streaming) store.setConnection("live");
+        isStreaming = state === "up";
+        if (isStreaming) store.setConnection("live");
         else if (store.state().connection === "live") store.setConnection("lost");
         void check();
       },
     });
   };
 
-  /** A refused link is no reason to stop: the cookie of an earlier one may still be good. */
-  const enter = async (token: string): Promise<void> => {
+  /** If the daemon rejects the token, the cookie of an earlier login may still work. */
+  const logIn = async (token: string): Promise<void> => {
     const refusal = await api.login(token).then(() => null, problemOf);
     store.set({ refusal });
     if (refusal === null) store.setConnection("connecting");
   };
   const start = async (): Promise<void> => {
     const token = takeToken();
-    if (token !== null) await enter(token);
+    if (token !== null) await logIn(token);
     await load();
     if (store.state().connection !== "unauthorised" || store.loaded) follow();
-    // Tabs that were left waiting by a daemon's restart share this cookie.
+    // Other tabs share the new cookie and can reconnect.
     if (token !== null) feed?.retry();
   };
   void start();
-  // The link pasted into a tab that is open already: the browser loads nothing anew for it.
+  // The browser does not reload when a user pastes the link into an open tab.
   addEventListener("hashchange", () => location.hash.includes("token=") && void start());
 
   return {
@@ -153,13 +154,13 @@ export function connect(store: PageStore): Daemon {
       store.openSession(session);
       if (!store.loaded) return;
       const isKnown = store.state().sessions?.some((row) => row.session === session);
-      // One that was just started is told of in a moment: to ask before that would be an error for nothing.
+      // The event of a new session follows in a moment. A request before that would fail.
       if (isKnown || session === null) void loadOpen();
-      else setTimeout(() => isStillLoading(session) && loadOpen(), missMs);
+      else setTimeout(() => isStillLoading(session) && loadOpen(), missingRetryMs);
     },
     async loadAllApprovals() {
-      wantsAll = true;
-      // Otherwise a load is under way, or will come, and brings them.
+      includesSettled = true;
+      // Otherwise the load in progress, or the next one, includes them.
       if (store.loaded) await loadApprovals();
     },
     retry() {
@@ -169,7 +170,7 @@ export function connect(store: PageStore): Daemon {
   };
 }
 
-/** The token of the printed link, taken out of the address before anything else: it must not be shared or kept. */
+/** Takes the token out of the URL first, so that the user cannot share it and the history does not keep it. */
 function takeToken(): string | null {
   if (!location.hash.includes("token=")) return null;
   const token = tokenIn(location.hash);

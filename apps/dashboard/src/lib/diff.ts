@@ -1,14 +1,14 @@
 import type { ChangeRow } from "@troupe/core";
 
-/** One line of a unified difference, with the numbers that it has in the file before and after. */
+/** One line of a unified diff, with its line numbers before and after the change. */
 export interface DiffLine {
-  kind: "added" | "removed" | "same" | "place" | "note";
+  kind: "added" | "removed" | "same" | "hunk" | "note";
   text: string;
   before: number | null;
   after: number | null;
 }
 
-/** One file, and all that was done to it, oldest first. */
+/** A changed file with its changes, oldest first. */
 export interface ChangedFile {
   path: string;
   kind: ChangeRow["kind"];
@@ -17,23 +17,23 @@ export interface ChangedFile {
   changes: ChangeRow[];
 }
 
-const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+const hunkHeader = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
 /**
- * The lines of a unified difference. What does not read like one is shown as it is.
+ * Parses a unified diff. Lines of any other text become unchanged lines.
  *
  * @example
- * readDiff("@@ -1 +1 @@\n-a\n+b\n").map(({ kind }) => kind); // ["place", "removed", "added"]
+ * parseDiff("@@ -1 +1 @@\n-a\n+b\n").map(({ kind }) => kind); // ["hunk", "removed", "added"]
  */
-export function readDiff(diff: string): DiffLine[] {
+export function parseDiff(diff: string): DiffLine[] {
   const texts = diff.split("\n");
   if (texts.at(-1) === "") texts.pop();
   let [before, after] = [1, 1];
   return texts.map((text): DiffLine => {
-    const [, first, second] = place.exec(text) ?? [];
+    const [, first, second] = hunkHeader.exec(text) ?? [];
     if (first !== undefined) {
       [before, after] = [Number(first), Number(second)];
-      return { kind: "place", text, before: null, after: null };
+      return { kind: "hunk", text, before: null, after: null };
     }
     const rest = text.slice(1);
     if (text.startsWith("+")) return { kind: "added", text: rest, before: null, after: after++ };
@@ -43,14 +43,14 @@ export function readDiff(diff: string): DiffLine[] {
   });
 }
 
-/** The files of some changes, each once, in the order in which they were first changed. */
-export function byFile(rows: readonly ChangeRow[]): ChangedFile[] {
+/** Groups changes by file, in the order of the first change. */
+export function groupByFile(rows: readonly ChangeRow[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   for (const row of rows) {
     const file = files.get(row.path) ?? { path: row.path, kind: row.kind, linesAdded: 0, linesRemoved: 0, changes: [] };
     files.set(row.path, {
       path: row.path,
-      // What was made here and changed afterwards is new all the same.
+      // A file that the run created and then modified still counts as created.
       kind: file.kind === "created" && row.kind === "modified" ? "created" : row.kind,
       linesAdded: file.linesAdded + row.linesAdded,
       linesRemoved: file.linesRemoved + row.linesRemoved,

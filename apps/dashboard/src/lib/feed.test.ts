@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FeedSink, openFeed } from "./feed.ts";
 
-/** Stands in for the browser's: the test says what the server does. */
+/** A fake of the browser class. The test sends the events of the server. */
 class FakeSource extends EventTarget {
   static opened: FakeSource[] = [];
   onopen: (() => void) | null = null;
@@ -24,7 +24,7 @@ class FakeSource extends EventTarget {
   }
 }
 
-/** A channel whose other end is the test. */
+/** A fake channel. The test is the other end. */
 class FakeChannel {
   static last: FakeChannel;
   onmessage: ((event: { data: unknown }) => void) | null = null;
@@ -39,7 +39,7 @@ class FakeChannel {
   }
 }
 
-let heard: string[];
+let received: string[];
 let position: number;
 let sink: FeedSink;
 
@@ -48,17 +48,17 @@ beforeEach(() => {
   vi.stubGlobal("EventSource", FakeSource);
   vi.stubGlobal("navigator", {});
   FakeSource.opened = [];
-  heard = [];
+  received = [];
   position = 7;
   sink = {
     position: () => position,
     change: (change) => {
       position = change.position;
-      heard.push(`change ${change.position}`);
+      received.push(`change ${change.position}`);
     },
-    live: (event) => heard.push(`live ${event.kind}`),
-    resync: () => heard.push("resync"),
-    connection: (state) => heard.push(state),
+    live: (event) => received.push(`live ${event.kind}`),
+    resync: () => received.push("resync"),
+    connection: (state) => received.push(state),
   };
 });
 
@@ -76,16 +76,16 @@ function latest(): FakeSource {
 const change = { position: 9, sessions: [], runs: [] };
 
 describe("a stream", () => {
-  it("passes on what the daemon sends", () => {
+  it("delivers the events of the daemon", () => {
     openFeed(sink);
     latest().onopen?.();
     latest().send("change", change);
     latest().send("live", { kind: "text.delta" });
     latest().send("resync", {});
-    expect(heard).toEqual(["up", "change 9", "live text.delta", "resync"]);
+    expect(received).toEqual(["up", "change 9", "live text.delta", "resync"]);
   });
 
-  it("is opened anew from where the page is by then, ever more slowly until it works", () => {
+  it("reopens from the current position, with a growing delay until it works", () => {
     openFeed(sink);
     expect(latest().url).toBe("/api/events?after=7");
     latest().send("change", change);
@@ -102,10 +102,10 @@ describe("a stream", () => {
     latest().onerror?.();
     vi.advanceTimersByTime(500);
     expect(FakeSource.opened).toHaveLength(4);
-    expect(heard).toEqual(["change 9", "down", "down", "up", "down"]);
+    expect(received).toEqual(["change 9", "down", "down", "up", "down"]);
   });
 
-  it("is opened at once when asked, and only once", () => {
+  it("reopens at once on a retry, and only once", () => {
     const feed = openFeed(sink);
     latest().onerror?.();
     feed.retry();
@@ -132,24 +132,24 @@ describe("several tabs", () => {
 
   const say = (message: unknown): void => FakeChannel.last.onmessage?.({ data: message });
 
-  it("that do not lead open no stream, and hear what the leader passes on", () => {
+  it("without the lock open no stream and receive the events of the leader", () => {
     openFeed(sink);
     expect(FakeChannel.last.posted).toEqual([{ kind: "hello" }]);
     say({ kind: "connection", state: "up" });
     say({ kind: "change", change });
-    expect(heard).toEqual(["up", "change 9"]);
+    expect(received).toEqual(["up", "change 9"]);
     expect(FakeSource.opened).toHaveLength(0);
   });
 
-  it("that are behind a new leader load anew; those that are not go on", () => {
+  it("reload if they are behind a new leader", () => {
     openFeed(sink);
     say({ kind: "leading", after: 7 });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     say({ kind: "leading", after: 8 });
-    expect(heard).toEqual(["resync"]);
+    expect(received).toEqual(["resync"]);
   });
 
-  it("take over from where they are, pass everything on and answer those that come", () => {
+  it("take over from their position, forward every event and answer new tabs", () => {
     openFeed(sink);
     say({ kind: "change", change });
     takeLead?.();
@@ -166,7 +166,7 @@ describe("several tabs", () => {
     ]);
   });
 
-  it("ask the leader to try at once", () => {
+  it("request an immediate retry from the leader", () => {
     const feed = openFeed(sink);
     feed.retry();
     expect(FakeChannel.last.posted.at(-1)).toEqual({ kind: "retry" });

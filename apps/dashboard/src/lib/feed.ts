@@ -1,15 +1,15 @@
 import type { LiveEvent } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
 
-/** What a feed tells its tab. */
+/** Receives the events of a feed in one tab. */
 export interface FeedSink {
-  /** How far this tab has followed the stream. */
+  /** The last position that this tab has received. */
   position(): number;
   change(change: RecordChange): void;
   live(event: LiveEvent): void;
-  /** Something was missed: load everything anew. */
+  /** The tab has missed events and must reload everything. */
   resync(): void;
-  /** `down`: the stream broke, or never opened. The feed tries again by itself. */
+  /** `down`: the stream broke or did not open. The feed reconnects by itself. */
   connection(state: "up" | "down"): void;
 }
 
@@ -18,37 +18,37 @@ type Message =
   | { kind: "live"; event: LiveEvent }
   | { kind: "resync" }
   | { kind: "connection"; state: "up" | "down" }
-  /** A new leader streams from here: a tab that is behind has missed something. */
+  /** A new leader streams from this position. A tab behind it has missed events. */
   | { kind: "leading"; after: number }
-  /** A new tab asks how things stand. */
+  /** A new tab requests the state of the connection. */
   | { kind: "hello" }
-  /** Somebody logged in, or asks to try at once. */
+  /** A tab logged in or requests an immediate retry. */
   | { kind: "retry" };
 
-const name = "troupe.feed";
+const channelName = "troupe.feed";
 const retryMsMin = 500;
 const retryMsMax = 10_000;
 
 /**
- * The daemon's events, over one connection per browser.
+ * Receives the daemon's events over one connection per browser.
  *
- * A browser opens six connections to one origin, and a stream holds one for good: a seventh tab would hang. So the tab
- * that holds the lock streams, and passes everything on to the others; when it goes, the next one takes over. Where
- * locks or channels are missing each tab streams for itself.
+ * A browser opens at most six connections to one origin, and a stream occupies one of them: a seventh tab would hang. So
+ * the tab that holds a Web Lock streams and forwards every event to the other tabs. When it closes, the next tab takes
+ * over. Without locks or channels, each tab opens its own stream.
  */
 export function openFeed(sink: FeedSink): { retry(): void } {
-  const channel = "BroadcastChannel" in globalThis && "locks" in navigator ? new BroadcastChannel(name) : null;
+  const channel = "BroadcastChannel" in globalThis && "locks" in navigator ? new BroadcastChannel(channelName) : null;
   let leader: { retry(): void } | null = null;
   let state: "up" | "down" = "down";
 
-  const tell = (message: Message): void => {
+  const publish = (message: Message): void => {
     deliver(sink, message);
     channel?.postMessage(message);
     if (message.kind === "connection") state = message.state;
   };
   const lead = (): Promise<never> => {
     channel?.postMessage({ kind: "leading", after: sink.position() } satisfies Message);
-    leader = stream(sink, tell);
+    leader = stream(sink, publish);
     return new Promise(() => {});
   };
 
@@ -59,8 +59,8 @@ export function openFeed(sink: FeedSink): { retry(): void } {
       else if (leader) channel.postMessage({ kind: "connection", state } satisfies Message);
     };
     channel.postMessage({ kind: "hello" } satisfies Message);
-    // Held until the tab goes: what `lead` returns never settles.
-    navigator.locks.request(name, lead).catch(lead);
+    // The tab keeps the lock until it closes, because the promise of `lead` never settles.
+    navigator.locks.request(channelName, lead).catch(lead);
   } else void lead();
 
   return {
@@ -80,12 +80,12 @@ function deliver(sink: FeedSink, message: Message): void {
 }
 
 /**
- * One stream, opened anew whenever it breaks.
+ * A stream that reopens when it breaks.
  *
- * EventSource would reconnect by itself, but gives up for good on any answer but 200 and asks from where the page was
- * loaded. Asking from where the tab is now needs no memory on either side.
+ * EventSource reconnects by itself, but it gives up after any status except 200 and requests the position of the page
+ * load again. A new EventSource requests the current position of the tab.
  */
-function stream(sink: FeedSink, tell: (message: Message) => void): { retry(): void } {
+function stream(sink: FeedSink, publish: (message: Message) => void): { retry(): void } {
   let source: EventSource | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let retryMs = retryMsMin;
@@ -93,21 +93,21 @@ function stream(sink: FeedSink, tell: (message: Message) => void): { retry(): vo
   const open = (): void => {
     clearTimeout(timer);
     source?.close();
-    const opened = new EventSource(`/api/events?after=${Math.max(0, sink.position())}`);
-    source = opened;
-    opened.onopen = () => {
+    const eventSource = new EventSource(`/api/events?after=${Math.max(0, sink.position())}`);
+    source = eventSource;
+    eventSource.onopen = () => {
       retryMs = retryMsMin;
-      tell({ kind: "connection", state: "up" });
+      publish({ kind: "connection", state: "up" });
     };
-    opened.onerror = () => {
-      opened.close();
+    eventSource.onerror = () => {
+      eventSource.close();
       timer = setTimeout(open, retryMs);
       retryMs = Math.min(retryMs * 2, retryMsMax);
-      tell({ kind: "connection", state: "down" });
+      publish({ kind: "connection", state: "down" });
     };
-    opened.addEventListener("change", ({ data }) => tell({ kind: "change", change: JSON.parse(data) }));
-    opened.addEventListener("live", ({ data }) => tell({ kind: "live", event: JSON.parse(data) }));
-    opened.addEventListener("resync", () => tell({ kind: "resync" }));
+    eventSource.addEventListener("change", ({ data }) => publish({ kind: "change", change: JSON.parse(data) }));
+    eventSource.addEventListener("live", ({ data }) => publish({ kind: "live", event: JSON.parse(data) }));
+    eventSource.addEventListener("resync", () => publish({ kind: "resync" }));
   };
   open();
   return {

@@ -32,7 +32,7 @@ const baseRun = RunRow.parse({
   lastEventAt: "2026-01-01T00:00:00.000Z",
 });
 
-/** Complete rows for tests. A test gives only the fields that it is about. */
+/** A complete row. A test gives only the fields that matter to it. */
 export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
   return { ...baseRun, session: "s1", ...part };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  costWords,
+  costText,
   firstLine,
   formatAge,
   formatCost,
@@ -32,7 +32,7 @@ describe("a duration", () => {
   });
 });
 
-describe("the time of what still runs", () => {
+describe("the duration of an active run", () => {
   it.each([
     [-1_000, "0s"],
     [999, "0s"],
@@ -91,7 +91,7 @@ describe("a cost", () => {
     ["nothing to know before that", { costUsd: null, iterations: 0, totalTokens: 0 }, "–"],
     ["nothing, where that is known", { costUsd: 0, iterations: 2, totalTokens: 9 }, "$0"],
   ])("of a run is %s", (_sentence, run, expected) => {
-    expect(costWords(run)).toBe(expected);
+    expect(costText(run)).toBe(expected);
   });
 });
 
@@ -106,6 +106,6 @@ describe("the first line of a text", () => {
   });
 });
 
-it("a short id is the end, where ids of one moment differ", () => {
+it("a short id is the end of an id", () => {
   expect(shortId("0198f2aa-0000-7000-8000-00000000abcd")).toBe("0000abcd");
 });

@@ -4,7 +4,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * A duration in the two units that matter. Negative ones (clocks of two machines) are 0.
+ * A duration in its two largest units. Negative durations, from clocks that differ, are 0.
  *
  * @example
  * formatDuration(187_000); // "3m 07s"
@@ -12,17 +12,17 @@ const day = 24 * hour;
 export function formatDuration(durationMs: number): string {
   const ms = Math.max(0, durationMs);
   if (ms < second) return `${Math.round(ms)}ms`;
-  // Cut, not rounded: 9 960 ms is not yet ten seconds, and 59.9 s is not yet a minute.
+  // Truncated, not rounded: 9 960 ms must not read as ten seconds.
   if (ms < 10 * second) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
-  return coarse(ms);
+  return wholeSeconds(ms);
 }
 
-/** The same for what still runs: whole seconds, so that it ticks instead of trembling. */
+/** The duration of a run in progress, in whole seconds, so that it ticks evenly. */
 export function formatElapsed(durationMs: number): string {
-  return coarse(Math.max(0, durationMs));
+  return wholeSeconds(Math.max(0, durationMs));
 }
 
-/** How long ago, in one unit. */
+/** An age in its largest unit. */
 export function formatAge(ageMs: number): string {
   if (ageMs < 2 * second) return "now";
   if (ageMs < minute) return `${Math.floor(ageMs / second)}s ago`;
@@ -32,7 +32,7 @@ export function formatAge(ageMs: number): string {
 }
 
 /**
- * A count that fits a narrow column. Cut, not rounded, so that 999 999 never reads as a million.
+ * A count for a narrow column. Truncated, not rounded, so that 999 999 does not read as a million.
  *
  * @example
  * formatCount(12_345); // "12.3k"
@@ -44,7 +44,7 @@ export function formatCount(count: number): string {
 }
 
 /**
- * An amount of money: what is unknown is said to be, and nothing that was spent reads as zero.
+ * A cost. An unknown cost reads as unknown, and only zero reads as zero.
  *
  * @example
  * formatCost(0.00234); // "$0.0023"
@@ -57,12 +57,12 @@ export function formatCost(costUsd: number | null): string {
   return `$${costUsd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** What a run has cost. Before its first model call there is nothing to know. */
-export function costWords(run: { costUsd: number | null; iterations: number; totalTokens: number }): string {
+/** The cost of a run; a dash before its first model call. */
+export function costText(run: { costUsd: number | null; iterations: number; totalTokens: number }): string {
   return run.costUsd === null && run.iterations === 0 && run.totalTokens === 0 ? "–" : formatCost(run.costUsd);
 }
 
-/** The first line of a text, cut for a row that shows one line of it anyway. */
+/** The first line of a text, cut to a length. */
 export function firstLine(text: string, charsMax = 240): string {
   const line =
     text
@@ -72,12 +72,12 @@ export function firstLine(text: string, charsMax = 240): string {
   return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line;
 }
 
-/** Ids are long: enough of the end, where two of one moment differ. */
+/** The end of an id, where ids of the same moment differ. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }
 
-function coarse(ms: number): string {
+function wholeSeconds(ms: number): string {
   if (ms < minute) return `${Math.floor(ms / second)}s`;
   if (ms < hour) return pair(ms, minute, "m", second, "s");
   if (ms < day) return pair(ms, hour, "h", minute, "m");
@@ -91,4 +91,22 @@ function pair(ms: number, large: number, largeUnit: string, small: number, small
 
 function scaled(count: number, unit: number): string {
   return String(Math.floor((count / unit) * 10) / 10);
+}
+
+/**
+ * Invisible characters: controls, changes of the writing direction, characters without width, and rare line ends. Line
+ * feed and tab are not in this set.
+ */
+const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * Makes invisible characters visible, so that a person approves exactly the text that they read.
+ *
+ * @example
+ * reveal("rm \u202etxt.a"); // "rm ⟨U+202E⟩txt.a"
+ */
+export function reveal(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(invisible, (character) => {
+    return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
 }

@@ -1,47 +1,47 @@
 import type { HostRow } from "@troupe/core";
 
-/** Whether it still may run something. */
-export function isThere({ status }: Pick<HostRow, "status">): boolean {
+/** True for a host that can still run something. */
+export function isOnline({ status }: Pick<HostRow, "status">): boolean {
   return status !== "gone";
 }
 
-/** Those who are there before those who have gone; otherwise as they come, so that no row moves away from a pointer. */
-export function inOrder(rows: readonly HostRow[]): HostRow[] {
-  return [...rows.filter(isThere), ...rows.filter((row) => !isThere(row))];
+/** Online hosts first. Otherwise the order stays, so that rows do not move under the pointer. */
+export function sortHosts(rows: readonly HostRow[]): HostRow[] {
+  return [...rows.filter(isOnline), ...rows.filter((row) => !isOnline(row))];
 }
 
-/** Whether it is the process that serves this page. */
-export function isOwn(row: Pick<HostRow, "role" | "pid">, status: { pid: number } | null): boolean {
+/** True for the process that serves this page. */
+export function isPageServer(row: Pick<HostRow, "role" | "pid">, status: { pid: number } | null): boolean {
   return row.role !== "worker" && row.pid === status?.pid;
 }
 
-/** Enough of a definition's hash to tell two of them apart. */
+/** The start of a definition's hash, which is enough to see a difference. */
 export function shortHash(hash: string): string {
   return hash.slice(0, 8);
 }
 
-/** Agents of which hosts that are there have different definitions: which one does a run then depends on who takes it. */
-export function disputedAgents(rows: readonly HostRow[]): ReadonlySet<string> {
+/** Agents with different definitions on online hosts. The host that takes a run decides which definition it follows. */
+export function conflictingAgents(rows: readonly HostRow[]): ReadonlySet<string> {
   const first = new Map<string, string>();
-  const disputed = new Set<string>();
-  for (const { id, hash } of rows.filter(isThere).flatMap(({ agents }) => agents)) {
-    if ((first.get(id) ?? hash) !== hash) disputed.add(id);
+  const conflicting = new Set<string>();
+  for (const { id, hash } of rows.filter(isOnline).flatMap(({ agents }) => agents)) {
+    if ((first.get(id) ?? hash) !== hash) conflicting.add(id);
     first.set(id, hash);
   }
-  return disputed;
+  return conflicting;
 }
 
-/** All hosts in one line. */
-export function hostTotals(rows: readonly HostRow[]): { there: number; busy: number; capacity: number } {
-  const there = rows.filter(isThere);
-  const sum = (of: (row: HostRow) => number): number => there.reduce((total, row) => total + of(row), 0);
-  return { there: there.length, busy: sum(({ busy }) => busy), capacity: sum(({ capacity }) => capacity) };
+/** The sums of all online hosts. */
+export function hostTotals(rows: readonly HostRow[]): { online: number; busy: number; capacity: number } {
+  const online = rows.filter(isOnline);
+  const sum = (count: (row: HostRow) => number): number => online.reduce((total, row) => total + count(row), 0);
+  return { online: online.length, busy: sum(({ busy }) => busy), capacity: sum(({ capacity }) => capacity) };
 }
 
-/** More than this at once is told as a number. */
+/** An announcement counts more hosts than this instead of naming them. */
 const namedMax = 3;
 
-/** Who came, who drains and who has gone since, for those who hear the page; null where nothing of that has changed. */
+/** Announces changed statuses of hosts to screen readers; `null` without a change. */
 export function announceHosts(before: readonly HostRow[], after: readonly HostRow[]): string | null {
   const known = new Map(before.map((row) => [row.host, row.status]));
   const changed = after.filter(({ host, status }) => (known.get(host) ?? "gone") !== status);
@@ -53,9 +53,9 @@ export function announceHosts(before: readonly HostRow[], after: readonly HostRo
   return parts.filter((part) => part !== null).join(". ") || null;
 }
 
-/** Where a worker finds the server that this daemon is connected to, as far as the daemon's word for its bus tells. */
-export function serverOf(bus: string): string {
+/** The NATS URL for a worker on another machine, from the daemon's description of its bus. */
+export function natsUrlOf(bus: string): string {
   const [server = ""] = /(nats|tls):\/\/[^\s,]+/.exec(bus) ?? [];
-  const isOfThisMachineAlone = /\/\/(127\.|localhost|\[::1\])/.test(server);
-  return server === "" || isOfThisMachineAlone ? "nats://SERVER:4222" : server;
+  const isLoopback = /\/\/(127\.|localhost|\[::1\])/.test(server);
+  return server === "" || isLoopback ? "nats://SERVER:4222" : server;
 }

@@ -1,4 +1,4 @@
-/** Whether a key is meant for the page: no modifier, not typed into a field, no dialog in front. */
+/** True for a key without modifiers, outside of input fields and dialogs. */
 export function isPlainKey(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (document.querySelector("dialog[open]")) return false;

@@ -2,7 +2,7 @@ import { createContext, useContext, useSyncExternalStore } from "react";
 import type { Daemon } from "./daemon.ts";
 import type { PageState, PageStore } from "./store.ts";
 
-/** What every component may reach: the store to read, the daemon to ask. */
+/** Available to every component. */
 export interface Page {
   store: PageStore;
   daemon: Daemon;
@@ -10,7 +10,7 @@ export interface Page {
 
 export const PageContext = createContext<Page | null>(null);
 
-/** A part of the store's state. The selector must return a part as it is, or a primitive: never a new object. */
+/** Selects a part of the store's state. The selector must not create objects: it returns a part or a primitive. */
 export function usePage<T>(select: (state: PageState) => T): T {
   const { store } = usePageContext();
   return useSyncExternalStore(store.subscribe, () => select(store.state()));
@@ -22,6 +22,6 @@ export function useDaemon(): Daemon {
 
 function usePageContext(): Page {
   const page = useContext(PageContext);
-  if (!page) throw new Error("used outside of PageContext");
+  if (!page) throw new Error("usePage and useDaemon need a PageContext");
   return page;
 }

@@ -15,10 +15,10 @@ const roles = [
   "other",
 ] as const;
 
-/** What an agent is for, as far as its icon tells. */
+/** The role of an agent, for its icon. */
 export type Role = (typeof roles)[number];
 
-const kin: Readonly<Record<string, Role>> = {
+const synonyms: Readonly<Record<string, Role>> = {
   root: "main",
   orchestrator: "main",
   lead: "main",
@@ -42,16 +42,16 @@ const kin: Readonly<Record<string, Role>> = {
 };
 
 /**
- * The role that an agent's id speaks of, by the first of its words that is known.
+ * The role of an agent, by the first known word in its id.
  *
  * @example
  * roleOf("senior-coder"); // "coder"
  */
 export function roleOf(agent: string): Role {
   for (const word of agent.toLowerCase().split(/[^a-z0-9]+/)) {
-    const own = roles.find((role) => role === word);
-    if (own) return own;
-    if (Object.hasOwn(kin, word)) return kin[word] ?? "other";
+    const exact = roles.find((role) => role === word);
+    if (exact) return exact;
+    if (Object.hasOwn(synonyms, word)) return synonyms[word] ?? "other";
   }
   return "other";
 }

@@ -1,49 +1,49 @@
 /**
- * Rows by id, each with the journal position of the batch that brought it.
+ * Rows by id, each with the journal position of its batch.
  *
- * The same row reaches a page by several ways (first load, stream, another tab) in any order and more than once. A row
- * is replaced only by one of a later position, so nothing that arrives late can turn a page back.
+ * The same row reaches a page several times and in any order: by the first load, the stream or another tab. Only a row
+ * with a later position replaces a row, so a late arrival cannot restore an old state.
  *
  * @example
  * const rows = new Rows<{ id: string; status: string }>((row) => row.id);
  * rows.put(7, { id: "a", status: "completed" });
- * rows.put(5, { id: "a", status: "running" }); // false: older than what is there
+ * rows.put(5, { id: "a", status: "running" }); // false: the stored row is newer
  */
 export class Rows<T> {
   readonly #idOf: (row: T) => string;
-  readonly #seen = new Map<string, { position: number; row: T }>();
+  readonly #entries = new Map<string, { position: number; row: T }>();
 
   constructor(idOf: (row: T) => string) {
     this.#idOf = idOf;
   }
 
-  /** Whether the row was taken. */
+  /** False if the stored row is as new or newer. */
   put(position: number, row: T): boolean {
     const id = this.#idOf(row);
-    const known = this.#seen.get(id);
-    if (known && known.position >= position) return false;
-    this.#seen.set(id, { position, row });
+    const stored = this.#entries.get(id);
+    if (stored && stored.position >= position) return false;
+    this.#entries.set(id, { position, row });
     return true;
   }
 
   get(id: string): T | undefined {
-    return this.#seen.get(id)?.row;
+    return this.#entries.get(id)?.row;
   }
 
-  /** A copy that later changes leave alone. */
+  /** Returns a copy, which later changes do not affect. */
   toMap(): Map<string, T> {
-    return new Map(Array.from(this.#seen, ([id, { row }]) => [id, row]));
+    return new Map(Array.from(this.#entries, ([id, { row }]) => [id, row]));
   }
 
   values(): T[] {
-    return Array.from(this.#seen.values(), ({ row }) => row);
+    return Array.from(this.#entries.values(), ({ row }) => row);
   }
 
   delete(id: string): void {
-    this.#seen.delete(id);
+    this.#entries.delete(id);
   }
 
   get size(): number {
-    return this.#seen.size;
+    return this.#entries.size;
   }
 }

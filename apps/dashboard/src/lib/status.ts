@@ -1,70 +1,104 @@
-import type { SessionRow } from "@troupe/core";
+import type { RunRow, SessionRow } from "@troupe/core";
 import type { RecordStatus } from "@troupe/core/internal";
 
 const active: ReadonlySet<RecordStatus> = new Set(["pending", "running"]);
 const failure: ReadonlySet<RecordStatus> = new Set(["failed", "timeout"]);
 
-/** Whether more is to come. */
+/** True for a run or session that has not ended. */
 export function isActive(row: { status: RecordStatus }): boolean {
   return active.has(row.status);
 }
 
-/** What an operator has to look at. A cancel was somebody's wish, so it is none. */
+/** True for an end that needs attention. A cancellation is intended, so it does not count. */
 export function isFailure(row: { status: RecordStatus }): boolean {
   return failure.has(row.status);
 }
 
-/** A row as far as its badge is concerned. */
-export interface Standing {
+/** The fields of a row that its badge shows. */
+export interface StatusFields {
   status: RecordStatus;
   exactStatus?: string;
   queuePosition?: number | null;
 }
 
-/** What a run that goes on is really at. Each has a glyph and a colour of its own. */
-const standstills = ["queued", "waiting", "paused", "parked"] as const;
+/** Exact statuses of active runs that have their own glyph and colour. */
+const idleStatuses = ["queued", "waiting", "paused", "parked"] as const;
 
-export type StatusKind = RecordStatus | (typeof standstills)[number];
+export type StatusKind = RecordStatus | (typeof idleStatuses)[number];
 
-/** The record's status, or what stands still in it. */
-export function statusKind(row: Standing): StatusKind {
-  const standstill = standstills.find((kind) => kind === row.exactStatus);
-  return standstill !== undefined && isActive(row) ? standstill : row.status;
+/** The exact status for an idle run, otherwise the status of the record. */
+export function statusKind(row: StatusFields): StatusKind {
+  const idle = idleStatuses.find((kind) => kind === row.exactStatus);
+  return idle !== undefined && isActive(row) ? idle : row.status;
 }
 
 /**
- * The words of a badge: the machine's own where they are finer than the record's.
+ * The text of a badge. It prefers the exact status of the state machine to the status of the record.
  *
  * @example
- * statusWord({ status: "pending", exactStatus: "queued", queuePosition: 3 }); // "queued 3"
+ * statusText({ status: "pending", exactStatus: "queued", queuePosition: 3 }); // "queued 3"
  */
-export function statusWord(row: Standing): string {
+export function statusText(row: StatusFields): string {
   const kind = statusKind(row);
-  if (kind !== row.exactStatus && standstills.some((standstill) => standstill === row.exactStatus)) return kind;
+  if (kind !== row.exactStatus && idleStatuses.some((idle) => idle === row.exactStatus)) return kind;
   if (kind === "waiting") return "waiting for approval";
   if (kind === "queued" && typeof row.queuePosition === "number") return `queued ${row.queuePosition}`;
   return (row.exactStatus || row.status).replaceAll("_", " ");
 }
 
-const bailouts: Readonly<Record<string, string>> = {
-  max_iterations: "all its steps were used",
-  max_tool_calls: "all its tool calls were used",
-  max_tokens: "all its tokens were used",
-  max_cost: "all that it may cost was spent",
-  max_context: "its conversation outgrew the model",
-  timeout: "its time was over",
+const limits: Readonly<Record<string, string>> = {
+  max_iterations: "the limit of steps was reached",
+  max_tool_calls: "the limit of tool calls was reached",
+  max_tokens: "the limit of tokens was reached",
+  max_cost: "the cost limit was reached",
+  max_context: "the conversation no longer fits the model",
+  timeout: "the time limit was reached",
   repeated_calls: "repeated calls: the same call with the same arguments, again and again",
 };
 
-/** Which limit ended a run, in words. */
-export function bailoutWords(reason: string): string {
-  return bailouts[reason] ?? reason.replaceAll("_", " ");
+/** Names the limit that ended a run. */
+export function bailoutText(reason: string): string {
+  return limits[reason] ?? reason.replaceAll("_", " ");
 }
 
-/** Said wherever a demo's rows are shown. */
+/** Every view of a demo session shows this label. */
 export const demoLabel = "Demo: scripted, no model was called";
 
-/** When a session was asked something last: once, or in its newest turn. */
-export function askedAt({ startedAt, turnStartedAt }: Pick<SessionRow, "startedAt" | "turnStartedAt">): number {
+/** The start of the latest turn of a session. */
+export function turnStartOf({ startedAt, turnStartedAt }: Pick<SessionRow, "startedAt" | "turnStartedAt">): number {
   return Date.parse(turnStartedAt ?? startedAt);
+}
+
+/**
+ * Announces the runs of a session that have ended; `null` if there are none. One run is named, several are counted,
+ * because fifty ends in one second must not become fifty sentences.
+ */
+export function announceEnded(before: ReadonlyMap<string, RunRow>, after: ReadonlyMap<string, RunRow>): string | null {
+  const ended: RunRow[] = [];
+  for (const run of after.values()) {
+    const known = before.get(run.run);
+    if (!isActive(run) && known && isActive(known)) ended.push(run);
+  }
+  const [first] = ended;
+  if (!first) return null;
+  if (ended.length === 1) return `${first.agent} ${statusText(first)}`;
+  const counts = new Map<RecordStatus, number>();
+  for (const run of ended) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count} ${count === 1 ? "run" : "runs"} ${status}`).join(", ");
+}
+
+/**
+ * Computes the queue position of each queued run among its siblings. When a run starts, the record sends only its row and
+ * not the rows of the runs behind it, so that a queue of 1,000 runs does not cause 1,000 rows for each start.
+ */
+export function withQueuePositions(runs: ReadonlyMap<string, RunRow>): Map<string, RunRow> {
+  const positioned = new Map(runs);
+  const queued = [...runs.values()].filter(({ exactStatus, parentRun }) => exactStatus === "queued" && parentRun);
+  const lengths = new Map<string | null, number>();
+  for (const run of queued.sort((a, b) => a.order - b.order)) {
+    const queuePosition = (lengths.get(run.parentRun) ?? 0) + 1;
+    lengths.set(run.parentRun, queuePosition);
+    if (run.queuePosition !== queuePosition) positioned.set(run.run, { ...run, queuePosition });
+  }
+  return positioned;
 }

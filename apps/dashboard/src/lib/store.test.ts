@@ -5,7 +5,7 @@ import { settledMax } from "./approvals.ts";
 import { approvalRow, runRow, sessionRow } from "./fixtures.test-helper.ts";
 import { PageStore, sessionsMax } from "./store.ts";
 
-/** A store whose frames the test draws itself. */
+/** A store with frames that the test draws. */
 let frames: (() => void)[];
 let store: PageStore;
 
@@ -42,7 +42,7 @@ function opened(): void {
 }
 
 describe("rows", () => {
-  it("are what the latest position says, in whatever order and however often changes arrive", () => {
+  it("have the latest position, with any order and number of changes", () => {
     const changes = [
       change(11, { runs: [runRow({ run: "r2", status: "pending" })] }),
       change(12, { runs: [completed] }),
@@ -65,7 +65,7 @@ describe("rows", () => {
     }
   });
 
-  it("do not go back when a load arrives later than the changes that followed it", () => {
+  it("do not go back when a load arrives after newer changes", () => {
     store.openSession("s1");
     store.loadSessions(10, []);
     store.apply(change(11, { runs: [completed] }));
@@ -78,7 +78,7 @@ describe("rows", () => {
     expect(shown()).toEqual({ r0: "running", r1: "completed" });
   });
 
-  it("of a tree are not shown before the whole tree is there", () => {
+  it("of a tree appear only with the whole tree", () => {
     store.openSession("s1");
     store.loadSessions(10, []);
     store.apply(change(11, { runs: [completed] }));
@@ -86,7 +86,7 @@ describe("rows", () => {
     expect(store.state().open?.state).toBe("loading");
   });
 
-  it("that queue move up when a sibling starts, whose row alone is sent", () => {
+  it("move up in the queue when the row of a started sibling arrives", () => {
     const queued = { parentRun: "r1", status: "pending", exactStatus: "queued" } as const;
     opened();
     const [first, second] = [1, 2].map((order) => runRow({ ...queued, run: `q${order}`, order, queuePosition: order }));
@@ -96,7 +96,7 @@ describe("rows", () => {
     expect(store.state().open?.runs.get("q2")?.queuePosition).toBe(1);
   });
 
-  it("of other sessions are not kept", () => {
+  it("of other sessions are ignored", () => {
     opened();
     store.apply(change(11, { runs: [runRow({ run: "x", session: "s2" })] }));
     expect(shown()).toEqual({ r1: "running" });
@@ -104,7 +104,7 @@ describe("rows", () => {
     expect(shown()).toEqual({});
   });
 
-  it("of a session that is no longer open do not come in with its late load", () => {
+  it("of a closed session are ignored when its load arrives late", () => {
     opened();
     store.openSession("s2");
     store.loadDetail({ position: 12, session: sessionRow({ session: "s1" }), runs: [completed], approvals: [] });
@@ -114,7 +114,7 @@ describe("rows", () => {
 });
 
 describe("sessions", () => {
-  it("stand newest first, and stay so when an old one changes", () => {
+  it("have the newest first, also after a change of an old one", () => {
     const older = sessionRow({ session: "a", startedAt: "2026-01-01T00:00:00.000Z" });
     const newer = sessionRow({ session: "b", startedAt: "2026-01-02T00:00:00.000Z" });
     store.loadSessions(1, [older, newer]);
@@ -123,7 +123,7 @@ describe("sessions", () => {
     expect(store.state().sessions?.map((row) => `${row.session} ${row.status}`)).toEqual(["b running", "a failed"]);
   });
 
-  it("are kept up to a number, the oldest going first", () => {
+  it("have a limit, which evicts the oldest", () => {
     store.loadSessions(1, [sessionRow({ session: "old", startedAt: "2020-01-01T00:00:00.000Z" })]);
     for (let i = 0; i < sessionsMax; i++) store.apply(change(2 + i, { sessions: [sessionRow({ session: `s${i}` })] }));
     draw();
@@ -131,20 +131,20 @@ describe("sessions", () => {
     expect(store.state().sessions?.some((row) => row.session === "old")).toBe(false);
   });
 
-  it("are unknown, not none, until they are loaded", () => {
+  it("are null until they are loaded", () => {
     store.apply(change(1, { sessions: [sessionRow({ session: "a" })] }));
     draw();
     expect(store.state().sessions).toBeNull();
   });
 });
 
-describe("loading anew", () => {
-  it("keeps the old rows on view until the new ones are there, and then shows only those", () => {
+describe("a reload", () => {
+  it("shows the old rows until the new ones arrive, and then only the new ones", () => {
     opened();
     store.beginLoad();
     expect(shown()).toEqual({ r1: "running" });
     expect(store.loaded).toBe(false);
-    // Another database: its positions are lower, and rows of the old one are gone.
+    // Another database has lower positions and other rows.
     store.loadSessions(3, [sessionRow({ session: "s1" })]);
     store.apply(change(4, { runs: [runRow({ run: "r9" })] }));
     expect(shown()).toEqual({ r1: "running" });
@@ -152,7 +152,7 @@ describe("loading anew", () => {
     expect(shown()).toEqual({ r1: "completed", r9: "running" });
   });
 
-  it("keeps changes that arrive while it loads", () => {
+  it("keeps changes that arrive during the load", () => {
     opened();
     store.beginLoad();
     store.apply(change(21, { sessions: [sessionRow({ session: "s1", status: "completed" })], runs: [completed] }));
@@ -163,8 +163,8 @@ describe("loading anew", () => {
   });
 });
 
-describe("the position to go on from", () => {
-  it("follows list and stream, but not a detail, which is ahead of all other sessions", () => {
+describe("the position of the stream", () => {
+  it("follows list and stream, but not a detail, which is ahead", () => {
     opened();
     store.loadDetail({ position: 50, session: sessionRow({ session: "s1" }), runs: [], approvals: [] });
     expect(store.position).toBe(10);
@@ -182,20 +182,20 @@ describe("approvals", () => {
     return Object.fromEntries((store.state().approvals ?? []).map(({ id, state }) => [id, state]));
   };
 
-  it("are unknown, not none, until they are loaded", () => {
+  it("are null until they are loaded", () => {
     store.apply(change(1, { approvals: [waiting] }));
     draw();
     expect(store.state().approvals).toBeNull();
   });
 
-  it("of other sessions are kept as well, oldest first", () => {
+  it("include those of other sessions, oldest first", () => {
     opened();
     store.loadApprovals(10, [approvalRow({ id: "b", session: "s2", requestedAt: "2026-01-01T00:00:09.000Z" })]);
     store.apply(change(11, { approvals: [waiting] }));
     expect(Object.keys(states())).toEqual(["a1", "b"]);
   });
 
-  it("are withdrawn by an answer that was given elsewhere, and do not come back with a late load", () => {
+  it("settle with an answer from another client, and a late load does not restore them", () => {
     store.loadSessions(10, []);
     store.loadApprovals(10, [waiting]);
     expect(states()).toEqual({ a1: "waiting" });
@@ -205,14 +205,14 @@ describe("approvals", () => {
     expect(states()).toEqual({ a1: "approved" });
   });
 
-  it("come with the detail of a session: those that were answered before the page was opened", () => {
+  it("of a session include earlier answered ones, with its detail", () => {
     store.loadSessions(10, []);
     store.loadApprovals(10, []);
     store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [], approvals: [answered] });
     expect(states()).toEqual({ a1: "approved" });
   });
 
-  it("have to be loaded, before the page may say that nothing waits", () => {
+  it("make the store complete when they are loaded", () => {
     store.loadSessions(10, []);
     expect([store.loaded, store.complete]).toEqual([true, false]);
     store.loadApprovals(10, []);
@@ -221,7 +221,7 @@ describe("approvals", () => {
     expect(store.complete).toBe(false);
   });
 
-  it("stay on view while all is loaded anew, and those of another database go", () => {
+  it("stay visible during a reload, and those of another database disappear", () => {
     store.loadSessions(10, []);
     store.loadApprovals(10, [waiting]);
     draw();
@@ -232,27 +232,27 @@ describe("approvals", () => {
     expect(states()).toEqual({ a2: "waiting" });
   });
 
-  it("leave the position of the stream alone: the sessions of before it are still to come", () => {
+  it("do not move the position of the stream, because earlier sessions are still to come", () => {
     store.loadSessions(10, []);
     store.loadApprovals(20, [waiting]);
     expect(store.position).toBe(10);
   });
 
-  it("that wait are all kept; of the others the oldest go first", () => {
+  it("keep every waiting one; a limit evicts the oldest others", () => {
     const at = (i: number): string => new Date(Date.parse("2026-01-01T00:00:00.000Z") + i * 1_000).toISOString();
     const settled = Array.from({ length: settledMax + 2 }, (_, i) =>
       approvalRow({ id: `old${i}`, state: "denied", requestedAt: at(i + 1) }),
     );
     store.loadSessions(1, []);
     store.loadApprovals(1, [approvalRow({ id: "first", requestedAt: at(0) }), ...settled]);
-    const kept = Object.keys(states());
-    expect(kept).toHaveLength(settledMax + 1);
-    expect(kept.slice(0, 2)).toEqual(["first", "old2"]);
+    const ids = Object.keys(states());
+    expect(ids).toHaveLength(settledMax + 1);
+    expect(ids.slice(0, 2)).toEqual(["first", "old2"]);
   });
 });
 
 describe("frames", () => {
-  it("tell listeners once, however many changes one holds", () => {
+  it("notify listeners once for several changes", () => {
     opened();
     let told = 0;
     store.subscribe(() => told++);
@@ -263,7 +263,7 @@ describe("frames", () => {
     expect(store.state().open?.runs.get("r1")?.iterations).toBe(999);
   });
 
-  it("leave parts that did not change as the same objects", () => {
+  it("keep the objects of unchanged parts", () => {
     opened();
     const { sessions, notes } = store.state();
     store.apply(change(11, { runs: [completed] }));
@@ -272,7 +272,7 @@ describe("frames", () => {
     expect(store.state().notes).toBe(notes);
   });
 
-  it("bring nothing for a change that is already known", () => {
+  it("do not come for a known change", () => {
     opened();
     store.apply(change(10, { runs: [completed] }));
     expect(frames).toHaveLength(0);
@@ -290,7 +290,7 @@ describe("live notes", () => {
     detail: "a.md",
   };
 
-  it("say what a run does, until it settles", () => {
+  it("show the activity of a run until it settles", () => {
     opened();
     store.applyLive(event);
     draw();
@@ -303,7 +303,7 @@ describe("live notes", () => {
     expect(store.state().notes.size).toBe(0);
   });
 
-  it("of other sessions are not kept", () => {
+  it("of other sessions are ignored", () => {
     opened();
     store.applyLive({ ...event, session: "s2" });
     draw();
@@ -312,7 +312,7 @@ describe("live notes", () => {
 });
 
 describe("the connection", () => {
-  it("remembers since when it is lost, and forgets it when it is back", () => {
+  it("has a time of loss until it is back", () => {
     store.setConnection("lost");
     expect(store.state().lostAt).toBe(Date.parse("2026-01-01T00:01:00.000Z"));
     store.setConnection("live");

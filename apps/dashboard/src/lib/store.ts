@@ -2,15 +2,14 @@ import type { ApprovalRow, DaemonStatus, LiveEvent, RunRow, SessionDetail, Sessi
 import type { RecordChange } from "@troupe/core/internal";
 import type { ApiProblem } from "./api.ts";
 import { newestApprovals } from "./approvals.ts";
-import { type LiveNote, noteAfter } from "./live-note.ts";
-import { withQueuePositions } from "./queue.ts";
+import { applyLiveEvent, type LiveNote } from "./live-note.ts";
 import { Rows } from "./rows.ts";
-import { askedAt, isActive } from "./status.ts";
+import { isActive, turnStartOf, withQueuePositions } from "./status.ts";
 
-/** `lost` heals by itself; `unauthorised` needs a token. */
+/** The page recovers from `lost` by itself; `unauthorised` needs a token. */
 export type Connection = "connecting" | "live" | "lost" | "unauthorised";
 
-/** The session whose tree is shown. */
+/** The session on screen. */
 export interface OpenSession {
   id: string;
   state: "loading" | "ready" | "missing" | "failed";
@@ -18,28 +17,28 @@ export interface OpenSession {
   runs: ReadonlyMap<string, RunRow>;
 }
 
-/** All that the page knows. Never changed in place: a part that is the same object has not changed. */
+/** The state of the page. It is immutable: a part that is the same object has not changed. */
 export interface PageState {
   connection: Connection;
-  /** When the connection was lost. */
+  /** When the connection was lost; `null` while it is not. */
   lostAt: number | null;
   status: DaemonStatus | null;
   /** Newest first; `null` until loaded. */
   sessions: readonly SessionRow[] | null;
-  /** Of all sessions, oldest first; the waiting ones are all here. `null` until loaded. */
+  /** Of all sessions, oldest first, with every waiting one. `null` until loaded. */
   approvals: readonly ApprovalRow[] | null;
-  /** Why the first load failed. */
+  /** Why loading failed. */
   problem: ApiProblem | null;
-  /** Why the link's token was refused. */
+  /** Why the daemon rejected the token of the link. */
   refusal: ApiProblem | null;
   open: OpenSession | null;
   notes: ReadonlyMap<string, LiveNote>;
 }
 
-/** Newest sessions that are kept: a page left open for weeks stays small. */
+/** The page keeps this many newest sessions, so that it stays small for weeks. */
 export const sessionsMax = 500;
 
-const nothing: PageState = {
+const initialState: PageState = {
   connection: "connecting",
   lostAt: null,
   status: null,
@@ -52,25 +51,25 @@ const nothing: PageState = {
 };
 
 /**
- * The page's one store, outside React.
+ * The store of the page, outside of React.
  *
- * Owns the rows; knows no network. Rows are taken as they come; listeners hear of it once per frame.
- * I1: a row is never replaced by an older one (see `Rows`), so loads and stream may cross.
- * I2: only runs of the open session are kept: memory is bounded by what one tree needs. Approvals are kept of all
- *     sessions, because they are shown wherever somebody is: all that wait, and a bounded number of the others.
- * I3: `position` is how far the *stream* was followed; a session's detail does not move it, being ahead of the others.
+ * It owns the rows and does not use the network. It accepts rows at any time and notifies listeners once per frame.
+ * I1: an older row never replaces a newer one (see `Rows`), so loads and stream may overlap.
+ * I2: it keeps only runs of the open session, so one tree bounds the memory. It keeps approvals of all sessions, because
+ *     every view shows them: every waiting one and a bounded number of settled ones.
+ * I3: `position` is the last position of the *stream*. The detail of a session is ahead of it and does not move it.
  */
 export class PageStore {
-  #state = nothing;
+  #state = initialState;
   #sessions = newSessions();
   #approvals = newApprovals();
   #runs = newRuns();
   #notes = new Map<string, LiveNote>();
   #position = -1;
-  /** While rows are loaded anew the old ones stay on view: a tree is shown whole, never without its parents. */
-  #held = { sessions: true, approvals: true, runs: true };
-  #stale = { sessions: false, approvals: false, runs: false, notes: false };
-  #scheduled = false;
+  /** During a reload the page still shows the old rows, so that a tree never appears without its parents. */
+  #isLoading = { sessions: true, approvals: true, runs: true };
+  #isDirty = { sessions: false, approvals: false, runs: false, notes: false };
+  #isScheduled = false;
   readonly #listeners = new Set<() => void>();
   readonly #schedule: (flush: () => void) => void;
   readonly #now: () => number;
@@ -87,24 +86,24 @@ export class PageStore {
 
   readonly state = (): PageState => this.#state;
 
-  /** Whether the list was loaded since the last `beginLoad`. */
+  /** True if sessions were loaded since the last `beginLoad`. */
   get loaded(): boolean {
-    return !this.#held.sessions;
+    return !this.#isLoading.sessions;
   }
 
-  /** Whether the approvals were as well: without them the page would say that nothing waits. */
+  /** True if approvals were loaded as well. Without them the page would show that none are waiting. */
   get complete(): boolean {
-    return this.loaded && !this.#held.approvals;
+    return this.loaded && !this.#isLoading.approvals;
   }
 
-  /** Where a stream has to go on. */
+  /** The position from which a stream must continue. */
   get position(): number {
     return this.#position;
   }
 
-  /** Forgets all rows, which stay on view until `loadSessions` brings the new ones. */
+  /** Discards all rows. The page shows the old ones until `loadSessions` provides new ones. */
   beginLoad(): void {
-    this.#held = { sessions: true, approvals: true, runs: true };
+    this.#isLoading = { sessions: true, approvals: true, runs: true };
     this.#sessions = newSessions();
     this.#approvals = newApprovals();
     this.#runs = newRuns();
@@ -114,26 +113,26 @@ export class PageStore {
   loadSessions(position: number, rows: readonly SessionRow[]): void {
     for (const row of rows) this.#sessions.put(position, row);
     this.#position = Math.max(this.#position, position);
-    this.#held.sessions = false;
+    this.#isLoading.sessions = false;
     this.set({ problem: null });
-    this.#touch("sessions");
+    this.#markDirty("sessions");
   }
 
   /**
-   * Must be asked for after the sessions, whose position is where the stream goes on: a row that is ahead of the stream
-   * is only told twice, one that is behind it would be missed.
+   * Request approvals after the sessions, because the stream continues from the position of the sessions. A row ahead of
+   * the stream arrives twice; a row behind it would be lost.
    */
   loadApprovals(position: number, rows: readonly ApprovalRow[]): void {
-    this.#held.approvals = false;
-    this.#touch("approvals");
-    this.#takeApprovals(position, rows);
+    this.#isLoading.approvals = false;
+    this.#markDirty("approvals");
+    this.#putApprovals(position, rows);
   }
 
-  /** Chooses the session whose runs are kept. Its rows follow with `loadDetail`. */
+  /** Selects the session whose runs the store keeps. `loadDetail` provides its rows. */
   openSession(id: string | null): void {
     if ((this.#state.open?.id ?? null) === id) return;
     this.#runs = newRuns();
-    this.#held.runs = true;
+    this.#isLoading.runs = true;
     this.#notes = new Map();
     this.set({
       open: id === null ? null : { id, state: "loading", problem: null, runs: new Map() },
@@ -142,13 +141,13 @@ export class PageStore {
   }
 
   loadDetail(detail: SessionDetail): void {
-    if (this.#sessions.put(detail.position, detail.session)) this.#touch("sessions");
-    this.#takeApprovals(detail.position, detail.approvals);
+    if (this.#sessions.put(detail.position, detail.session)) this.#markDirty("sessions");
+    this.#putApprovals(detail.position, detail.approvals);
     if (this.#state.open?.id !== detail.session.session) return;
     for (const run of detail.runs) this.#runs.put(detail.position, run);
-    this.#held.runs = false;
+    this.#isLoading.runs = false;
     this.#setOpen({ state: "ready", problem: null });
-    this.#touch("runs");
+    this.#markDirty("runs");
   }
 
   failDetail(id: string, state: "missing" | "failed", problem: ApiProblem): void {
@@ -156,9 +155,9 @@ export class PageStore {
   }
 
   apply(change: RecordChange): void {
-    for (const row of change.sessions) if (this.#sessions.put(change.position, row)) this.#touch("sessions");
-    this.#takeApprovals(change.position, change.approvals);
-    for (const run of change.runs) if (run.session === this.#state.open?.id) this.#takeRun(change.position, run);
+    for (const row of change.sessions) if (this.#sessions.put(change.position, row)) this.#markDirty("sessions");
+    this.#putApprovals(change.position, change.approvals);
+    for (const run of change.runs) if (run.session === this.#state.open?.id) this.#putRun(change.position, run);
     this.#position = Math.max(this.#position, change.position);
   }
 
@@ -166,8 +165,8 @@ export class PageStore {
     if (event.session !== this.#state.open?.id) return;
     const run = this.#runs.get(event.run);
     if (run && !isActive(run)) return;
-    this.#notes.set(event.run, noteAfter(this.#notes.get(event.run), event, this.#now()));
-    this.#touch("notes");
+    this.#notes.set(event.run, applyLiveEvent(this.#notes.get(event.run), event, this.#now()));
+    this.#markDirty("notes");
   }
 
   setConnection(connection: Connection): void {
@@ -178,51 +177,51 @@ export class PageStore {
 
   set(part: Partial<Omit<PageState, "sessions" | "approvals">>): void {
     this.#state = { ...this.#state, ...part };
-    this.#plan();
+    this.#scheduleFlush();
   }
 
-  #takeApprovals(position: number, rows: readonly ApprovalRow[]): void {
-    for (const row of rows) if (this.#approvals.put(position, row)) this.#touch("approvals");
+  #putApprovals(position: number, rows: readonly ApprovalRow[]): void {
+    for (const row of rows) if (this.#approvals.put(position, row)) this.#markDirty("approvals");
   }
 
-  #takeRun(position: number, run: RunRow): void {
+  #putRun(position: number, run: RunRow): void {
     if (!this.#runs.put(position, run)) return;
-    this.#touch("runs");
-    if (!isActive(run) && this.#notes.delete(run.run)) this.#touch("notes");
+    this.#markDirty("runs");
+    if (!isActive(run) && this.#notes.delete(run.run)) this.#markDirty("notes");
   }
 
   #setOpen(part: Partial<OpenSession>): void {
     if (this.#state.open) this.set({ open: { ...this.#state.open, ...part } });
   }
 
-  #touch(part: "sessions" | "approvals" | "runs" | "notes"): void {
-    this.#stale[part] = true;
-    this.#plan();
+  #markDirty(part: "sessions" | "approvals" | "runs" | "notes"): void {
+    this.#isDirty[part] = true;
+    this.#scheduleFlush();
   }
 
-  #plan(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+  #scheduleFlush(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     this.#schedule(() => this.#flush());
   }
 
   #flush(): void {
-    this.#scheduled = false;
+    this.#isScheduled = false;
     const { open } = this.#state;
-    if (this.#stale.sessions && !this.#held.sessions) {
-      this.#stale.sessions = false;
+    if (this.#isDirty.sessions && !this.#isLoading.sessions) {
+      this.#isDirty.sessions = false;
       this.#state = { ...this.#state, sessions: this.#newestSessions() };
     }
-    if (this.#stale.approvals && !this.#held.approvals) {
-      this.#stale.approvals = false;
-      this.#state = { ...this.#state, approvals: this.#keptApprovals() };
+    if (this.#isDirty.approvals && !this.#isLoading.approvals) {
+      this.#isDirty.approvals = false;
+      this.#state = { ...this.#state, approvals: this.#retainApprovals() };
     }
-    if (this.#stale.runs && open && !this.#held.runs) {
-      this.#stale.runs = false;
+    if (this.#isDirty.runs && open && !this.#isLoading.runs) {
+      this.#isDirty.runs = false;
       this.#state = { ...this.#state, open: { ...open, runs: withQueuePositions(this.#runs.toMap()) } };
     }
-    if (this.#stale.notes) {
-      this.#stale.notes = false;
+    if (this.#isDirty.notes) {
+      this.#isDirty.notes = false;
       this.#state = { ...this.#state, notes: new Map(this.#notes) };
     }
     for (const listener of this.#listeners) listener();
@@ -234,10 +233,10 @@ export class PageStore {
     return sorted.slice(0, sessionsMax);
   }
 
-  #keptApprovals(): ApprovalRow[] {
-    const { kept, dropped } = newestApprovals(this.#approvals.values());
-    for (const row of dropped) this.#approvals.delete(row.id);
-    return kept;
+  #retainApprovals(): ApprovalRow[] {
+    const { retained, evicted } = newestApprovals(this.#approvals.values());
+    for (const row of evicted) this.#approvals.delete(row.id);
+    return retained;
   }
 }
 
@@ -246,8 +245,8 @@ function newApprovals(): Rows<ApprovalRow> {
 }
 
 function newestFirst(a: SessionRow, b: SessionRow): number {
-  const [askedA, askedB] = [askedAt(a), askedAt(b)];
-  if (askedA !== askedB) return askedB - askedA;
+  const [startA, startB] = [turnStartOf(a), turnStartOf(b)];
+  if (startA !== startB) return startB - startA;
   return a.session < b.session ? 1 : -1;
 }
 

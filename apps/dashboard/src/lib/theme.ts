@@ -3,8 +3,8 @@ export type Theme = "system" | "light" | "dark";
 const key = "troupe.theme";
 const themes: readonly Theme[] = ["system", "light", "dark"];
 
-/** The theme chosen on this browser; storage may be switched off, and then nothing is remembered. */
-export function chosenTheme(): Theme {
+/** The stored theme of this browser. Without storage it is `system`. */
+export function storedTheme(): Theme {
   try {
     return themes.find((theme) => theme === localStorage.getItem(key)) ?? "system";
   } catch {
@@ -12,16 +12,16 @@ export function chosenTheme(): Theme {
   }
 }
 
-/** Shows a theme and remembers it. */
-export function chooseTheme(theme: Theme): void {
+/** Applies and stores a theme. */
+export function applyTheme(theme: Theme): void {
   document.documentElement.setAttribute("data-theme", theme);
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // Shown all the same, until the page is loaded again.
+    // Without storage the theme lasts until the next page load.
   }
 }
 
-export function themeAfter(theme: Theme): Theme {
+export function nextTheme(theme: Theme): Theme {
   return themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system";
 }

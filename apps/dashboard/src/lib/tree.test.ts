@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { runRow } from "./fixtures.test-helper.ts";
 import { ancestors, buildTree, nextFailure, type TreeNode, visibleRows } from "./tree.ts";
 
-/** `a(b c(d))`: the shape of a forest, in the order in which it is shown. */
+/** The shape of a forest in display order: `a(b c(d))`. */
 function shape(nodes: readonly TreeNode[]): string {
   return nodes.map(({ run, children }) => run.run + (children.length > 0 ? `(${shape(children)})` : "")).join(" ");
 }
@@ -12,7 +12,7 @@ function run(id: string, parentRun: string | null, order: number, part: Paramete
 }
 
 describe("the tree of a session", () => {
-  it("marks the runs that live on another host than their parent, as far as both are known", () => {
+  it("marks runs on another host than their parent, if both hosts are known", () => {
     const on = (host: string | null) => ({ host });
     const rows = [
       run("a", null, 0, on("daemon")),
@@ -22,11 +22,11 @@ describe("the tree of a session", () => {
       run("e", "a", 4, on(null)),
       run("f", "e", 5, on("worker")),
     ];
-    const marked = visibleRows(buildTree(rows), new Set()).filter(({ node }) => node.elsewhere);
+    const marked = visibleRows(buildTree(rows), new Set()).filter(({ node }) => node.isOnOtherHost);
     expect(marked.map(({ node }) => node.run.run)).toEqual(["b", "d"]);
   });
 
-  it("has a retry right after the attempt before it, whatever else began in between", () => {
+  it("has a retry right after its earlier attempt, even if other runs began in between", () => {
     const rows = [
       run("a", null, 0),
       run("b", "a", 1, { task: "survey" }),
@@ -106,14 +106,14 @@ describe("the tree of a session", () => {
     expect(shape(buildTree(rows.map(([id, parent, order]) => run(id, parent, order))))).toBe(expected);
   });
 
-  it("says which runs wait for their parent, and no longer once it has come", () => {
+  it("marks orphans until their parent arrives", () => {
     const child = run("b", "a", 1);
     expect(buildTree([child])[0]?.orphan).toBe(true);
     const [root] = buildTree([child, run("a", null, 0)]);
     expect([root?.orphan, root?.children[0]?.orphan]).toEqual([false, false]);
   });
 
-  it("counts what is below each run", () => {
+  it("counts the descendants of each run", () => {
     const [root] = buildTree([
       run("a", null, 0),
       run("b", "a", 1, { status: "failed" }),
@@ -133,25 +133,25 @@ describe("the tree of a session", () => {
       run("b2", "a", 3, { task: "survey", attempt: 2 }),
       run("x", "a", 4, { agent: "writer", task: "survey", attempt: 3 }),
       run("y", "a", 5, { agent: "writer", task: "other", attempt: 2 }),
-      // Not the next attempt at what c tried once.
+      // This is not the second attempt of c.
       run("z", "a", 6, { agent: "writer", task: "interview", attempt: 3 }),
     ];
     expect(shape(buildTree(rows))).toBe("a(b b2 x c y z)");
   });
 
-  it("sums what each run and all below it have used", () => {
+  it("sums the usage of each run and its descendants", () => {
     const spent = { totalTokens: 10, toolCalls: 1, costUsd: 0.5 };
     const [root] = buildTree([run("a", null, 0, spent), run("b", "a", 1, spent), run("c", "b", 2, spent)]);
     expect(root?.used).toEqual({ tokens: 30, toolCalls: 3, costUsd: 1.5, spawns: 2 });
     expect(root?.children[0]?.used.spawns).toBe(1);
   });
 
-  it("does not know a cost as soon as one part of it is unknown", () => {
+  it("has an unknown cost if one part is unknown", () => {
     const rows = [run("a", null, 0, { costUsd: 1 }), run("b", "a", 1, { costUsd: null, iterations: 1 })];
     expect(buildTree(rows)[0]?.used.costUsd).toBeNull();
   });
 
-  it("stands a chain of 20 000 and a row of 200 000 without running out of stack", () => {
+  it("handles a chain of 20 000 and a row of 200 000 without a stack overflow", () => {
     const chain = Array.from({ length: 20_000 }, (_, i) => run(`r${i}`, i === 0 ? null : `r${i - 1}`, i));
     expect(visibleRows(buildTree(chain), new Set()).at(-1)?.level).toBe(20_000);
     const wide = Array.from({ length: 200_000 }, (_, i) => run(`r${i}`, i === 0 ? null : "r0", i));
@@ -159,10 +159,10 @@ describe("the tree of a session", () => {
   });
 });
 
-describe("the rows that are shown", () => {
+describe("the visible rows", () => {
   const roots = buildTree([run("a", null, 0), run("b", "a", 1), run("c", "b", 2), run("d", "a", 3)]);
 
-  it("carry their place for assistive technology", () => {
+  it("have their position for screen readers", () => {
     const places = visibleRows(roots, new Set()).map((row) => [
       row.node.run.run,
       row.level,
@@ -178,7 +178,7 @@ describe("the rows that are shown", () => {
     ]);
   });
 
-  it("leave out what is folded away, and keep the folded row", () => {
+  it("contain a folded row, but not its descendants", () => {
     const rows = visibleRows(roots, new Set(["b"]));
     expect(rows.map((row) => [row.node.run.run, row.expanded])).toEqual([
       ["a", true],
@@ -208,7 +208,7 @@ describe("the next failure", () => {
     expect(nextFailure(roots, from, direction)).toBe(expected);
   });
 
-  it("is none where nothing failed", () => {
+  it("is null if no run has failed", () => {
     expect(nextFailure(buildTree([run("a", null, 0)]), "a", 1)).toBeNull();
   });
 });

@@ -2,20 +2,20 @@ import type { RunRow } from "@troupe/core";
 import type { Spent } from "@troupe/core/internal";
 import { isActive, isFailure } from "./status.ts";
 
-/** A run in its place, with what its subtree holds: a folded row still tells what goes on below. */
+/** A run in the tree. It has sums of its descendants, which a folded row shows. */
 export interface TreeNode {
   run: RunRow;
   children: TreeNode[];
-  /** Its parent is named but not among the rows (yet). */
+  /** The row of its parent has not arrived. */
   orphan: boolean;
-  /** On another host than its parent. */
-  elsewhere: boolean;
+  /** The run is on another host than its parent. */
+  isOnOtherHost: boolean;
   below: { runs: number; active: number; failed: number };
-  /** By it and all below it: what counts against its budget. */
+  /** Usage of the run and its descendants, which counts against its budget. */
   used: Spent;
 }
 
-/** A row of the treegrid, with what assistive technology is told of its place. */
+/** A row of the treegrid, with its position for screen readers. */
 export interface TreeRow {
   node: TreeNode;
   level: number;
@@ -28,10 +28,10 @@ export interface TreeRow {
 }
 
 /**
- * The delegation trees among these runs, children by `order`, retries right after the attempts before them.
+ * Builds the delegation trees of runs. Children are in the order of `order`, and retries follow their earlier attempts.
  *
- * Rows arrive one by one: a run whose parent is missing stands as a root until the parent comes. Rows that name each
- * other in a circle, which no healthy record holds, are shown all the same, the oldest of them as a root.
+ * Rows arrive one by one, so a run is a root until the row of its parent arrives. A damaged record can contain a cycle of
+ * parents. The tree shows such runs as well, with the oldest one as a root.
  */
 export function buildTree(runs: Iterable<RunRow>): TreeNode[] {
   const sorted = [...runs].sort(byOrder);
@@ -44,19 +44,19 @@ export function buildTree(runs: Iterable<RunRow>): TreeNode[] {
     const parent = node.run.parentRun === null ? undefined : nodes.get(node.run.parentRun);
     if (parent) {
       parent.children.push(node);
-      node.elsewhere = isElsewhere(node.run, parent.run);
+      node.isOnOtherHost = isOnDifferentHost(node.run, parent.run);
     } else {
       node.orphan = node.run.parentRun !== null;
       roots.push(node);
     }
   }
-  for (const node of nodes.values()) node.children = withRetriesTogether(node.children);
-  breakCircles(nodes, roots);
-  countBelow(roots);
+  for (const node of nodes.values()) node.children = groupRetries(node.children);
+  breakCycles(nodes, roots);
+  sumDescendants(roots);
   return roots;
 }
 
-/** The rows to show, top to bottom, without what is folded away. */
+/** The visible rows from top to bottom, without folded ones. */
 export function visibleRows(roots: readonly TreeNode[], collapsed: ReadonlySet<string>): TreeRow[] {
   const rows: TreeRow[] = [];
   const stack: TreeRow[] = [];
@@ -70,20 +70,20 @@ export function visibleRows(roots: readonly TreeNode[], collapsed: ReadonlySet<s
   return rows;
 }
 
-/** All nodes, depth first, folded or not. */
-export function walk(roots: readonly TreeNode[]): TreeNode[] {
-  const found: TreeNode[] = [];
+/** All nodes, depth first. */
+export function flatten(roots: readonly TreeNode[]): TreeNode[] {
+  const nodes: TreeNode[] = [];
   const stack = roots.toReversed();
   for (let node = stack.pop(); node; node = stack.pop()) {
-    found.push(node);
+    nodes.push(node);
     for (const child of node.children.toReversed()) stack.push(child);
   }
-  return found;
+  return nodes;
 }
 
-/** The failed run after (or before) a given one, round the end; `null` when none failed. */
+/** The next (or previous) failed run, with wrap-around; `null` if no run has failed. */
 export function nextFailure(roots: readonly TreeNode[], from: string | null, direction: 1 | -1): string | null {
-  const all = walk(roots);
+  const all = flatten(roots);
   const start = all.findIndex((node) => node.run.run === from);
   for (let step = 1; step <= all.length; step++) {
     const origin = start < 0 && direction < 0 ? 0 : start;
@@ -93,15 +93,15 @@ export function nextFailure(roots: readonly TreeNode[], from: string | null, dir
   return null;
 }
 
-/** Ids of all ancestors, nearest first: what must be unfolded for a run to be seen. */
+/** Ids of all ancestors, nearest first. */
 export function ancestors(runs: ReadonlyMap<string, RunRow>, run: string): string[] {
-  const found = new Set<string>();
+  const ids = new Set<string>();
   let parent = runs.get(run)?.parentRun ?? null;
-  while (parent !== null && parent !== run && !found.has(parent)) {
-    found.add(parent);
+  while (parent !== null && parent !== run && !ids.has(parent)) {
+    ids.add(parent);
     parent = runs.get(parent)?.parentRun ?? null;
   }
-  return [...found];
+  return [...ids];
 }
 
 function byOrder(a: RunRow, b: RunRow): number {
@@ -113,23 +113,23 @@ function newNode(run: RunRow): TreeNode {
     run,
     children: [],
     orphan: false,
-    elsewhere: false,
+    isOnOtherHost: false,
     below: { runs: 0, active: 0, failed: 0 },
     used: { tokens: run.totalTokens, costUsd: run.costUsd, toolCalls: run.toolCalls, spawns: 0 },
   };
 }
 
-function isElsewhere({ host }: RunRow, parent: RunRow): boolean {
+function isOnDifferentHost({ host }: RunRow, parent: RunRow): boolean {
   return host !== null && parent.host !== null && host !== parent.host;
 }
 
-/** However much else began between an attempt and the next one: what belongs together is read together. */
-function withRetriesTogether(children: TreeNode[]): TreeNode[] {
+/** Moves each retry behind the earlier attempt, even if other runs began in between. */
+function groupRetries(children: TreeNode[]): TreeNode[] {
   if (children.every(({ run }) => run.attempt <= 1)) return children;
   const requests = new Map<string, TreeNode[]>();
   for (const child of byAttempt(children)) {
     const request = `${child.run.agent} ${child.run.task}`;
-    const same = requests.get(request) ?? alternativeTo(child, requests);
+    const same = requests.get(request) ?? earlierAttempts(child, requests);
     if (same) same.push(child);
     else requests.set(request, [child]);
   }
@@ -137,8 +137,8 @@ function withRetriesTogether(children: TreeNode[]): TreeNode[] {
   return [...new Set(children.map((child) => groupOf.get(child) ?? [child]))].flat();
 }
 
-/** A retry with another agent: it follows the attempts at the same task that ended just before it. */
-function alternativeTo({ run }: TreeNode, requests: ReadonlyMap<string, TreeNode[]>): TreeNode[] | undefined {
+/** The attempts at the same task that a retry with another agent continues. */
+function earlierAttempts({ run }: TreeNode, requests: ReadonlyMap<string, TreeNode[]>): TreeNode[] | undefined {
   if (run.attempt <= 1) return undefined;
   return [...requests.values()].find((same) => {
     const last = same.at(-1)?.run;
@@ -150,16 +150,16 @@ function byAttempt(nodes: readonly TreeNode[]): TreeNode[] {
   return nodes.toSorted((a, b) => a.run.attempt - b.run.attempt);
 }
 
-/** Last one first, so that the first is popped first. */
+/** Pushes the last one first, so that the first one is popped first. */
 function pushSiblings(stack: TreeRow[], nodes: readonly TreeNode[], level: number, parentIndex: number): void {
   for (const [i, node] of [...nodes.entries()].reverse()) {
     stack.push({ node, level, posInSet: i + 1, setSize: nodes.length, expanded: null, parentIndex });
   }
 }
 
-/** Makes a root of the oldest run of each circle, and cuts it out of its parent's children. */
-function breakCircles(nodes: ReadonlyMap<string, TreeNode>, roots: TreeNode[]): void {
-  const reached = new Set(walk(roots));
+/** Makes the oldest run of each cycle a root and removes it from its parent's children. */
+function breakCycles(nodes: ReadonlyMap<string, TreeNode>, roots: TreeNode[]): void {
+  const reached = new Set(flatten(roots));
   if (reached.size === nodes.size) return;
   for (const node of nodes.values()) {
     if (reached.has(node)) continue;
@@ -167,12 +167,12 @@ function breakCircles(nodes: ReadonlyMap<string, TreeNode>, roots: TreeNode[]): 
     if (parent) parent.children = parent.children.filter((child) => child !== node);
     node.orphan = true;
     roots.push(node);
-    for (const found of walk([node])) reached.add(found);
+    for (const descendant of flatten([node])) reached.add(descendant);
   }
 }
 
-function countBelow(roots: readonly TreeNode[]): void {
-  for (const { children, below, used } of walk(roots).reverse()) {
+function sumDescendants(roots: readonly TreeNode[]): void {
+  for (const { children, below, used } of flatten(roots).reverse()) {
     for (const child of children) {
       add(used, child.used);
       below.runs += child.below.runs + 1;

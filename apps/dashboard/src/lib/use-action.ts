@@ -1,28 +1,28 @@
 import { useState } from "react";
 import { type ApiProblem, problemOf } from "./api.ts";
 
-/** Something that is asked of the daemon: whether it is under way, and what went wrong. */
-export interface Action<Name extends string> {
-  /** What is under way. */
+/** The state of requests to the daemon. */
+interface Action<Name extends string> {
+  /** The request in progress. */
   busy: Name | null;
   problem: ApiProblem | null;
-  /** Asks; resolves with the answer, or with `null` when it failed or another one is under way. */
-  start<T>(name: Name, ask: () => Promise<T>): Promise<T | null>;
+  /** Sends a request. Resolves with `null` if it fails or another one is in progress. */
+  start<T>(name: Name, request: () => Promise<T>): Promise<T | null>;
 }
 
-/** One request at a time, with its progress and its failure to show. */
+/** Runs one request at a time and keeps its progress and its error. */
 export function useAction<Name extends string = string>(): Action<Name> {
   const [busy, setBusy] = useState<Name | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   return {
     busy,
     problem,
-    async start(name, ask) {
+    async start(name, request) {
       if (busy !== null) return null;
       setBusy(name);
       setProblem(null);
       try {
-        return await ask();
+        return await request();
       } catch (thrown) {
         setProblem(problemOf(thrown));
         return null;

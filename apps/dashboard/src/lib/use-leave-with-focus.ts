@@ -1,16 +1,16 @@
 import { type RefObject, useLayoutEffect, useRef } from "react";
 
-/** Calls back when an element goes while the focus is in it: the focus would fall out of the page. */
+/** Calls back when an element with the focus is removed, so that the caller can move the focus. */
 export function useLeaveWithFocus(element: RefObject<HTMLElement | null>, onLeave: () => void): void {
   const latest = useRef(onLeave);
   useLayoutEffect(() => {
     latest.current = onLeave;
   });
   useLayoutEffect(() => {
-    const watched = element.current;
-    // Still in the document here, and so is the focus.
+    const watchedElement = element.current;
+    // The cleanup runs before the removal, so the element still has the focus.
     return () => {
-      if (watched?.contains(document.activeElement)) latest.current();
+      if (watchedElement?.contains(document.activeElement)) latest.current();
     };
   }, [element]);
 }

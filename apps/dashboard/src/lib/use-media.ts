@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from "react";
 
-/** Wide enough for the list beside the tree; the same figure stands in styles/layout.css. */
+/** Wide enough for the list beside the tree. styles/layout.css has the same width. */
 export const wideQuery = "(min-width: 760px)";
 
 export function useMedia(query: string): boolean {

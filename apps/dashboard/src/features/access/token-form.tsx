@@ -1,17 +1,17 @@
 import { type FormEvent, useState } from "react";
-import { ProblemNote } from "../../components/problem-note.tsx";
+import { ProblemNote } from "../../components/text-blocks.tsx";
 import { type ApiProblem, problemOf } from "../../lib/api.ts";
 import { useDaemon, usePage } from "../../lib/page-context.ts";
-import { tokenIn } from "../../lib/url-state.ts";
+import { tokenIn } from "../../lib/route.ts";
 
-/** Shown to a browser that the daemon does not know. */
+/** Logs in a browser that the daemon does not know. */
 export function TokenForm() {
   const daemon = useDaemon();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const refusal = usePage((state) => state.refusal);
-  const shown = busy ? null : (problem ?? refusal);
+  const shownProblem = busy ? null : (problem ?? refusal);
 
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -28,11 +28,11 @@ export function TokenForm() {
   };
 
   return (
-    <main className="lonely">
+    <main className="centered">
       <form className="card" data-testid="token-form" onSubmit={(event) => void submit(event)}>
-        <h2>This browser is not known to the daemon</h2>
+        <h2>Log in to the daemon</h2>
         <p className="soft">
-          Paste the token, or the whole link, that <code>troupe up</code> printed. It is kept in a cookie for this
+          Paste the token or the whole link that <code>troupe up</code> printed. The page stores it in a cookie for this
           address only.
         </p>
         <label htmlFor="token">Token</label>
@@ -43,11 +43,11 @@ export function TokenForm() {
           onChange={(event) => setText(event.target.value)}
           autoComplete="off"
           spellCheck={false}
-          // biome-ignore lint/a11y/noAutofocus: the only thing to do here
+          // biome-ignore lint/a11y/noAutofocus: the page has only this field
           autoFocus
           required
         />
-        {shown && <ProblemNote problem={shown} />}
+        {shownProblem && <ProblemNote problem={shownProblem} />}
         <button type="submit" className="primary" disabled={busy}>
           {busy ? "Checking…" : "Connect"}
         </button>

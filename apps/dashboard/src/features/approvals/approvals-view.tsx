@@ -1,30 +1,25 @@
 import { useEffect, useMemo, useState } from "react";
-import { Glyph } from "../../components/glyphs.tsx";
-import { ProblemNote } from "../../components/problem-note.tsx";
+import { Glyph } from "../../components/icons.tsx";
+import { ProblemNote } from "../../components/text-blocks.tsx";
 import { type ApiProblem, problemOf } from "../../lib/api.ts";
 import { settledOf, waitingOf } from "../../lib/approvals.ts";
+import { navigate } from "../../lib/navigation.ts";
 import { useDaemon, usePage } from "../../lib/page-context.ts";
-import { selectSession } from "../../lib/selection.ts";
 import { ApprovalCards } from "./approval-cards.tsx";
 import { RuleList } from "./rule-list.tsx";
 import { SettledList } from "./settled-list.tsx";
 
-/** What waits for a person, what was answered, and what needs no answer any more: over all sessions. */
+/** The approvals of all sessions, and the rules of this machine. */
 export function ApprovalsView() {
   const approvals = usePage((state) => state.approvals);
   const waiting = useMemo(() => waitingOf(approvals), [approvals]);
   const settled = useMemo(() => settledOf(approvals), [approvals]);
-  const { loaded, problem } = useAllApprovals();
+  const { isLoaded, problem } = useAllApprovals();
 
   return (
     <main className="approvals-view" data-testid="approvals-view">
       <div className="view-head">
-        <button
-          type="button"
-          className="icon-button back"
-          aria-label="All sessions"
-          onClick={() => selectSession(null)}
-        >
+        <button type="button" className="icon-button back" aria-label="All sessions" onClick={() => navigate({})}>
           <Glyph name="back" />
         </button>
         <h2>Approvals</h2>
@@ -36,11 +31,11 @@ export function ApprovalsView() {
         {approvals === null && <p className="soft">Loading the approvals…</p>}
         {approvals !== null && waiting.length === 0 && (
           <p className="soft">
-            Nothing waits. A tool call that this machine's policy wants a person to allow appears here, and in its
-            session, with all its arguments.
+            No approvals are waiting. A tool call that needs approval by the policy of this machine appears here and in
+            its session, with all its arguments.
           </p>
         )}
-        <ApprovalCards rows={waiting} placed />
+        <ApprovalCards rows={waiting} showsSession />
       </section>
       <section aria-labelledby="rules-title" data-testid="approval-rules">
         <h3 id="rules-title" className="section-title">
@@ -54,7 +49,9 @@ export function ApprovalsView() {
         </h3>
         {problem && <ProblemNote problem={problem} />}
         {settled.length === 0 && !problem && (
-          <p className="soft">{loaded ? "Nobody has answered anything yet." : "Loading what was answered…"}</p>
+          <p className="soft">
+            {isLoaded ? "No approvals have been answered yet." : "Loading the answered approvals…"}
+          </p>
         )}
         <SettledList rows={settled} />
       </section>
@@ -62,11 +59,11 @@ export function ApprovalsView() {
   );
 }
 
-/** Those that were answered are loaded once they are wanted, and again when the daemon is back; the stream goes on. */
-function useAllApprovals(): { loaded: boolean; problem: ApiProblem | null } {
+/** Loads the answered approvals for this view, and again after a reconnect. The stream updates them. */
+function useAllApprovals(): { isLoaded: boolean; problem: ApiProblem | null } {
   const daemon = useDaemon();
   const live = usePage((state) => state.connection === "live");
-  const [loaded, setLoaded] = useState(false);
+  const [isLoaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   useEffect(() => {
     if (!live) return;
@@ -78,5 +75,5 @@ function useAllApprovals(): { loaded: boolean; problem: ApiProblem | null } {
       (thrown) => setProblem(problemOf(thrown)),
     );
   }, [daemon, live]);
-  return { loaded, problem };
+  return { isLoaded, problem };
 }

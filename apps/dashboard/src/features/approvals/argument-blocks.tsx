@@ -1,21 +1,21 @@
 import { useState } from "react";
-import { type ArgumentBlock, readArguments } from "../../lib/arguments.ts";
+import { type ArgumentBlock, formatArguments } from "../../lib/arguments.ts";
 
-/** Characters that are put into the page at once; more only when asked for. */
+/** The page shows more characters only on request. */
 const charsMax = 20_000;
 
-/** From here on a block scrolls, and so has to be reached by the keyboard. */
-const long = { chars: 240, lines: 6 };
+/** A larger block scrolls, so it must be focusable for the keyboard. */
+const scrollFrom = { chars: 240, lines: 6 };
 
-/** All arguments of a call. Nothing is cut without saying so. */
+/** All arguments of a call. A cut block shows that it is cut. */
 export function ArgumentBlocks({ args }: { args: unknown }) {
-  const blocks = readArguments(args);
-  if (blocks.length === 0) return <p className="soft">Without arguments.</p>;
+  const blocks = formatArguments(args);
+  if (blocks.length === 0) return <p className="soft">No arguments.</p>;
   return (
     <div className="arguments" data-testid="approval-arguments">
       {blocks.map((block, i) => (
         <Block
-          // biome-ignore lint/suspicious/noArrayIndexKey: arguments never change, and two may have one name
+          // biome-ignore lint/suspicious/noArrayIndexKey: arguments never change, and two can have the same name
           key={i}
           name={block.name ?? (blocks.length === 1 ? "arguments" : "other arguments")}
           text={block.text}
@@ -26,10 +26,10 @@ export function ArgumentBlocks({ args }: { args: unknown }) {
 }
 
 function Block({ name, text }: ArgumentBlock & { name: string }) {
-  const [whole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const lines = text.split("\n").length;
-  const scrolls = text.length > long.chars || lines > long.lines;
-  const cut = !whole && text.length > charsMax;
+  const scrolls = text.length > scrollFrom.chars || lines > scrollFrom.lines;
+  const isCut = !isExpanded && text.length > charsMax;
   return (
     <div className="argument">
       <p className="argument-name">
@@ -38,17 +38,17 @@ function Block({ name, text }: ArgumentBlock & { name: string }) {
       </p>
       {scrolls ? (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard has to reach that
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, so the keyboard must reach it
         <pre className="agent-text" data-scrolls role="group" aria-label={name} tabIndex={0}>
-          {cut ? text.slice(0, charsMax) : text}
+          {isCut ? text.slice(0, charsMax) : text}
         </pre>
       ) : (
         <pre className="agent-text">{text}</pre>
       )}
-      {cut && (
+      {isCut && (
         <p className="cut-note">
-          Not all is shown.{" "}
-          <button type="button" className="link" onClick={() => setWhole(true)}>
+          This is only the beginning.{" "}
+          <button type="button" className="link" onClick={() => setExpanded(true)}>
             Show all {text.length.toLocaleString("en-US")} characters
           </button>
         </p>

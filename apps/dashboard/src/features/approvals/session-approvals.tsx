@@ -1,17 +1,17 @@
 import { useMemo, useState } from "react";
-import { Glyph } from "../../components/glyphs.tsx";
+import { Glyph } from "../../components/icons.tsx";
 import { waitingOf } from "../../lib/approvals.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { ApprovalCards } from "./approval-cards.tsx";
 
-/** What waits for a person in one session. Once there was something, it stays to say what became of it. */
+/** The waiting approvals of a session. After the last one it stays, to show the outcome. */
 export function SessionApprovals({ session }: { session: string }) {
   const approvals = usePage((state) => state.approvals);
   const rows = useMemo(() => waitingOf(approvals, session), [approvals, session]);
-  const [seen, setSeen] = useState(false);
-  const [folded, setFolded] = useState(false);
-  if (rows.length > 0 && !seen) setSeen(true);
-  if (!seen) return null;
+  const [isShown, setShown] = useState(false);
+  const [isFolded, setFolded] = useState(false);
+  if (rows.length > 0 && !isShown) setShown(true);
+  if (!isShown) return null;
   return (
     <section
       className="session-approvals"
@@ -21,21 +21,21 @@ export function SessionApprovals({ session }: { session: string }) {
     >
       <div className="approvals-head">
         <h2 id="session-approvals-title">
-          {rows.length === 0 ? "Nothing waits for approval any more" : `Waiting for approval (${rows.length})`}
+          {rows.length === 0 ? "No approvals are waiting" : `Waiting for approval (${rows.length})`}
         </h2>
         {rows.length > 0 ? (
-          <button type="button" className="quiet" aria-expanded={!folded} onClick={() => setFolded(!folded)}>
-            {folded ? "Show" : "Hide"}
-            <span className="heard-only"> the approvals</span>
+          <button type="button" className="quiet" aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
+            {isFolded ? "Show" : "Hide"}
+            <span className="visually-hidden"> the approvals</span>
           </button>
         ) : (
-          <button type="button" className="icon-button" aria-label="Dismiss" onClick={() => setSeen(false)}>
+          <button type="button" className="icon-button" aria-label="Dismiss" onClick={() => setShown(false)}>
             <Glyph name="close" />
           </button>
         )}
       </div>
-      <div className="approvals-body" hidden={folded}>
-        <ApprovalCards rows={rows} placed={false} />
+      <div className="approvals-body" hidden={isFolded}>
+        <ApprovalCards rows={rows} showsSession={false} />
       </div>
     </section>
   );

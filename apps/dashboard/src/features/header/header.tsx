@@ -1,18 +1,22 @@
-import { usePage } from "../../lib/page-context.ts";
+import { useEffect, useState } from "react";
+import { Glyph } from "../../components/icons.tsx";
+import { RouteLink } from "../../components/route-link.tsx";
+import { waitingOf } from "../../lib/approvals.ts";
+import { stopClock } from "../../lib/clock.ts";
+import { useRoute } from "../../lib/navigation.ts";
+import { useDaemon, usePage } from "../../lib/page-context.ts";
 import type { Connection } from "../../lib/store.ts";
-import { ApprovalsLink } from "./approvals-link.tsx";
+import { applyTheme, nextTheme, storedTheme } from "../../lib/theme.ts";
 import { HelpButton } from "./help.tsx";
-import { HostsLink } from "./hosts-link.tsx";
-import { ThemeButton } from "./theme-button.tsx";
 
-const connectionWords: Record<Connection, string> = {
+const connectionLabels: Record<Connection, string> = {
   connecting: "Connecting",
   live: "Live",
   lost: "Disconnected",
   unauthorised: "Not authorised",
 };
 
-/** The bar: is this live, who answers, does anything need me. */
+/** The header bar: connection, provider, counts and links. */
 export function Header() {
   const connection = usePage((state) => state.connection);
   const status = usePage((state) => state.status);
@@ -21,7 +25,7 @@ export function Header() {
       <h1 className="wordmark">troupe</h1>
       <p className="connection" data-testid="connection" data-state={connection}>
         <i aria-hidden="true" />
-        {connectionWords[connection]}
+        {connectionLabels[connection]}
       </p>
       {status && connection !== "unauthorised" && (
         <>
@@ -41,6 +45,26 @@ export function Header() {
   );
 }
 
+/** Shows since when the connection is lost, and stops the clock of the page. */
+export function LostBanner() {
+  const daemon = useDaemon();
+  const lostAt = usePage((state) => state.lostAt);
+  useEffect(() => stopClock(lostAt), [lostAt]);
+  const isLoaded = usePage((state) => state.sessions !== null);
+  if (lostAt === null || !isLoaded) return null;
+  return (
+    <div className="banner" role="status">
+      <p>
+        <b>Disconnected since {new Date(lostAt).toLocaleTimeString()}.</b> The page shows the state at that time and
+        reconnects by itself. If the daemon was stopped, start it with <code>troupe up</code>: unfinished runs continue.
+      </p>
+      <button type="button" onClick={() => daemon.retry()}>
+        Try now
+      </button>
+    </div>
+  );
+}
+
 function Counts() {
   const running = usePage((state) => (state.sessions ?? []).filter((row) => row.status === "running").length);
   const failed = usePage(
@@ -55,5 +79,63 @@ function Counts() {
         <b>{failed}</b> failed
       </span>
     </p>
+  );
+}
+
+/** The link to the approvals, with the number of waiting ones. */
+function ApprovalsLink() {
+  const waiting = usePage((state) => waitingOf(state.approvals).length);
+  const { view } = useRoute();
+  return (
+    <RouteLink
+      className="approvals-link"
+      to={{ view: "approvals" }}
+      aria-current={view === "approvals" ? "page" : undefined}
+      data-testid="approvals-link"
+      data-waiting={waiting}
+    >
+      Approvals
+      {waiting > 0 && (
+        <>
+          {" "}
+          <b>{waiting}</b>
+          <span className="visually-hidden"> waiting</span>
+        </>
+      )}
+    </RouteLink>
+  );
+}
+
+function HostsLink() {
+  const { view } = useRoute();
+  return (
+    <RouteLink
+      className="bar-link"
+      to={{ view: "hosts" }}
+      aria-current={view === "hosts" ? "page" : undefined}
+      data-testid="hosts-link"
+    >
+      Hosts
+    </RouteLink>
+  );
+}
+
+/** Switches between the themes system, light and dark. */
+function ThemeButton() {
+  const [theme, setTheme] = useState(storedTheme);
+  const next = nextTheme(theme);
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={`Theme: ${theme}. Switch to ${next}.`}
+      title={`Theme: ${theme}`}
+      onClick={() => {
+        applyTheme(next);
+        setTheme(next);
+      }}
+    >
+      <Glyph name={theme} />
+    </button>
   );
 }

@@ -3,11 +3,11 @@ import { isPlainKey } from "../../lib/keys.ts";
 
 const keys: readonly (readonly [string, string])[] = [
   ["↑ ↓ or k j", "previous, next run"],
-  ["← →", "fold, unfold; or go to the parent, to the first child"],
+  ["← →", "fold, unfold; or go to the parent or first child"],
   ["Home End", "first, last run"],
-  ["Enter", "read the selected run"],
+  ["Enter", "open the selected run"],
   ["Esc", "back to the tree; then close the run"],
-  ["[ ]", "previous, next failure, folded ones included"],
+  ["[ ]", "previous, next failure, also in folded runs"],
   ["?", "this help"],
 ];
 

@@ -1,22 +1,20 @@
 import type { ChangeRow, RunRow } from "@troupe/core";
-import { useState } from "react";
-import { DiffView } from "../../components/diff-view.tsx";
-import { Lines, Part } from "../../components/part.tsx";
-import { ProblemNote } from "../../components/problem-note.tsx";
-import { byFile, type ChangedFile } from "../../lib/diff.ts";
-import { reveal } from "../../lib/reveal.ts";
-import { useChanges } from "./use-changes.ts";
+import { useEffect, useMemo, useState } from "react";
+import { LineList, PanelSection, ProblemNote } from "../../components/text-blocks.tsx";
+import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
+import { type ChangedFile, type DiffLine, groupByFile, parseDiff } from "../../lib/diff.ts";
+import { reveal } from "../../lib/format.ts";
 
-/** What a run has done to files: each with its lines, to be unfolded; and those of which only the names are known. */
+/** The changed files of a run with their diffs, and files of which only the name is known. */
 export function Changes({ run }: { run: RunRow }) {
   const { rows, more, problem } = useChanges(run);
-  const files = byFile(rows);
-  const known = new Set(files.map(({ path }) => path));
-  const others = run.filesModified.filter((path) => !known.has(path));
+  const files = groupByFile(rows);
+  const shownPaths = new Set(files.map(({ path }) => path));
+  const others = run.filesModified.filter((path) => !shownPaths.has(path));
   return (
     <>
       {(files.length > 0 || problem) && (
-        <Part name="Changes">
+        <PanelSection name="Changes">
           <ul className="changes" data-testid="changes">
             {files.map((file) => (
               <File key={file.path} file={file} />
@@ -28,12 +26,12 @@ export function Changes({ run }: { run: RunRow }) {
             </button>
           )}
           {problem && <ProblemNote problem={problem} />}
-        </Part>
+        </PanelSection>
       )}
       {others.length > 0 && (
-        <Part name={files.length > 0 ? "Other files" : "Files"}>
-          <Lines lines={others} />
-        </Part>
+        <PanelSection name={files.length > 0 ? "Other files" : "Files"}>
+          <LineList lines={others} />
+        </PanelSection>
       )}
     </>
   );
@@ -41,10 +39,10 @@ export function Changes({ run }: { run: RunRow }) {
 
 function File({ file }: { file: ChangedFile }) {
   const { path, kind, linesAdded, linesRemoved, changes } = file;
-  const [open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   return (
     <li data-testid="changed-file" data-path={path}>
-      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <span className="agent-text change-path">{reveal(path)}</span>
           <span className="change-kind" data-kind={kind}>
@@ -52,18 +50,18 @@ function File({ file }: { file: ChangedFile }) {
           </span>
           <Counts linesAdded={linesAdded} linesRemoved={linesRemoved} />
         </summary>
-        {open && changes.map((change) => <Change key={change.id} change={change} alone={changes.length === 1} />)}
+        {isOpen && changes.map((change) => <Change key={change.id} change={change} isOnly={changes.length === 1} />)}
       </details>
     </li>
   );
 }
 
-function Change({ change, alone }: { change: ChangeRow; alone: boolean }) {
+function Change({ change, isOnly }: { change: ChangeRow; isOnly: boolean }) {
   return (
     <div className="change">
       <p className="soft">
         {change.tool}, turn {change.step}
-        {!alone && (
+        {!isOnly && (
           <>
             {" "}
             <Counts linesAdded={change.linesAdded} linesRemoved={change.linesRemoved} />
@@ -81,5 +79,92 @@ function Counts({ linesAdded, linesRemoved }: Pick<ChangeRow, "linesAdded" | "li
       <span data-kind="added">+{linesAdded.toLocaleString("en-US")}</span>{" "}
       <span data-kind="removed">−{linesRemoved.toLocaleString("en-US")}</span>
     </span>
+  );
+}
+
+interface ChangePages {
+  rows: readonly ChangeRow[];
+  /** Loads the next page; null on the last page. */
+  more: (() => void) | null;
+  problem: ApiProblem | null;
+}
+
+/** Loads the file changes of a run, and reloads them when its row changes. */
+function useChanges({ run, filesModified, toolCalls, status }: RunRow): ChangePages {
+  const [rows, setRows] = useState<readonly ChangeRow[]>([]);
+  const [next, setNext] = useState<number | null>(null);
+  const [pages, setPages] = useState(1);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const hasFiles = filesModified.length > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another change of the same file shows only in the tool calls or the status
+  useEffect(() => {
+    let isCurrent = true;
+    const load = async (): Promise<void> => {
+      const loaded: ChangeRow[] = [];
+      let after: number | null = 0;
+      for (let page = 0; page < pages && after !== null; page += 1) {
+        const { changes, next: nextAfter }: Awaited<ReturnType<typeof api.changes>> = await api.changes(run, after);
+        if (!isCurrent) return;
+        loaded.push(...changes);
+        after = nextAfter;
+      }
+      setRows(loaded);
+      setNext(after);
+      setProblem(null);
+    };
+    if (hasFiles) load().catch((thrown) => isCurrent && setProblem(problemOf(thrown)));
+    return () => {
+      isCurrent = false;
+    };
+  }, [run, hasFiles, filesModified.length, toolCalls, status, pages]);
+  return { rows, more: next === null ? null : () => setPages((count) => count + 1), problem };
+}
+
+/** Lines of a diff before "Show more lines". */
+const linesShown = 200;
+/** Characters of a line. A minified file can have one huge line. */
+const lineCharactersMax = 2_000;
+
+const signs = { added: "+", removed: "−", same: " ", hunk: "", note: "" } as const;
+
+/** A diff with signs and colours. It renders the lines as text, with invisible characters made visible. */
+function DiffView({ change }: { change: Pick<ChangeRow, "diff" | "cut" | "path"> }) {
+  const { diff, cut, path } = change;
+  const [lineCount, setLineCount] = useState(linesShown);
+  const lines = useMemo(() => parseDiff(diff), [diff]);
+  const rest = lines.length - lineCount;
+  if (lines.length === 0) {
+    return <p className="soft">{cut ? "The diff is too large to show." : "No text lines have changed."}</p>;
+  }
+  return (
+    <div className="diff" data-testid="diff">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, so the keyboard must reach it */}
+      <div className="diff-lines" role="group" aria-label={`Diff of ${reveal(path)}`} tabIndex={0}>
+        {lines.slice(0, lineCount).map((line, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines never change, and many are equal
+          <Line key={i} line={line} />
+        ))}
+      </div>
+      {rest > 0 && (
+        <button type="button" className="link" onClick={() => setLineCount(lineCount + linesShown * 5)}>
+          Show {Math.min(rest, linesShown * 5).toLocaleString("en-US")} of {rest.toLocaleString("en-US")} more lines
+        </button>
+      )}
+      {cut && rest <= 0 && <p className="soft">The record has only the beginning of this diff.</p>}
+    </div>
+  );
+}
+
+function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
+  const shown = text.length > lineCharactersMax ? `${text.slice(0, lineCharactersMax)}…` : text;
+  return (
+    <div className="diff-line" data-kind={kind}>
+      <span className="diff-number" aria-hidden="true">
+        {after ?? before}
+      </span>
+      <span className="diff-sign">{signs[kind]}</span>
+      <code className="agent-text">{reveal(shown)}</code>
+    </div>
   );
 }

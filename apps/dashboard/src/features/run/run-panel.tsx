@@ -1,22 +1,19 @@
 import type { RunRow, SessionRow } from "@troupe/core";
-import type { KeyboardEvent } from "react";
-import { DemoTag } from "../../components/demo-tag.tsx";
-import { Glyph } from "../../components/glyphs.tsx";
-import { LongText } from "../../components/long-text.tsx";
-import { Lines, Part } from "../../components/part.tsx";
-import { RoleIcon } from "../../components/role-icon.tsx";
-import { StatusBadge } from "../../components/status-badge.tsx";
+import { type KeyboardEvent, useEffect, useState } from "react";
+import { StatusBadge } from "../../components/badges.tsx";
+import { Glyph, RoleIcon } from "../../components/icons.tsx";
+import { DemoTag } from "../../components/tags.tsx";
+import { LineList, LongText, PanelSection } from "../../components/text-blocks.tsx";
+import { api } from "../../lib/api.ts";
+import { subjectOf } from "../../lib/approvals.ts";
 import { activityOf } from "../../lib/live-note.ts";
+import { selectRun } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
-import { selectRun } from "../../lib/selection.ts";
-import { bailoutWords, isActive } from "../../lib/status.ts";
-import { Answer } from "./answer.tsx";
-import { BudgetFigures } from "./budget-figures.tsx";
+import { bailoutText, isActive } from "../../lib/status.ts";
+import { ancestors } from "../../lib/tree.ts";
 import { Changes } from "./changes.tsx";
 import { RunControls } from "./run-controls.tsx";
-import { RunFigures } from "./run-figures.tsx";
-import { RunPath } from "./run-path.tsx";
-import { WaitingPart } from "./waiting-part.tsx";
+import { BudgetFigures, RunFigures } from "./run-figures.tsx";
 
 interface Props {
   run: RunRow;
@@ -24,7 +21,7 @@ interface Props {
   runs: ReadonlyMap<string, RunRow>;
 }
 
-/** All that the record says of one run. */
+/** The details of one run. */
 export function RunPanel({ run, session, runs }: Props) {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Escape") return;
@@ -46,13 +43,13 @@ export function RunPanel({ run, session, runs }: Props) {
       <div className="panel-body">
         {session.demo && <DemoTag />}
         <RunPath run={run} runs={runs} />
-        <Part name="Task">
+        <PanelSection name="Task">
           <LongText text={run.task} />
-        </Part>
-        {isActive(run) && <WaitingPart run={run} />}
+        </PanelSection>
+        {isActive(run) && <WaitingApprovals run={run} />}
         {isActive(run) && <RunControls run={run} />}
-        {isActive(run) && <Now run={run} />}
-        <Texts run={run} isRoot={run.run === session.rootRun} />
+        {isActive(run) && <Activity run={run} />}
+        <Results run={run} isRoot={run.run === session.rootRun} />
         <Changes key={run.run} run={run} />
         <BudgetFigures run={run} runs={runs} />
         <RunFigures run={run} session={session} />
@@ -61,45 +58,117 @@ export function RunPanel({ run, session, runs }: Props) {
   );
 }
 
-function Now({ run }: { run: RunRow }) {
+function Activity({ run }: { run: RunRow }) {
   const note = usePage((state) => state.notes.get(run.run));
   const activity = activityOf(run, note);
   if (activity === null) return null;
   return (
-    <Part name="Now">
+    <PanelSection name="Now">
       <p className="agent-text">{activity}</p>
       {note && note.text !== "" && <p className="agent-text stream">{note.text}</p>}
-    </Part>
+    </PanelSection>
   );
 }
 
-/** What it is said to have ended by. A cancel was somebody's wish, and no error. */
+/** A cancellation is intended, so it is not shown as an error. */
 const failed = { name: "Error", tone: "failed" };
 const cancelled = { name: "Cancelled", tone: "cancelled" };
 
-function Texts({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
+function Results({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
   return (
     <>
       {run.error !== null && (
-        <Part {...(run.status === "cancelled" ? cancelled : failed)}>
+        <PanelSection {...(run.status === "cancelled" ? cancelled : failed)}>
           <LongText text={run.error} />
-        </Part>
+        </PanelSection>
       )}
       {run.bailoutReason !== null && (
-        <Part name="Stopped by a limit" tone="timeout">
-          <p>{bailoutWords(run.bailoutReason)}</p>
-        </Part>
+        <PanelSection name="Stopped by a limit" tone="timeout">
+          <p>{bailoutText(run.bailoutReason)}</p>
+        </PanelSection>
       )}
       {run.summary !== null && run.summary !== run.error && (
-        <Part name={isRoot ? "Answer" : "Summary"}>
+        <PanelSection name={isRoot ? "Answer" : "Summary"}>
           {isRoot ? <Answer run={run} summary={run.summary} /> : <LongText text={run.summary} />}
-        </Part>
+        </PanelSection>
       )}
       {run.warnings.length > 0 && (
-        <Part name="Warnings" tone="timeout">
-          <Lines lines={run.warnings} />
-        </Part>
+        <PanelSection name="Warnings" tone="timeout">
+          <LineList lines={run.warnings} />
+        </PanelSection>
       )}
     </>
   );
+}
+
+/** The path names the nearest ancestors and counts the others. */
+const namedMax = 4;
+
+/** The ancestors of a run, from the root down. */
+function RunPath({ run, runs }: { run: RunRow; runs: ReadonlyMap<string, RunRow> }) {
+  const above = ancestors(runs, run.run).filter((id) => runs.has(id));
+  if (above.length === 0) return null;
+  return (
+    <p className="run-path">
+      delegated by {above.length > namedMax && <span className="soft">{above.length - namedMax} more › </span>}
+      {above
+        .slice(0, namedMax)
+        .reverse()
+        .map((id, i) => (
+          <span key={id}>
+            {i > 0 && " › "}
+            <button type="button" className="link" onClick={() => selectRun(id)}>
+              {runs.get(id)?.agent}
+            </button>
+          </span>
+        ))}
+    </p>
+  );
+}
+
+/** A button that leads to the first waiting approval of the run. On a narrow page it closes the panel. */
+function WaitingApprovals({ run }: { run: RunRow }) {
+  const approvals = usePage((state) => state.approvals);
+  const [first, ...others] = (approvals ?? []).filter((row) => row.run === run.run && row.state === "waiting");
+  if (!first) return null;
+  const showApproval = (): void => {
+    const findTitle = (): HTMLElement | null => document.querySelector(`[data-approval="${first.id}"] h3`);
+    if (findTitle()?.checkVisibility() !== true) selectRun(null);
+    requestAnimationFrame(() => {
+      findTitle()?.focus();
+      findTitle()?.closest("article")?.scrollIntoView({ block: "nearest" });
+    });
+  };
+  return (
+    <section className="part" data-tone="waiting" data-testid="run-waiting">
+      <h3>Waiting for approval</h3>
+      <p>
+        {subjectOf(first)}
+        {others.length > 0 && ` and ${others.length} more`}{" "}
+        <button type="button" className="link" onClick={showApproval}>
+          Answer
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** The full answer of a session. It shows the summary of the row until the answer is loaded. */
+function Answer({ run, summary }: { run: RunRow; summary: string }) {
+  const [details, setDetails] = useState<string | null>(null);
+  const isSettled = !isActive(run);
+  useEffect(() => {
+    let isCurrent = true;
+    if (isSettled) {
+      api.response(run.session).then(
+        (response) => isCurrent && setDetails(response.details),
+        // The summary stays.
+        () => {},
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [run.session, isSettled]);
+  return <LongText text={details || summary} charsMax={6_000} />;
 }

@@ -1,10 +1,12 @@
-import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
-import { Glyph } from "../../components/glyphs.tsx";
-import { ProblemNote } from "../../components/problem-note.tsx";
+import type { AgentSummary } from "@troupe/core/internal";
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from "react";
+import { ActionButton } from "../../components/buttons.tsx";
+import { Glyph } from "../../components/icons.tsx";
+import { ProblemNote } from "../../components/text-blocks.tsx";
 import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
+import { navigate } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
-import { selectSession } from "../../lib/selection.ts";
-import { AgentChoice } from "./agent-choice.tsx";
+import { useAction } from "../../lib/use-action.ts";
 
 const demoTask = "Show what a troupe does: plan a small greeting tool, write it, test it and review it.";
 
@@ -13,21 +15,25 @@ export interface Draft {
   setDraft(draft: string): void;
 }
 
-/** Starts sessions. */
+/** The form that starts a session. */
 export function Composer({ draft, setDraft }: Draft) {
   const demo = usePage((state) => state.status?.demo ?? false);
-  const away = usePage((state) => state.connection !== "live");
+  const isOffline = usePage((state) => state.connection !== "live");
   const [agent, setAgent] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const id = useId();
 
-  const start = async (task: string, chosen: string): Promise<boolean> => {
+  const start = async (task: string, startAgent: string): Promise<boolean> => {
     setBusy(true);
     setProblem(null);
     try {
-      const { session } = await api.submit({ task, origin: "page", ...(chosen === "" ? {} : { agent: chosen }) });
-      selectSession(session);
+      const { session } = await api.submit({
+        task,
+        origin: "page",
+        ...(startAgent === "" ? {} : { agent: startAgent }),
+      });
+      navigate({ session });
       return true;
     } catch (thrown) {
       setProblem(problemOf(thrown));
@@ -51,7 +57,7 @@ export function Composer({ draft, setDraft }: Draft) {
           type="button"
           className="demo-button"
           data-testid="run-demo"
-          disabled={busy || away}
+          disabled={busy || isOffline}
           onClick={() => void start(demoTask, "")}
         >
           <Glyph name="play" />
@@ -64,19 +70,92 @@ export function Composer({ draft, setDraft }: Draft) {
         name="task"
         rows={3}
         value={draft}
-        placeholder="What should the troupe do?"
+        placeholder="What should the agents do?"
         onChange={(event) => setDraft(event.target.value)}
         onKeyDown={onKeyDown}
         required
       />
-      {demo && <p className="hint">No model is configured, so any task plays the same script.</p>}
+      {demo && <p className="hint">No model is configured. Every task plays the same scripted demo.</p>}
       {problem && <ProblemNote problem={problem} />}
       <div className="composer-end">
         <AgentChoice agent={agent} setAgent={setAgent} />
-        <button type="submit" className={demo ? "" : "primary"} disabled={busy || away}>
+        <button type="submit" className={demo ? "" : "primary"} disabled={busy || isOffline}>
           {busy ? "Starting…" : "Start session"}
         </button>
       </div>
     </form>
+  );
+}
+
+/** The form that continues a settled session with another turn. Each turn has its own form. */
+export function ContinueForm({ session }: { session: string }) {
+  const isOffline = usePage((state) => state.connection !== "live");
+  const id = useId();
+  const [task, setTask] = useState("");
+  /** The daemon has accepted the turn. The form stays until the record contains it. */
+  const [isSent, setSent] = useState(false);
+  /** The id makes a second request after a lost response the same turn. */
+  const [run] = useState(() => crypto.randomUUID());
+  const { busy, problem, start } = useAction();
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (task.trim() === "" || isOffline || isSent) return;
+    const request = { task, continues: session, run, origin: "page" } as const;
+    if ((await start("continue", () => api.submit(request))) !== null) setSent(true);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit(event);
+  };
+  const isBusy = busy !== null || isSent;
+
+  return (
+    <form className="continue" data-testid="continue-form" onSubmit={(event) => void submit(event)}>
+      <label htmlFor={id}>Continue this session</label>
+      <div className="one-line">
+        <textarea
+          id={id}
+          rows={1}
+          value={task}
+          placeholder="The next task. The agents remember the session."
+          onChange={(event) => setTask(event.target.value)}
+          onKeyDown={onKeyDown}
+          required
+        />
+        <ActionButton type="submit" busy={isBusy} disabled={isOffline}>
+          {isBusy ? "Starting…" : "Continue"}
+        </ActionButton>
+      </div>
+      {problem && <ProblemNote problem={problem} />}
+    </form>
+  );
+}
+
+/** Selects the agent that starts. It is hidden until the agents are loaded. */
+function AgentChoice({ agent, setAgent }: { agent: string; setAgent(agent: string): void }) {
+  const live = usePage((state) => state.connection === "live");
+  const [agents, setAgents] = useState<readonly AgentSummary[]>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    if (live) {
+      api.agents().then(
+        (list) => isCurrent && setAgents(list.agents),
+        () => {},
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [live]);
+
+  if (agents.length === 0) return null;
+  return (
+    <select aria-label="Agent that starts" value={agent} onChange={(event) => setAgent(event.target.value)}>
+      <option value="">Default agent</option>
+      {agents.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {id === name ? id : `${id} (${name})`}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -1,61 +1,60 @@
 import type { RunRow, SessionRow } from "@troupe/core";
-import { useState } from "react";
-import { ApprovalsTag } from "../../components/approvals-tag.tsx";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { CopyButton } from "../../components/copy-button.tsx";
-import { DemoTag } from "../../components/demo-tag.tsx";
-import { Glyph } from "../../components/glyphs.tsx";
-import { LongText } from "../../components/long-text.tsx";
-import { ProblemNote } from "../../components/problem-note.tsx";
-import { StatusBadge } from "../../components/status-badge.tsx";
+import { StatusBadge } from "../../components/badges.tsx";
+import { CopyButton } from "../../components/buttons.tsx";
+import { Glyph } from "../../components/icons.tsx";
+import { ApprovalsTag, DemoTag } from "../../components/tags.tsx";
+import { LongText } from "../../components/text-blocks.tsx";
 import { api } from "../../lib/api.ts";
 import { useNow } from "../../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
-import { usePage } from "../../lib/page-context.ts";
-import { addressOf, selectRun, selectSession, useSelection } from "../../lib/selection.ts";
-import { askedAt, isActive, isFailure, type Standing } from "../../lib/status.ts";
-import { useAction } from "../../lib/use-action.ts";
-import { PauseButton } from "../run/pause-button.tsx";
+import { hrefOf, navigate, selectRun, useRoute } from "../../lib/navigation.ts";
+import { isActive, isFailure, type StatusFields, turnStartOf } from "../../lib/status.ts";
+import { CancelButton, PauseButton } from "../run/control-buttons.tsx";
 
 interface Props {
   session: SessionRow;
   runs: ReadonlyMap<string, RunRow>;
 }
 
-/** What was asked, how it stands, and how to stop it. */
+/** The task, status and controls of a session. */
 export function SessionHead({ session, runs }: Props) {
-  const selection = useSelection();
+  const route = useRoute();
   const root = runs.get(session.rootRun);
   const outcome = session.error ?? session.summary;
   return (
     <section className="session-head" aria-label="Session">
       <div className="head-line">
-        <button
-          type="button"
-          className="icon-button back"
-          aria-label="All sessions"
-          onClick={() => selectSession(null)}
-        >
+        <button type="button" className="icon-button back" aria-label="All sessions" onClick={() => navigate({})}>
           <Glyph name="back" />
         </button>
         <div className="head-task">
           <LongText text={session.task} charsMax={240} />
         </div>
         <div className="head-actions">
-          <CopyButton label="Copy link" text={() => location.origin + addressOf(selection)} />
+          <CopyButton label="Copy link" text={() => location.origin + hrefOf(route)} />
           {isActive(session) && root && (
             <PauseButton run={root} testId="pause-session">
-              <span className="roomy"> session</span>
+              <span className="wide-only"> session</span>
             </PauseButton>
           )}
-          {isActive(session) && <CancelButton session={session.session} />}
+          {isActive(session) && (
+            <CancelButton
+              cancel={() => api.cancel(session.session)}
+              testId="cancel-session"
+              warning="Stops all runs of this session."
+            >
+              <span>
+                Cancel<span className="wide-only"> session</span>
+              </span>
+            </CancelButton>
+          )}
         </div>
       </div>
       <Facts session={session} runs={runs} />
       {outcome !== null && !isActive(session) && (
         <div className="outcome" data-status={session.status}>
           <LongText text={outcome} charsMax={400} />
-          {session.error === null && selection.run !== session.rootRun && (
+          {session.error === null && route.run !== session.rootRun && (
             <button type="button" className="link" onClick={() => selectRun(session.rootRun)}>
               Read the whole answer
             </button>
@@ -70,10 +69,10 @@ function Facts({ session, runs }: Props) {
   const active = isActive(session);
   const now = useNow(active);
   const failed = [...runs.values()].filter(isFailure).length;
-  const elapsed = active ? formatElapsed(now - askedAt(session)) : formatDuration(session.durationMs ?? 0);
+  const elapsed = active ? formatElapsed(now - turnStartOf(session)) : formatDuration(session.durationMs ?? 0);
   return (
     <p className="facts">
-      <StatusBadge row={runs.get(session.rootRun)?.exactStatus === "paused" ? paused(session) : session} />
+      <StatusBadge row={runs.get(session.rootRun)?.exactStatus === "paused" ? pausedStatus(session) : session} />
       <ApprovalsTag waiting={session.approvalsWaiting} />
       <span className="figure">{elapsed}</span>
       {session.turns > 1 && <span className="figure">{formatCount(session.turns)} turns</span>}
@@ -92,35 +91,7 @@ function Facts({ session, runs }: Props) {
   );
 }
 
-/** Holding the root holds them all. */
-function paused({ status }: SessionRow): Standing {
+/** A paused root run pauses the whole session. */
+function pausedStatus({ status }: SessionRow): StatusFields {
   return { status, exactStatus: "paused" };
-}
-
-function CancelButton({ session }: { session: string }) {
-  const away = usePage((state) => state.connection !== "live");
-  const { busy, problem, start } = useAction();
-  const [asked, setAsked] = useState(false);
-  const cancel = async (): Promise<void> => {
-    const result = await start("cancel", () => api.cancel(session));
-    if (result !== null) setAsked(true);
-  };
-  return (
-    <>
-      <ConfirmButton
-        sure="Really cancel?"
-        doing="Stopping…"
-        busy={busy !== null || asked}
-        disabled={away}
-        testId="cancel-session"
-        warning="Stops all runs of this session."
-        onConfirm={() => void cancel()}
-      >
-        <span>
-          Cancel<span className="roomy"> session</span>
-        </span>
-      </ConfirmButton>
-      {problem && <ProblemNote problem={problem} />}
-    </>
-  );
 }

@@ -1,11 +1,11 @@
-import { ProblemNote } from "../../components/problem-note.tsx";
+import { ProblemNote } from "../../components/text-blocks.tsx";
 import { useDaemon, usePage } from "../../lib/page-context.ts";
 import { Composer, type Draft } from "./composer.tsx";
 
-/** The page without a session to show: still loading, nobody there, or none yet. */
+/** The page without sessions: loading, no connection, or none yet. */
 export function Welcome({ state, ...draft }: { state: "loading" | "unreachable" | "empty" } & Draft) {
   return (
-    <main className="lonely">
+    <main className="centered">
       {state === "loading" && (
         <p className="soft" role="status">
           Loading sessions…
@@ -24,7 +24,7 @@ function Unreachable() {
     <div className="card">
       <h2>No connection to the daemon</h2>
       {problem && <ProblemNote problem={problem} />}
-      <p className="soft">This page tries again by itself.</p>
+      <p className="soft">The page reconnects by itself.</p>
       <button type="button" onClick={() => daemon.retry()}>
         Try now
       </button>
@@ -38,13 +38,12 @@ function Empty(draft: Draft) {
     <div className="card">
       <h2>No sessions yet</h2>
       <p className="soft">
-        Give the troupe a task, and watch it here while it happens: who takes it, whom they delegate to, what each of
-        them does, and what comes back.
-        {demo && " The demo takes some 20 seconds, calls no model and writes real files."}
+        Start a task and watch the agents work here: their delegations, steps and results.
+        {demo && " The demo takes about 20 seconds, calls no model and writes real files."}
       </p>
       <Composer {...draft} />
       <p className="hint">
-        Sessions that are started in a terminal, with <code>troupe run "a task"</code>, appear here by themselves.
+        Sessions from a terminal, started with <code>troupe run "a task"</code>, appear here as well.
       </p>
     </div>
   );

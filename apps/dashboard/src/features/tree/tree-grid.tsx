@@ -1,25 +1,24 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { RunRow, SessionRow } from "@troupe/core";
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useNow } from "../../lib/clock.ts";
+import { useRoute } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
-import { useSelection } from "../../lib/selection.ts";
 import { isActive } from "../../lib/status.ts";
-import { TreeHead } from "./tree-head.tsx";
-import { TreeRowView } from "./tree-row.tsx";
-import { useTree } from "./use-tree.ts";
-import { useTreeKeys } from "./use-tree-keys.ts";
-import { useTreeLayout } from "./use-tree-layout.ts";
+import { Cell } from "./tree-cells.tsx";
+import type { Tree } from "./tree-keys.ts";
+import { type TreeLayout, TreeRowView } from "./tree-row.tsx";
+import { useTree, useTreeKeys } from "./use-tree.ts";
 
-/** Pixels; the same figures stand in styles/tree.css. */
+/** Pixels. styles/tree.css has the same numbers. */
 const rowHeight = { columns: 48, stacked: 48, lines: 80 };
 
 /**
- * The delegation tree of one session. Only the rows in view exist in the document, so its size does not depend on the
- * tree's; the selected one always exists, so that the focus cannot fall out of the page while scrolling.
+ * The delegation tree of one session. The document contains only the rows in view, so its size does not depend on the
+ * size of the tree. It always contains the selected row, so that scrolling cannot remove the focused element.
  */
 export function TreeGrid({ session, runs }: { session: SessionRow; runs: ReadonlyMap<string, RunRow> }) {
-  const { run: selected } = useSelection();
+  const { run: selected } = useRoute();
   const notes = usePage((state) => state.notes);
   const tree = useTree(runs);
   const scroller = useRef<HTMLDivElement>(null);
@@ -37,7 +36,7 @@ export function TreeGrid({ session, runs }: { session: SessionRow; runs: Readonl
     overscan: 12,
     rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), tabIndex),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the height changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height is not read here, but a change needs a new measurement
   useEffect(() => virtual.measure(), [virtual, height]);
 
   useTreeKeys(tree, selected, scroller);
@@ -78,4 +77,64 @@ export function TreeGrid({ session, runs }: { session: SessionRow; runs: Readonl
 
 function withIndex(range: number[], index: number): number[] {
   return range.includes(index) ? range : [...range, index].sort((a, b) => a - b);
+}
+
+const columns: readonly (readonly [string, string])[] = [
+  ["status", "Status"],
+  ["time", "Time"],
+  ["age", "Last event"],
+  ["depth", "Depth"],
+  ["steps", "Steps"],
+  ["tools", "Tools"],
+  ["tokens", "Tokens"],
+  ["cost", "Cost"],
+];
+
+/** The column names, with the buttons to fold and unfold all. */
+function TreeHead({ tree }: { tree: Tree }) {
+  const hasNestedRuns = tree.roots.some((root) => root.children.some((child) => child.children.length > 0));
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: see TreeGrid
+    // biome-ignore lint/a11y/useFocusableInteractive: the row keys do not stop at the head
+    <div role="row" className="tree-row tree-head" aria-rowindex={1}>
+      <Cell name="run" head>
+        <span>Run</span>
+        {hasNestedRuns && (
+          <span className="fold-all">
+            <button type="button" className="link" onClick={tree.foldAll}>
+              Fold all
+            </button>
+            <button type="button" className="link" onClick={tree.unfoldAll}>
+              Unfold all
+            </button>
+          </span>
+        )}
+      </Cell>
+      {columns.map(([key, label]) => (
+        <Cell key={key} name={key} head>
+          {label}
+        </Cell>
+      ))}
+    </div>
+  );
+}
+
+/** The layout for the width of the tree, which also depends on the panel beside it. */
+function useTreeLayout(element: RefObject<HTMLElement | null>): TreeLayout {
+  const [layout, setLayout] = useState<TreeLayout>("columns");
+  useLayoutEffect(() => {
+    const observed = element.current;
+    if (!observed) return;
+    const measure = (): void => setLayout(layoutFor(observed.clientWidth));
+    const observer = new ResizeObserver(measure);
+    observer.observe(observed);
+    measure();
+    return () => observer.disconnect();
+  }, [element]);
+  return layout;
+}
+
+function layoutFor(widthPx: number): TreeLayout {
+  if (widthPx < 600) return "lines";
+  return widthPx < 1040 ? "stacked" : "columns";
 }

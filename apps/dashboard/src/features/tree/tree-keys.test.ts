@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../lib/fixtures.test-helper.ts";
 import { buildTree, visibleRows } from "../../lib/tree.ts";
+import type { Tree } from "./tree-keys.ts";
 import { pressKey } from "./tree-keys.ts";
-import type { Tree } from "./use-tree.ts";
 
 /** A root with 20 children, all in view. */
 function aTree(): Tree {
@@ -15,7 +15,7 @@ function aTree(): Tree {
     rows,
     indexOf: (run) => rows.findIndex(({ node }) => node.run.run === run),
     ...{ fold: nothing, unfold: nothing, toggle: nothing, foldAll: nothing, unfoldAll: nothing },
-    reachFailure: () => null,
+    unfoldToFailure: () => null,
   };
 }
 
@@ -38,11 +38,11 @@ describe("a key", () => {
     ["ArrowLeft", "c3", "root"],
     ["ArrowRight", "root", "c1"],
     ["ArrowRight", "c3", null],
-  ])("%s at %s leads to %s", (key, selected, expected) => {
-    expect(pressKey(key, aTree(), selected)).toEqual({ go: expected });
+  ])("%s at %s goes to %s", (key, selected, expected) => {
+    expect(pressKey(key, aTree(), selected)).toEqual({ target: expected });
   });
 
-  it("that is none of the tree's does nothing", () => {
+  it("that the tree does not use has no effect", () => {
     expect(pressKey("x", aTree(), "root")).toBeNull();
   });
 });

@@ -1,54 +1,69 @@
-import type { Tree } from "./use-tree.ts";
+import type { TreeNode, TreeRow } from "../../lib/tree.ts";
 
-/** What a key asks of the tree: the run to go to, or nothing but a fold. `null`: not one of the tree's keys. */
-export type KeyEffect = { go: string | null } | null;
+/** The visible tree and its folding. */
+export interface Tree {
+  roots: readonly TreeNode[];
+  rows: readonly TreeRow[];
+  /** Index of a run's row, or of its nearest visible ancestor; -1 without either. */
+  indexOf(run: string | null): number;
+  fold(run: string): void;
+  unfold(run: string): void;
+  toggle(run: string): void;
+  foldAll(): void;
+  unfoldAll(): void;
+  /** The next failed run in that direction. Unfolds its ancestors. */
+  unfoldToFailure(from: string | null, direction: 1 | -1): string | null;
+}
 
-/** Rows that Page Up and Page Down pass. */
-const page = 10;
+/** The run to select, or `target: null` if the key only folds. `null` if the tree does not use the key. */
+type KeyEffect = { target: string | null } | null;
+
+/** Rows of a Page Up or Page Down. */
+const pageRows = 10;
 
 const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
   ArrowDown: (at) => at + 1,
   ArrowUp: (at) => at - 1,
   j: (at) => at + 1,
   k: (at) => at - 1,
-  PageDown: (at) => at + page,
-  PageUp: (at) => at - page,
+  PageDown: (at) => at + pageRows,
+  PageUp: (at) => at - pageRows,
   Home: () => 0,
   End: (_at, last) => last,
 };
 
-/** Keys that work wherever the focus is, unless somebody is typing. */
+/** Keys that work with any focus, except in input fields. */
 export const globalKeys: ReadonlySet<string> = new Set(["j", "k", "[", "]"]);
 
-/** Does what a key asks, as the ARIA practices have it for a treegrid. */
+/** Applies a key as the ARIA practices for a treegrid define it. */
 export function pressKey(key: string, tree: Tree, selected: string | null): KeyEffect {
   const move = moves[key];
-  if (move) return { go: runAt(tree, clampedMove(move, tree.indexOf(selected), tree.rows.length - 1)) };
-  if (key === "]" || key === "[") return { go: tree.reachFailure(selected, key === "]" ? 1 : -1) };
+  if (move) return { target: runAt(tree, clampedMove(move, tree.indexOf(selected), tree.rows.length - 1)) };
+  if (key === "]" || key === "[") return { target: tree.unfoldToFailure(selected, key === "]" ? 1 : -1) };
   if (key === "ArrowRight") return right(tree, tree.indexOf(selected));
   if (key === "ArrowLeft") return left(tree, tree.indexOf(selected));
   return null;
 }
 
-/** Nothing selected is a place before the first row. */
+/** Without a selection, the position is before the first row. */
 function clampedMove(move: (at: number, last: number) => number, at: number, last: number): number {
   return Math.min(Math.max(move(at, last), 0), last);
 }
 
 function right(tree: Tree, at: number): KeyEffect {
   const row = tree.rows[at];
-  if (!row || row.expanded === null) return { go: null };
-  if (row.expanded) return { go: runAt(tree, at + 1) };
+  if (!row || row.expanded === null) return { target: null };
+  if (row.expanded) return { target: runAt(tree, at + 1) };
   tree.unfold(row.node.run.run);
-  return { go: null };
+  return { target: null };
 }
 
 function left(tree: Tree, at: number): KeyEffect {
   const row = tree.rows[at];
-  if (!row) return { go: null };
-  if (!row.expanded) return { go: runAt(tree, row.parentIndex) };
+  if (!row) return { target: null };
+  if (!row.expanded) return { target: runAt(tree, row.parentIndex) };
   tree.fold(row.node.run.run);
-  return { go: null };
+  return { target: null };
 }
 
 function runAt(tree: Tree, index: number): string | null {

@@ -1,7 +1,27 @@
 import type { ReactNode } from "react";
 import { type Role, roleOf } from "../lib/role.ts";
 
-/** Drawn on 16 × 16, one line width, so that they read as one set. */
+/** Glyphs of buttons. They are decoration: each button has a name. */
+const paths = {
+  chevron: "m5.5 3.5 4.5 4.5-4.5 4.5",
+  close: "m4 4 8 8m0-8-8 8",
+  back: "M10 3 5 8l5 5",
+  system: "M2.5 3h11v7.5h-11ZM5.5 13.5h5M8 10.5v3",
+  light:
+    "M8 10.75a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5ZM8 1.5v1.5M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1.050 1.050M11.55 11.55l1.050 1.050M3.4 12.6l1.050-1.050M11.55 4.45l1.050-1.050",
+  dark: "M13.25 9.75A5.75 5.75 0 0 1 6.25 2.75a5.75 5.75 0 1 0 7 7Z",
+  play: "M4.5 2.75v10.5L13 8Z",
+} as const;
+
+export function Glyph({ name }: { name: keyof typeof paths }) {
+  return (
+    <svg className="glyph" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  );
+}
+
+/** A 16 × 16 grid and one line width for all icons. */
 const icons = {
   user: (
     <path d="M8 7.5a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5ZM2.75 14c.4-2.7 2.5-4.25 5.25-4.25s4.85 1.55 5.25 4.25" />

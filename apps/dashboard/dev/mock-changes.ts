@@ -1,12 +1,12 @@
 import type { ChangeRow, RunRow } from "@troupe/core";
 
-/** Made-up changes of the files that a made-up run says it has touched: one of each sort, and a huge one. */
-export function changesOf(run: RunRow | undefined): ChangeRow[] {
+/** Changes of the files of a mock run: one of each kind and a huge one. */
+export function mockChanges(run: RunRow | undefined): ChangeRow[] {
   const path = run?.filesModified[0];
   if (!run || path === undefined) return [];
   const at = run.lastEventAt;
   const by = { session: run.session, run: run.run, agent: run.agent, step: 2, call: 0, tool: "edit", cut: false, at };
-  const sorts: Pick<ChangeRow, "path" | "kind" | "diff">[] = [
+  const kinds: Pick<ChangeRow, "path" | "kind" | "diff">[] = [
     {
       path,
       kind: "created",
@@ -15,7 +15,7 @@ export function changesOf(run: RunRow | undefined): ChangeRow[] {
     {
       path,
       kind: "modified",
-      diff: '@@ -1,3 +1,3 @@\n export function greet(name: string): string {\n-  return "Hello, " + name;\n+  return "Hello, " + (name.trim() || "whoever you are, reading a line that is far too long for the room that it has");\n }\n\\ No newline at end of file\n',
+      diff: '@@ -1,3 +1,3 @@\n export function greet(name: string): string {\n-  return "Hello, " + name;\n+  return "Hello, " + (name.trim() || "a reader of this line, which is far too long for the width of the panel");\n }\n\\ No newline at end of file\n',
     },
     {
       path: "docs/a folder with a long name/and-another-one-that-never-seems-to-end/notes.md",
@@ -30,7 +30,7 @@ export function changesOf(run: RunRow | undefined): ChangeRow[] {
       diff: `@@ -0,0 +1,5000 @@\n${Array.from({ length: 5_000 }, (_, i) => `+export const value${i} = ${i};\n`).join("")}`,
     },
   ];
-  return sorts.map((sort, i) => ({ ...by, ...sort, id: i + 1, step: i + 1, ...countsOf(sort.diff) }));
+  return kinds.map((kind, i) => ({ ...by, ...kind, id: i + 1, step: i + 1, ...countsOf(kind.diff) }));
 }
 
 function countsOf(diff: string): Pick<ChangeRow, "linesAdded" | "linesRemoved"> {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { formatSelection, parseSelection, tokenIn } from "./url-state.ts";
+import { formatRoute, parseRoute, tokenIn } from "./route.ts";
 
 const s = "0198f2aa-1111-7000-8000-000000000001";
 const r = "0198f2aa-2222-8000-8000-000000000002";
 
-describe("the selection in the address", () => {
+describe("the route in the URL", () => {
   it.each([
     [`?session=${s}&run=${r}`, s, r, null],
     [`?run=${r}&session=${s}&x=1`, s, r, null],
@@ -19,32 +19,32 @@ describe("the selection in the address", () => {
     ["?view=other", null, null, null],
     [`?view=approvals&session=${s}`, s, null, null],
   ])("%s", (search, session, run, view) => {
-    expect(parseSelection(search)).toEqual({ session, run, view });
+    expect(parseRoute(search)).toEqual({ session, run, view });
   });
 
-  it("survives being written and read", () => {
-    for (const selection of [
+  it("is the same after formatting and parsing", () => {
+    for (const route of [
       { session: s, run: r, view: null },
       { session: s, run: null, view: null },
       { session: null, run: null, view: null },
       { session: null, run: null, view: "approvals" as const },
       { session: null, run: null, view: "hosts" as const },
     ]) {
-      expect(parseSelection(formatSelection(selection))).toEqual(selection);
+      expect(parseRoute(formatRoute(route))).toEqual(route);
     }
   });
 
-  it("leaves other parameters alone", () => {
+  it("keeps other parameters", () => {
     const old = `?x=1&session=old&run=${r}&view=approvals`;
-    expect(formatSelection({ session: s, run: null, view: null }, old)).toBe(`?x=1&session=${s}`);
+    expect(formatRoute({ session: s, run: null, view: null }, old)).toBe(`?x=1&session=${s}`);
   });
 
-  it("is nothing at all when nothing is selected", () => {
-    expect(formatSelection({ session: null, run: r, view: null })).toBe("");
+  it("is empty without a session and a view", () => {
+    expect(formatRoute({ session: null, run: r, view: null })).toBe("");
   });
 });
 
-describe("the token in what was pasted", () => {
+describe("the token in a pasted text", () => {
   it.each([
     ["abc", "abc"],
     ["  abc\n", "abc"],

@@ -2,7 +2,7 @@ import type { HostRow } from "@troupe/core";
 
 const agents = ["main", "coder", "tester", "reviewer", "planner", "debugger", "researcher", "report", "email", "slack"];
 
-/** So many made-up hosts, the daemon among them. */
+/** Creates a number of mock hosts. The first one is the daemon. */
 export function mockHosts(count: number): HostRow[] {
   return Array.from({ length: count }, (_, i) => (i === 0 ? daemon() : worker(i)));
 }
@@ -10,7 +10,13 @@ export function mockHosts(count: number): HostRow[] {
 function daemon(): HostRow {
   const facts = { role: "daemon", version: "0.1.0", pid: process.pid, place: "place-0a0a", status: "alive" } as const;
   const load = { capacity: 64, busy: 3, runs: 5 };
-  return { host: `daemon-${process.pid}`, ...facts, ...load, agents: agents.map(served), ...heard(4_000_000, 0) };
+  return {
+    host: `daemon-${process.pid}`,
+    ...facts,
+    ...load,
+    agents: agents.map(definitionOf),
+    ...timesOf(4_000_000, 0),
+  };
 }
 
 function worker(i: number): HostRow {
@@ -26,19 +32,19 @@ function worker(i: number): HostRow {
     status,
     agents: agents
       .slice(i % 8, (i % 8) + 1 + (i % 4))
-      .map((id) => (i === 1 && id === "coder" ? { id, hash: "9b8a7c6d" } : served(id))),
+      .map((id) => (i === 1 && id === "coder" ? { id, hash: "9b8a7c6d" } : definitionOf(id))),
     capacity,
     runs: busy + (i % 3),
     busy,
-    ...heard(1_000_000 * (i + 1), status === "gone" ? 9_500 * i : (i * 311) % 2_000),
+    ...timesOf(1_000_000 * (i + 1), status === "gone" ? 9_500 * i : (i * 311) % 2_000),
   };
 }
 
-function served(id: string): { id: string; hash: string } {
+function definitionOf(id: string): { id: string; hash: string } {
   return { id, hash: "3f2a1b0c" };
 }
 
-function heard(upMs: number, silentMs: number): Pick<HostRow, "startedAt" | "lastHeartbeatAt"> {
+function timesOf(upMs: number, silentMs: number): Pick<HostRow, "startedAt" | "lastHeartbeatAt"> {
   const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
   return { startedAt: ago(upMs), lastHeartbeatAt: ago(silentMs) };
 }

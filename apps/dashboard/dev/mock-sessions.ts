@@ -11,8 +11,8 @@ import type { ApprovalOutcome, ApprovalRule, RecordChange, Submitted } from "@tr
 
 type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => void;
 
-/** A record in memory, and sessions that play themselves in it: what the page needs of a daemon, and no more. */
-export class Play {
+/** A record in memory with mock sessions that change by themselves. */
+export class MockSessions {
   readonly sessions = new Map<string, SessionRow>();
   readonly runs = new Map<string, RunRow>();
   readonly approvals = new Map<string, ApprovalRow>();
@@ -54,11 +54,12 @@ export class Play {
     return [...this.approvals.values()].filter(({ state }) => state === "waiting");
   }
 
-  /** Asks a person, and lets the run stand until somebody answers. */
+  /** Creates an approval. Its run waits for the answer. */
   ask(run: RunRow, part: Pick<ApprovalRow, "tool" | "args" | "reason"> & Partial<ApprovalRow>): ApprovalRow {
     const approval = newApproval(run, part);
     const session = this.sessions.get(run.session);
-    if (session) this.putAll(session, [{ ...run, exactStatus: "waiting", activity: "waits for a person" }], [approval]);
+    if (session)
+      this.putAll(session, [{ ...run, exactStatus: "waiting", activity: "waiting for approval" }], [approval]);
     return approval;
   }
 
@@ -73,12 +74,12 @@ export class Play {
     if (rule) this.rules.set(rule.id, rule);
     const [session, run] = [this.sessions.get(known.session), this.runs.get(known.run)];
     const others = this.waiting().some((other) => other.run === known.run && other.id !== id);
-    const moved = run && !others ? [{ ...run, exactStatus: "running", activity: `goes on: ${state}` }] : [];
+    const moved = run && !others ? [{ ...run, exactStatus: "running", activity: `continues: ${state}` }] : [];
     if (session) this.putAll(session, moved, [approval]);
     return { approval, outcome: "answered", rule };
   }
 
-  /** Does what was asked to a run, unless it has ended. */
+  /** Changes a run, unless it has ended. */
   control(id: string, part: Partial<RunRow>): { session: string; run: string; outcome: string; status: string } | null {
     const run = this.runs.get(id);
     if (!run) return null;
@@ -99,16 +100,16 @@ export class Play {
       );
   }
 
-  /** Starts a session that delegates to three, retries one and goes two levels deep. */
-  submit(task: string, beatMs = 700): Submitted {
+  /** Starts a session with three delegations, one retry and two levels. */
+  submit(task: string, delayMs = 700): Submitted {
     const root = newRun(randomUUID(), null, "main", task, 0);
     this.put(newSession(root, task), root);
-    void this.#perform(root.session, root, beatMs);
+    void this.#perform(root.session, root, delayMs);
     return { session: root.session, run: root.run, workspace: "/home/you/.troupe/workspaces/demo", demo: true };
   }
 
-  async #perform(id: string, root: RunRow, beatMs: number): Promise<void> {
-    const beat = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, beatMs));
+  async #perform(id: string, root: RunRow, delayMs: number): Promise<void> {
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
     const child = (parent: RunRow, agent: string, task: string, attempt = 1): RunRow => {
       const run = { ...newRun(id, parent.run, agent, task, this.detail(id)?.runs.length ?? 0), attempt };
       run.depth = parent.depth + 1;
@@ -119,9 +120,9 @@ export class Play {
       for (const [i, activity] of steps.entries()) {
         if (this.#cancelled.has(id)) return;
         this.#live(run, { kind: "state.entered", state: "think", step: i + 1 });
-        for (const word of ["Looking ", "at ", "what ", "is ", "there. "])
+        for (const word of ["Reading ", "the ", "existing ", "files. "])
           this.#live(run, { kind: "text.delta", text: word });
-        await beat();
+        await pause();
         const now = this.runs.get(run.run) ?? run;
         this.#change(run, {
           activity,
@@ -129,12 +130,12 @@ export class Play {
           toolCalls: now.toolCalls + 1,
           totalTokens: now.totalTokens + 870,
         });
-        await beat();
+        await pause();
       }
       this.#settle(run, { status: "completed", ...end });
     };
-    await beat();
-    this.#change(root, { iterations: 1, activity: "waits for planner, coder, tester", totalTokens: 1_204 });
+    await pause();
+    this.#change(root, { iterations: 1, activity: "waiting for planner, coder, tester", totalTokens: 1_204 });
     const planner = child(root, "planner", "Break the greeting tool into steps that can be checked one by one");
     const coder = child(root, "coder", "Write greet.ts: greet(name) returns one line, and refuses an empty name");
     const tester = child(root, "tester", "Test greet.ts with ordinary, empty and very long names");
@@ -143,17 +144,17 @@ export class Play {
         status: "failed",
         error: "network: the connection was reset by the model's server",
       });
-      await beat();
+      await pause();
       await work(child(root, "tester", tester.task, 2), ["write greet.test.ts", "shell vitest run"], {
         summary: "4 of 4 tests pass.",
         filesModified: ["greet.test.ts"],
       });
     };
     const deeper = async (): Promise<void> => {
-      await beat();
-      this.#change(coder, { activity: "waits for reviewer", iterations: 1, toolCalls: 1, totalTokens: 1_630 });
+      await pause();
+      this.#change(coder, { activity: "waiting for reviewer", iterations: 1, toolCalls: 1, totalTokens: 1_630 });
       await work(
-        child(coder, "reviewer", "Review greet.ts for what it does with odd names"),
+        child(coder, "reviewer", "Review how greet.ts handles unusual names"),
         ["read greet.ts", "read README.md"],
         {
           summary: "Sound. One remark: trim the name first.",
@@ -164,7 +165,7 @@ export class Play {
         this.ask(this.runs.get(coder.run) ?? coder, {
           tool: "shell",
           args: { command: "npm install --save-dev vitest", timeoutMs: 60_000 },
-          reason: "shell is a tool of high risk, and this machine asks before those",
+          reason: "shell is a tool of high risk, which needs approval on this machine",
         }),
       );
       await work(coder, ["write greet.ts"], {
@@ -181,15 +182,15 @@ export class Play {
     this.#close(id);
   }
 
-  /** Whatever the answer is: this script has only one end. */
+  /** Waits for any answer. The script continues in the same way. */
   #answered({ id, session }: ApprovalRow): Promise<void> {
     return new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (this.approvals.get(id)?.state === "waiting" && !this.#cancelled.has(session)) return;
-        this.listeners.delete(look);
+        this.listeners.delete(check);
         resolve();
       };
-      this.listeners.add(look);
+      this.listeners.add(check);
     });
   }
 
@@ -320,7 +321,7 @@ function newRule({ tool, args, agent }: ApprovalRow, { approved, anyArguments, b
     id: randomUUID(),
     decision: approved ? "allow" : "deny",
     tool: tool ?? "",
-    argsHash: anyArguments ? null : "made up",
+    argsHash: anyArguments ? null : "mock",
     args: anyArguments ? null : args,
     workspace: "/home/you/.troupe/workspaces/demo",
     agent,
