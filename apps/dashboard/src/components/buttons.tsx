@@ -86,7 +86,7 @@ export function ConfirmButton({
       >
         {busy ? busyLabel : armed ? confirmLabel : children}
       </ActionButton>
-      <span className="heard-only" role="status">
+      <span className="visually-hidden" role="status">
         {armed ? `${warning} Press again to confirm.` : ""}
       </span>
     </>
