@@ -3,7 +3,7 @@ import { build } from "./lib/build.ts";
 import { run } from "./lib/command.ts";
 import { root } from "./lib/project.ts";
 
-// `pnpm bench`: builds what is stale, then measures. Figures, not a test: nothing here fails for being slow.
+// `pnpm bench`: rebuilds stale packages, then measures. It prints figures; a slow result is not a failure.
 
 if (!(await build({ onlyIfStale: true }))) process.exit(1);
 const bench = join(root, "test", "bench", "main.ts");

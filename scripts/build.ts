@@ -1,4 +1,4 @@
 import { build } from "./lib/build.ts";
 
-// `pnpm build`: always asks turbo, which skips what has not changed.
+// `pnpm build`: always runs turbo, which skips unchanged packages.
 process.exitCode = (await build({ onlyIfStale: false })) ? 0 : 1;

@@ -32,7 +32,7 @@ export async function findUnshare(): Promise<Need> {
   };
 }
 
-/** Null when the file is a bubblewrap that can make a sandbox here, else what is wrong with it. */
+/** Returns null when the file is a bubblewrap that can make a sandbox here, otherwise the reason. */
 async function whyNot(file: string): Promise<string | null> {
   const { code, output } = await run([file, "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"], {
     output: "capture",
@@ -40,7 +40,7 @@ async function whyNot(file: string): Promise<string | null> {
   return code === 0 ? null : `${file} makes no sandbox here: ${output.trim().split("\n").at(-1)}`;
 }
 
-/** From the suite that this machine itself is of. Resolves to what went wrong. */
+/** Fetches from this machine's own suite. Resolves to null, or to the reason of the failure. */
 async function fetchFromDebian(target: string): Promise<string | null> {
   const mirror = findMirror();
   const own = ownSuite();

@@ -30,7 +30,7 @@ export async function fetchNats(): Promise<Need> {
 
 const wanted = "2.14 or newer (or 2.12.7, 2.11.16 and their patches)";
 
-/** Whether a version has the fixes without which JetStream can lose what it acknowledged. */
+/** True when a version has the fixes without which JetStream can lose acknowledged messages. */
 export function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   if (major !== 2) return major > 2;
@@ -38,7 +38,7 @@ export function isNewEnough(version: string): boolean {
   return patchMin === undefined ? minor >= 14 : patch >= patchMin;
 }
 
-/** Null when the file is a nats-server that runs here and is new enough, else what is wrong with it. */
+/** Returns null when the file is a nats-server that runs here and is new enough, otherwise the reason. */
 async function whyNot(file: string): Promise<string | null> {
   const { code, output } = await run([file, "--version"], { output: "capture" });
   const version = /nats-server: v(\d+\.\d+\.\d+)/.exec(output)?.[1];
@@ -46,7 +46,9 @@ async function whyNot(file: string): Promise<string | null> {
   return isNewEnough(version) ? null : `${file} is ${version}, too old`;
 }
 
-/** Fetches from the distribution's newer suites, until one is new enough. Resolves to what went wrong on the way. */
+/**
+ * Fetches from the distribution's newer suites until one is new enough. Resolves to the reasons of the failed attempts.
+ */
 async function fromDebian(mirror: Mirror, target: string): Promise<string[]> {
   const { suites, component } = newerSuites();
   const problems: string[] = [];

@@ -14,7 +14,7 @@ export interface RequirementsResult {
 }
 
 export interface CheckOptions {
-  /** Where a machine lacks what a test needs, its skip is named in the tally and turns no row wrong. Not so in CI. */
+  /** A skip that a missing program causes is named in the summary and fails no row. CI allows none. */
   skipsAllowed?: boolean;
 }
 

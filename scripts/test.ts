@@ -11,12 +11,12 @@ import { readReport, type TestReport } from "./lib/vitest-report.ts";
 import { checkRequirements, printRequirements, requirementsFile } from "./requirements.ts";
 
 /**
- * `pnpm test`: builds, checks the types of the tests, fetches what they need, runs them all, and holds the requirements
- * page against what passed. Arguments go on to vitest (`pnpm test packages/core`). The last line is the tally, on its own.
- * Ends with 1 on a failure, and in CI also on a skip.
+ * `pnpm test`: builds, checks the types of the tests, fetches the programs that tests need, runs all tests, and
+ * compares the requirements page with the results. Arguments go on to vitest (`pnpm test packages/core`). The last line
+ * is the summary. The exit code is 1 on a failure, and in CI also on a skip.
  */
 
-/** Beside the tests themselves: what else failed, or could not be had. */
+/** Failures and missing programs outside the tests themselves. */
 interface Findings {
   failures: string[];
   skips: string[];
@@ -42,7 +42,7 @@ async function typeCheck(): Promise<boolean> {
   return (await run(["tsc", "-p", join(root, "test", "tsconfig.json")])).code === 0;
 }
 
-/** What the tests find in their environment. A test whose need is not there skips itself. */
+/** Variables that name the fetched programs. A test skips itself when its program is missing. */
 async function fetchNeeds(findings: Findings): Promise<NodeJS.ProcessEnv> {
   const needs = {
     TROUPE_TEST_NATS_SERVER: ["nats-server", await fetchNats()],
@@ -98,6 +98,6 @@ function inCi(): boolean {
   return !["", "0", "false"].includes(process.env.CI ?? "");
 }
 
-// pnpm passes a separating `--` on; vitest would take what follows for file names.
+// pnpm passes on a separating `--`, after which vitest would read options as file names.
 const [first, ...others] = process.argv.slice(2);
 await main(first === "--" ? others : process.argv.slice(2));

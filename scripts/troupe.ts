@@ -18,8 +18,8 @@ if (!isFresh(root)) {
   }
 }
 
-// pnpm runs a script in the checkout, and says in INIT_CWD where its caller stood. Started in any other way, the
-// working folder is the caller's already (and INIT_CWD, if set, somebody else's).
+// pnpm runs a script in the checkout and stores the caller's folder in INIT_CWD. In any other start the working folder
+// is already the caller's, and INIT_CWD may be a leftover of another process.
 const caller = process.env.INIT_CWD;
 if (caller && process.cwd() === root && existsSync(caller)) process.chdir(caller);
 

@@ -6,20 +6,20 @@ import { run } from "./command.ts";
 /** A program of a package of the same name. */
 export interface WantedProgram {
   name: string;
-  /** What the program's file is called. @default as its package */
+  /** File name of the program. @default as its package */
   program?: string;
   mirror: Mirror;
   suite: string;
   component: string;
-  /** Where it is to be. */
+  /** Path of the installed program. */
   target: string;
-  /** Null when the file is such a program and runs here, else what is wrong with it. */
+  /** Returns null when the file is this program and runs here, otherwise the reason. */
   whyNot(file: string): Promise<string | null>;
 }
 
 /**
- * One suite, with apt's lists, caches and sources in a folder of our own: the machine's apt state is neither changed nor
- * are root's rights needed. Its keys are the machine's, so that what comes is checked as any package is.
+ * Fetches a program from one suite. apt's lists, caches and sources are in a private folder, so the machine's apt state
+ * does not change and root is not needed. The machine's keys verify the package as usual.
  */
 export async function fetchProgram(wanted: WantedProgram): Promise<string | null> {
   const { name, suite, target } = wanted;
@@ -69,7 +69,7 @@ async function unpack(folder: string, wanted: WantedProgram): Promise<string | n
   if (!found) return `${archive} holds no ${program}`;
   const problem = await whyNot(found);
   if (problem) return problem.replace(found, archive);
-  // Copied beside its place first, then renamed: whoever looks there meanwhile sees a whole file or none.
+  // Copies to a temporary name and renames, so that a concurrent reader sees a whole file or none.
   copyFileSync(found, join(folder, program));
   renameSync(join(folder, program), target);
   return null;

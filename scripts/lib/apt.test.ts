@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { findMirror, newerSuites } from "./apt.ts";
 
-// Where the distribution's packages come from is read out of files that come in two formats and many dialects.
+// Package sources are read from files in two formats with many variants, so each variant has a test.
 
 const folders: string[] = [];
 afterEach(() => {

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What this machine's own apt sources say. Read at run time, so that no host is written down here and a company's own
- * mirror is used where there is one.
+ * Reads this machine's apt sources. They are read at run time, so that no host is written here and a company mirror is
+ * used where one is configured.
  */
 
-/** Where packages of this distribution come from. */
+/** A package source of this distribution. */
 export interface Mirror {
   uri: string;
   signedBy: string | null;

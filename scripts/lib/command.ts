@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { cleanEnvironment } from "./environment.ts";
 import { root } from "./project.ts";
 
-/** How a command ended. `output` is both of its streams, in order of arrival; empty when they were passed on. */
+/** Result of a command. `output` has both streams in order of arrival, and is empty when they were passed on. */
 export interface CommandResult {
   code: number;
   output: string;
@@ -13,7 +13,7 @@ export interface CommandResult {
 export interface CommandOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Where its streams go: to our stdout and stderr, both to stderr, or into the result. */
+  /** Destination of the streams: our stdout and stderr, both to stderr, or the result. */
   output?: "inherit" | "stderr" | "capture";
 }
 

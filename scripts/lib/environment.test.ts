@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cleanEnvironment } from "./environment.ts";
 import { root } from "./project.ts";
 
-// A key or a setting in somebody's shell must not decide whether a test passes.
+// A key or a setting in the developer's shell must not change a test result.
 
 describe("the environment of builds and tests", () => {
   it.each([

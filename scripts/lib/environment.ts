@@ -1,11 +1,11 @@
 import { basename, delimiter, dirname, join } from "node:path";
 import { root } from "./project.ts";
 
-/** What a build or a test may know of the shell that started it. All else (keys, NODE_OPTIONS, TROUPE_*) stays out. */
+/** The variables of the calling shell that a build or a test may see. Keys, NODE_OPTIONS and TROUPE_* are removed. */
 const passed = [
   /^(PATH|HOME|LANG|TMPDIR|CI|TERM|COLORTERM|NO_COLOR|FORCE_COLOR)$/,
   /^(LC|XDG)_[A-Z_]+$/,
-  // What npm, apt and git need to get out through a proxy, or to trust a private certificate authority.
+  // Proxy settings and private certificate authorities of npm, apt and git.
   /^(https?|no|all|ftp)_proxy$/i,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|CURL_CA_BUNDLE|GIT_SSL_CAINFO)$/,
   /^npm_config_(registry|userconfig|globalconfig|cafile|proxy|https_proxy|noproxy)$/i,

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fingerprint, isFresh } from "./freshness.ts";
 
-// A launcher that thinks itself fresh runs old code: here is what makes it look again, and what does not.
+// A launcher that wrongly treats a build as fresh runs old code. These tests list the changes that must trigger a
+// rebuild.
 
 let root = "";
 

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Whether what was built still fits its sources, cheaply: this runs before every `pnpm troupe`. The fingerprint holds
- * the path, size and time of every source, so that a file that was deleted, or put back with an older time, counts as a
- * change too: comparing the newest time alone would miss both.
+ * Checks cheaply whether a build matches its sources; it runs before every `pnpm troupe`. The fingerprint holds path,
+ * size and time of every source. Comparing only the newest time would miss a deleted file and a file restored with an
+ * older time.
  */
 
 /** Files outside the packages that a build depends on. */
@@ -20,7 +20,7 @@ export function isFresh(root: string): boolean {
   return readStamp(root) === fingerprint(root) && hasOutputs(root);
 }
 
-/** Says in one short text what the sources look like now. */
+/** Returns a short fingerprint of the current sources. */
 export function fingerprint(root: string): string {
   const hash = createHash("sha256");
   const add = (path: string): void => {

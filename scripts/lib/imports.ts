@@ -8,7 +8,7 @@ export interface ImportSite {
   typeOnly: boolean;
 }
 
-/** What is looked at of a node that may hold a specifier. */
+/** The parts of a node that may hold a module specifier. */
 interface Literal {
   type: string;
   value?: unknown;

@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { root } from "./project.ts";
 
 /**
- * What takes longest begins first, so that no worker is left alone with it in the end. Where vitest has not seen the
- * tests before, as in a new checkout, it knows no more of a file than its size: these folders and files it knows from us.
+ * Starts the longest files first, so that no worker runs alone at the end. In a new checkout vitest knows only file
+ * sizes, so this list names the slow folders and files.
  */
 const longest: readonly RegExp[] = [
   /^test\/e2e\/(approvals|kill|effects)\.test\.ts$/,
@@ -15,7 +15,7 @@ const longest: readonly RegExp[] = [
   /^packages\/.*\.(property|fuzz)\.test\.ts$/,
 ];
 
-/** Those that have a worker of their own stay in front: as vitest has it, for shared ones are stopped at such a file. */
+/** Files with their own worker stay in front, as in vitest's order: vitest stops shared workers at such a file. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,7 +1,7 @@
 /** Something that tests need and that is not in the npm registry: where it is, or why it could not be had. */
 export type Need = { path: string } | { skipped: string };
 
-/** Prints what a fetch script found: the path on stdout; the reason on stderr, with exit code 1. */
+/** Prints the result of a fetch script: the path on stdout, or the reason on stderr with exit code 1. */
 export function report(name: string, need: Need): void {
   if ("path" in need) {
     process.stdout.write(`${need.path}\n`);

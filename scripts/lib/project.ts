@@ -4,10 +4,10 @@ import { join } from "node:path";
 /** The checkout that these scripts belong to. */
 export const root = join(import.meta.dirname, "..", "..");
 
-/** Where vitest leaves its report, and tests what they want looked at. Ignored by git. */
+/** Folder of vitest's report and of the files that tests keep for inspection. Git ignores it. */
 export const artifactsFolder = join(root, "test", ".artifacts");
 
-/** What V8 made of scripts and tests: `require-node.cjs` has the same. */
+/** V8's compile cache for scripts and tests. `require-node.cjs` uses the same path. */
 export const compiledFolder = join(root, "node_modules", ".cache", "troupe", "compiled");
 
 /** Downloads that outlive a checkout. */

@@ -16,7 +16,7 @@ export interface TestReport {
   brokenFiles: { file: string; message: string }[];
 }
 
-/** What is read of the report; vitest writes more. */
+/** The fields of the report that this module reads; vitest writes more. */
 interface RawReport {
   testResults: {
     name: string;

@@ -6,7 +6,7 @@ import {
   type ModelRequest,
 } from "@troupe/core";
 
-/** Wider than any figure needs: what is measured is the cost of many, not how they are held back. */
+/** Higher than any benchmark needs: the figures show the cost of many runs, not the effect of limits. */
 const many = 20_000;
 const liftedLimits = {
   maxConcurrent: many,
@@ -18,7 +18,7 @@ const liftedLimits = {
 };
 const words = "Work carefully and report what you found. ".repeat(12);
 
-/** main delegates to leads and workers, leads to workers; a worker delegates to nobody. */
+/** main delegates to leads and workers, leads delegate to workers, and workers do not delegate. */
 const definitions = [
   agent("main", { subagents: { allow: ["lead", "worker"], max_concurrent: many }, limits: liftedLimits }),
   agent("lead", { subagents: { allow: ["worker"], max_concurrent: many }, limits: liftedLimits }),

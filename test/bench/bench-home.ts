@@ -47,7 +47,7 @@ export interface BenchHomeOptions {
   watching?(journal: Journal): Journal;
 }
 
-/** What a daemon has, in a folder of its own: real journal, recorder, queue, bus, host and service. */
+/** The parts of a daemon in a temporary folder: real journal, recorder, queue, bus, host and service. */
 export interface BenchHome {
   deps: HostDeps;
   host: ActorHost;
@@ -97,7 +97,7 @@ export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHom
   };
 }
 
-/** Every root thinks before it answers, so whoever listens right after submitting is in time. */
+/** Every root run calls its model before it answers, so a subscription right after submit is in time. */
 async function responseOf({ bus, subjects }: HostDeps, run: string): Promise<RunResponse> {
   const answer = Promise.withResolvers<RunResponse>();
   const subscription = await bus.subscribe(subjects.settled(run), ({ bytes }) => {

@@ -1,4 +1,7 @@
-/** A tree of a thousand runs at work is cancelled: how soon all of it has stopped, and what was begun after that word. */
+/**
+ * Cancels a tree of a thousand active runs. Measures the time until all have stopped, and counts calls begun after the
+ * cancel was durable.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Journal } from "@troupe/core";
 import { defineTool } from "@troupe/tools";
@@ -18,7 +21,7 @@ let callsBegunAfter = 0;
 const settled = new Set<string>();
 const allSettled = Promise.withResolvers<void>();
 
-/** Whatever is begun counts, once the word is in the journal. */
+/** Counts every call that begins after the cancel is in the journal. */
 async function work<T>(signal: AbortSignal, value: T): Promise<T> {
   if (performance.now() > cancelledAtMs) callsBegunAfter += 1;
   callsAtWork += 1;

@@ -65,7 +65,7 @@ function timer(position: number, firstMs: number): Promise<string> {
   return new Promise((resolve) => setTimeout(resolve, dueMs - performance.now(), "done"));
 }
 
-/** Begins just before the first timers fire: what was quiet before is no part of the figure. */
+/** Starts just before the first timers fire, so that the quiet time before is not part of the figure. */
 async function watchFrom(firstMs: number): Promise<{ stop(): Lag }> {
   await new Promise((resolve) => setTimeout(resolve, firstMs - performance.now() - 20));
   return watchLoopLag();
@@ -87,7 +87,7 @@ async function lagOfBareActors(): Promise<Lag> {
   return watch.stop();
 }
 
-/** What is still used after everything that may go has gone. */
+/** Heap in use after garbage collection. */
 async function settledHeap(): Promise<number> {
   for (let i = 0; i < 5; i += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -12,7 +12,7 @@ export interface FileCost {
   editFloorMs: number;
 }
 
-/** How the figures are shown. */
+/** Turns measurements into report lines. */
 export function fileFigures(costs: readonly FileCost[]): Figure[] {
   return [
     { what: "read a part of a file of 10 MB", values: costs.map((c) => c.readMs), unit: "ms" },

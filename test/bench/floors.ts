@@ -1,4 +1,4 @@
-/** What the parts cost without troupe: an XState actor's life, a waiting actor's heap, SQLite commits. */
+/** Cost of the parts without troupe: one XState actor, the heap of a waiting actor, SQLite commits. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -8,8 +8,8 @@ export interface Lag {
 }
 
 /**
- * Measures how long whoever comes at any moment waits for the event loop. A loop that is busy for 100 ms is counted as
- * everybody would see it who comes in that time, not as one late answer among many punctual ones.
+ * Measures how long a task that arrives at a random moment waits for the event loop. A loop that is busy for 100 ms
+ * counts for every task that would arrive in that time, not as one late answer.
  */
 export function watchLoopLag(): { stop(): Lag } {
   const lagsMs: number[] = [];

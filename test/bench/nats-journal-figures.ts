@@ -7,7 +7,7 @@ type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<
 /** A journal that reaches 60 % of the bare rate is so many times slower. */
 const slowerMax = 1.67;
 
-/** How the figures are shown; none where there is no server. */
+/** Turns measurements into report lines. Returns none without a NATS server. */
 export async function natsJournalFigures(measure: Measure): Promise<Figure[]> {
   if (findNatsServer() === null) return [];
   const lazy = await measure<NatsJournalCost>(1, "nats-journal.ts");

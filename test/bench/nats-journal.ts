@@ -1,6 +1,6 @@
 /**
- * Appends of 1 KB a second over NATS, beside what the client's own publish-and-acknowledge reaches in the same process
- * on the same server. With `always` the server syncs before each acknowledgement.
+ * Appends of 1 KB per second over NATS, compared with the client's own publish and acknowledge in the same process on
+ * the same server. With `always` the server syncs before each acknowledgement.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +42,10 @@ async function measure(sync: string | undefined): Promise<NatsJournalCost> {
       { kind: "timer.fired", timer: words },
     );
 
-  /** So many entries to each of so many runs, which are sealed before: sealing is no part of the journal. */
+  /**
+   * Appends a number of entries to each of a number of runs. Entries are sealed beforehand, because sealing is not part
+   * of the journal.
+   */
   const appends = async (runs: number, entries: number): Promise<number> => {
     const session = ids.next();
     const prepared = Array.from({ length: runs }, () => {

@@ -1,6 +1,6 @@
 /**
- * How fast a recorder that was away comes up to its journal, over memory and over a real NATS server, beside the least
- * that it could cost: the same texts in batches of the same size into a table with the same index.
+ * Measures how fast a recorder catches up with its journal, in memory and over a real NATS server. The floor inserts the
+ * same texts in batches of the same size into a table with the same index.
  *
  * node test/bench/recorder-catch-up.ts [items]
  */

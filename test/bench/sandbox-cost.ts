@@ -1,4 +1,7 @@
-/** What a sandbox adds to a short command, and what a flood does to everybody else. On every kind that is here. */
+/**
+ * Overhead of a sandbox for a short command, and the event loop lag during a flood of output. Covers every sandbox kind
+ * of this machine.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";

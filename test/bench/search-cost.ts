@@ -80,7 +80,7 @@ async function callMs(name: string, args: ToolCall["args"]): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** Its output is read, as somebody would, and thrown away. */
+/** Reads the output and discards it. */
 async function bareMs(flags: readonly string[], pattern: string): Promise<number> {
   const startedMs = performance.now();
   const always = ["--no-config", "--color=never", "--hidden", "--glob=!.git", "--no-require-git", "--case-sensitive"];

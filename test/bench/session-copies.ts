@@ -8,8 +8,8 @@ import { answeringModel, delegations } from "./bench-agents.ts";
 import { openBenchHome } from "./bench-home.ts";
 
 /**
- * What journals hold: one session that was really run (a root, two children, files read), and as many copies of it as
- * make `count` items, each with ids of its own and its chains sealed anew.
+ * Items of a realistic journal: one session that really ran (a root, two children, file reads) and as many copies as
+ * make `count` items. Each copy has its own ids and newly sealed chains.
  */
 export async function sessionCopies(count: number): Promise<FeedItem[]> {
   const session = await realSession();

@@ -9,7 +9,7 @@ import { cliPath } from "../harness/cli-path.ts";
 
 const startsCount = 7;
 
-/** A home that exists, a built checkout, nothing else running: what a second `troupe up` of the day feels like. */
+/** Start time with an existing home, a built checkout and no other daemon: the second `troupe up` of the day. */
 export async function measureStarts(): Promise<{ readyMs: number[]; floorMs: number[] }> {
   const home = await mkdtemp(path.join(tmpdir(), "troupe-bench-home-"));
   await timeToReady(home);

@@ -11,7 +11,7 @@ import { connectionIs, linkOf, openTab, patienceMs, type TabOptions, tabTo } fro
 import { tempFolder } from "../harness/temp-folder.ts";
 import { sessionIs } from "../harness/tree-view.ts";
 
-// What a machine's policy wants a person to allow, answered on the page. The task of each session is its command.
+// Answers on the page the approvals that a policy asks for. The task of each session is its command.
 
 const agents: Agents = {
   main: [

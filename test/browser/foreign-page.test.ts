@@ -8,7 +8,7 @@ import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { linkOf, openPage } from "../harness/tab.ts";
 import { rowOf } from "../harness/tree-view.ts";
 
-// S6 and S7, as a browser does it: it is logged in, and somebody else's page is opened beside the dashboard.
+// S6 and S7 in a browser: the user is logged in, and a page of another origin is open beside the dashboard.
 
 describeInChromium("a page of another origin, in a browser that is logged in", (browser) => {
   // Another port of the same host is the hardest: the browser counts it as the same site and sends the cookie along.
@@ -32,7 +32,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
       expect(await submitForm(page, daemon.url + action)).toContain("FORBIDDEN");
     }
     expect(asked.length).toBeGreaterThanOrEqual(15);
-    // What the browser itself keeps from a page has no answer here.
+    // A request that the browser itself blocks has no response here.
     const answers = await Promise.all(asked.map((request) => request.existingResponse()));
     expect(new Set(answers.flatMap((answer) => answer?.status() ?? []))).toEqual(new Set([403]));
 
@@ -94,7 +94,7 @@ function requestsOf(page: Page, url: string): Request[] {
   return asked;
 }
 
-/** Somebody else's server. */
+/** A server of another origin. */
 async function serveEmptyPage(host: string, test: Pick<TestContext, "onTestFinished">): Promise<string> {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "text/html");
@@ -165,13 +165,13 @@ async function attack(target: { url: string; token: string; session: string }): 
     "an image": await load(document.createElement("img"), "/api/status"),
     "a script": await load(document.createElement("script"), "/api/sessions"),
     "the events": await follow("/api/events"),
-    // Answers nobody: whether it did anything shows in the sessions.
+    // Returns no response to the page. The list of sessions shows whether it had an effect.
     "a beacon": String(navigator.sendBeacon(`${url}/api/sessions`, task)).replace(/true|false/, "nothing"),
     "a socket": await connect("/api/events"),
   };
 }
 
-/** Sends a form of this page, as a person would who presses its button; returns what the browser then shows. */
+/** Submits a form of this page and returns the page that the browser then shows. */
 async function submitForm(page: Page, action: string): Promise<string> {
   await page.evaluate((target) => {
     const form = document.createElement("form");

@@ -143,7 +143,7 @@ interface Watched {
   doubled: string[];
 }
 
-/** Notes what every row of the tree says whenever the document changes. */
+/** Records the text of every row of the tree whenever the document changes. */
 function watchRows(page: Page): Promise<void> {
   return page.evaluate(() => {
     const watched: Watched = { seen: [], doubled: [] };

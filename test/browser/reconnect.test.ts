@@ -110,7 +110,7 @@ describeInChromium("a page whose daemon is killed", (browser) => {
   });
 });
 
-/** What loads anew instead of going on. */
+/** True for a request that reloads data instead of resuming the stream. */
 function isLoad(url: string): boolean {
   return /\/api\/sessions(\?|\/)/.test(url) || new URL(url).pathname === "/";
 }
@@ -132,7 +132,7 @@ interface Noted {
   documents: number;
 }
 
-/** Notes every event stream that the page opens, and what comes over it. */
+/** Records every event stream that the page opens, and its events. */
 function noteStreams(page: Page): Promise<unknown> {
   return page.addInitScript(() => {
     const noted: Noted = { streams: [], documents: Number(sessionStorage.getItem("documents")) + 1 };

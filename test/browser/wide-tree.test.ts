@@ -67,7 +67,7 @@ function longTasksOf(page: Page): Promise<number[]> {
   return page.evaluate(() => (window as unknown as { longTasks: number[] }).longTasks);
 }
 
-/** Scrolls the tree on with each frame, as somebody does who looks for something. Tells how many frames there were. */
+/** Scrolls the tree with each frame, as a searching user does. Returns the number of frames. */
 function scrollAllTheWhile(page: Page): { stop(): Promise<number> } {
   const frames = page.evaluate(
     () =>

@@ -1,8 +1,7 @@
 /**
- * Faults on purpose: real processes, a real nats-server, and what must be true afterwards.
- *
- * `node test/chaos/main.ts --help` says how it is used. The seed decides who is killed and when; what processes do in the
- * meantime hangs on the machine, so that the same seed is the same storm and not the same instruction.
+ * Causes faults in real processes and a real nats-server, then checks the invariants. For usage run
+ * `node test/chaos/main.ts --help`. The seed decides the victims and times of kills. The work in between depends on the
+ * machine, so one seed repeats the same faults but not the same instructions.
  */
 import { parseArgs } from "node:util";
 import { canMakeNamespaces } from "./harness/namespaces.ts";
@@ -33,13 +32,13 @@ const { values, positionals } = parseArgs({
   },
 });
 
-// Whoever stops it leaves no process, network or disk of it behind.
+// A signal must not leave processes, networks or disks behind.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 if (values.help || positionals.length === 0) {
   console.log(usage());
 } else {
-  // All is undone by now: a socket or a timer that is left over is to keep nobody waiting.
+  // Everything is cleaned up by now, so leftover sockets and timers must not delay the exit.
   process.exit(await runAll(chosen(positionals), overridesOf()));
 }
 

@@ -1,4 +1,4 @@
-/** The adapter for Anthropic's wire, against a server that refuses what Anthropic refuses. */
+/** Tests the adapter for Anthropic's API against a server with Anthropic's rules. */
 import type { Message, ModelReply, ModelRequest } from "@troupe/core";
 import type { Effort } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";

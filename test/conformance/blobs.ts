@@ -6,7 +6,7 @@ export interface BlobsHarness extends AsyncDisposable {
   blobs: Blobs;
 }
 
-/** What every adapter of the Blobs port must do. */
+/** The contract of the Blobs port, tested on each adapter. */
 export function blobsConformance(create: () => Promise<BlobsHarness>): void {
   test.for([
     { what: "nothing", bytes: Buffer.alloc(0) },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { describeBus } from "./bus.ts";
 
-// Both modes of troupe are the same code above the Bus: what holds for one adapter must hold for the other.
+// Embedded and NATS mode share all code above the Bus, so both adapters must pass the same suite.
 
 describeBus("the in-process bus", {
   async create(options) {

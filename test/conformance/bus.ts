@@ -1,13 +1,13 @@
 import { type Bus, type BusMessage, TroupeError } from "@troupe/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-/** How the suite gets a bus to try, and what it may do with it. */
+/** Creates the bus under test. */
 export interface BusAdapter {
-  /** Two ends of one bus: what one sends, the other hears. They may be the same object. */
+  /** Two ends of one bus: each receives the other's messages. They may be the same object. */
   create(options: { onListenerError(error: unknown, subject: string): void }): Promise<{ near: Bus; far: Bus }>;
 }
 
-/** What every Bus promises, tried on an adapter. */
+/** The contract of the Bus port, tested on an adapter. */
 export function describeBus(name: string, adapter: BusAdapter): void {
   describe(name, () => {
     let near: Bus;
@@ -229,7 +229,7 @@ async function answer(bus: Bus, pattern: string, reply: (message: BusMessage) =>
   await bus.subscribe(pattern, (message) => message.respond(reply(message)));
 }
 
-/** What is thrown, at once or later; a sentence where nothing is. */
+/** The thrown or rejected error, or a sentence when there is none. */
 async function failure(act: () => unknown): Promise<unknown> {
   try {
     await act();

@@ -3,13 +3,13 @@ import { expect, test, vi } from "vitest";
 
 export interface ClockHarness {
   clock: Clock;
-  /** Lets at least so much of the clock's time pass. What is due by then may come a little later on a busy machine. */
+  /** Lets at least this much of the clock's time pass. Due callbacks may come slightly later on a busy machine. */
   pass(ms: number): Promise<void>;
 }
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** What every Clock must do. Delays are short, since one of the clocks is real. */
+/** The contract of the Clock port. Delays are short, because one of the clocks is real. */
 export function clockConformance(create: () => ClockHarness): void {
   test("a callback comes once, and not before its time", async () => {
     const { clock, pass } = create();

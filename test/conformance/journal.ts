@@ -4,16 +4,16 @@ import { type SealedEntry, sealEntry, type TurnRequested } from "@troupe/core/in
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-/** What every journal promises, whatever keeps it. */
+/** The contract of the Journal port, tested on each adapter. */
 
 export interface JournalUnderTest {
   journal: Journal;
-  /** Closes the journal and opens what it kept. */
+  /** Closes the journal and opens it again. */
   reopen(): Promise<Journal>;
   dispose(): Promise<void>;
 }
 
-/** `outlives`: whether what it keeps is still there after a close. */
+/** `outlives`: true when the entries survive a close. */
 export function journalConformance(
   name: string,
   { outlives, open }: { outlives: boolean; open: () => Promise<JournalUnderTest> },

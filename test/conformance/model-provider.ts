@@ -19,7 +19,7 @@ export interface ModelProviderHarness {
   };
 }
 
-/** What every ModelProvider must do. */
+/** The contract of the ModelProvider port, tested on each provider. */
 export function modelProviderConformance(create: () => ModelProviderHarness): void {
   test("its id can begin a model's id", () => {
     const { provider, requests } = create();

@@ -1,4 +1,4 @@
-/** The adapter for OpenAI's two wires, with the real SDK, against a server that refuses what the vendor refuses. */
+/** Tests the adapter for OpenAI's two APIs with the real SDK against a server with the vendor's rules. */
 import { type Message, type ModelReply, type ModelRequest, ToolSpec } from "@troupe/core";
 import type { Effort } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";

@@ -1,7 +1,7 @@
 /**
- * The layer that asks again, around real SDKs over real connections, against a server that fails as vendors do: who is
- * turned away is asked again no earlier than the server says, and not at all where that helps nobody; who goes silent is
- * given up in time. Time is the layer's alone, and stands still until it is moved.
+ * Tests the retry layer around real SDKs and connections, against a server that fails as vendors do. A refused request
+ * is repeated no earlier than the server allows, and only if a retry can help. A silent server is given up in time. The
+ * layer's clock moves only when the test moves it.
  */
 import type { ModelCallOptions, ModelRequest } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";

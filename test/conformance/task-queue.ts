@@ -22,7 +22,7 @@ function numbers(tasks: readonly TakenTask[]): number[] {
   return tasks.map(({ run }) => Number(run.slice(-12)));
 }
 
-/** What every adapter of the TaskQueue port must do. */
+/** The contract of the TaskQueue port, tested on each adapter. */
 export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): void {
   async function withQueue(use: (queue: TaskQueue) => Promise<void>): Promise<void> {
     await using harness = await create();

@@ -18,7 +18,7 @@ export interface ToolHostHarness extends AsyncDisposable {
   };
 }
 
-/** What every ToolHost must do. */
+/** The contract of the ToolHost port. */
 export function toolHostConformance(create: () => Promise<ToolHostHarness>): void {
   test("its tools have names of their own, and schemas of objects", async () => {
     await using harness = await create();
@@ -68,7 +68,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
         const call = ToolCall.parse({ id: "1", name, args });
         const grant = granted ? { tools: [name], agents: [], writes: [] } : context.grant;
         const assessment = host.assess(call, { ...context, grant });
-        // What cannot be run needs nobody's consent: running it says why.
+        // A call that cannot run needs no approval; running it returns the reason.
         expect(assessment.decision).toBe("allow");
         expect(risks).toContain(assessment.risk);
         expect(assessment.reason).not.toBe("");
@@ -91,7 +91,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
   test("what a model makes up as arguments is an outcome", async () => {
     await using harness = await create();
     const { host, context } = harness;
-    // A tool that needs no argument takes what is none.
+    // A tool without required arguments accepts an empty object, so it is left out.
     const needing = host.specs().filter(({ inputSchema }) => Array.isArray(inputSchema.required));
     const names = needing.map(({ name }) => name);
     await fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Whatever a model says, a run ends with one clear response, and each thing that cannot be done is told to the model
- * once, by type and cause. Nothing is granted, run, asked or written on the way, and nobody else is hurt.
+ * For every model output, a run ends with one clear response. The model learns of each impossible request once, by type
+ * and cause. Nothing is granted, run, asked or written on the way, and no other run is affected.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import { type Reached, spied, teamTools } from "./team-tools.ts";
 const rows = [...toolRows, ...delegateRows, ...replyRows, ...claimRows];
 const byTask = new Map(rows.map((row) => [row.name, row]));
 
-/** One company for all rows: what one of them broke, the next ones would meet. */
+/** All rows share one team, so that damage by one row shows in the next ones. */
 let team: Team;
 let folder: string;
 let sandboxes = 0;

@@ -1,4 +1,4 @@
-/** Many children at once: their order, their time, their budget, and what becomes of the rest when one has failed or is enough. */
+/** Tests batches of children: order, time, budget, and the handling of failures and of sufficient results. */
 import type { ToolCall } from "@troupe/core";
 import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What a child really receives of its parent: as much as was asked for, and not a word more. */
+/** Tests which parts of its parent's conversation a child receives. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createAgentSource, shippedAgentsFolder } from "@troupe/roles";

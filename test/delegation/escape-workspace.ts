@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** A workspace with ways out of it, and the folder beside it that nobody may touch. */
+/** A workspace with symlinks that lead outside, and a protected folder beside it. */
 export interface EscapeWorkspace {
   workspace: string;
   /** All that is there, inside and outside, with its content. */

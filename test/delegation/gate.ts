@@ -7,7 +7,7 @@ export interface Gate {
   reachedBy(count: number): Promise<void>;
   /** The most that were ever inside at once. */
   readonly mostAtOnce: number;
-  /** Counts whoever is at work within. */
+  /** Counts the callers that are inside at the same time. */
   within<T>(work: () => Promise<T> | T): Promise<T>;
 }
 

@@ -16,19 +16,19 @@ export function plannedIn(entries: readonly Entry[]): PlannedChild[] {
   return entries.flatMap((entry) => (entry.kind === "calls.planned" ? entry.children : []));
 }
 
-/** What a run's journal has of the ends of its children, in the order in which they came. */
+/** Responses of the children in a run's journal, in the order in which they settled. */
 export function settledIn(entries: readonly Entry[]): RunResponse[] {
   return entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response] : []));
 }
 
-/** What a run was opened with. */
+/** The opening entry of a run. */
 export function openedIn(entries: readonly Entry[]): Extract<Entry, { kind: "run.opened" }> {
   const [opened] = entries;
   if (opened?.kind !== "run.opened") throw new Error("the run has not begun");
   return opened;
 }
 
-/** How a run has ended, by its own journal. */
+/** The response in a run's own journal. */
 export function responseIn(entries: readonly Entry[]): RunResponse {
   const last = entries.at(-1);
   if (last?.kind !== "run.settled") throw new Error(`the run has not ended: its newest entry is ${last?.kind}`);

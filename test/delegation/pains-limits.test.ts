@@ -1,6 +1,6 @@
 /**
- * What hurts users of other runtimes, and must not hurt ours: the part about how much, how many and how long. The
- * numbers are those of the list of pains that the project was begun with.
+ * Known pains of other agent runtimes that must not occur here: amounts, counts and durations. The numbers are those of
+ * the project's list of pains.
  */
 import { describe, expect, it } from "vitest";
 import { createGate } from "./gate.ts";

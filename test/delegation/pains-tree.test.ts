@@ -1,6 +1,6 @@
 /**
- * What hurts users of other runtimes, and must not hurt ours: the part about a tree of runs as a whole, its failures,
- * its cancels, its results and its record. The numbers are those of the list of pains that the project was begun with.
+ * Known pains of other agent runtimes that must not occur here: trees of runs, failures, cancels, results and the
+ * record. The numbers are those of the project's list of pains.
  */
 import type { LiveEvent } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";

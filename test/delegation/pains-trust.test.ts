@@ -1,6 +1,6 @@
 /**
- * What hurts users of other runtimes, and must not hurt ours: the part about what is claimed, what is allowed and who
- * is asked. The numbers are those of the list of pains that the project was begun with.
+ * Known pains of other agent runtimes that must not occur here: claims, permissions and approvals. The numbers are
+ * those of the project's list of pains.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,7 +13,7 @@ import { type Session, type Team, teamSizes, withTeam } from "./team.ts";
 const yes = ApprovalAnswer.parse({ approved: true });
 const no = ApprovalAnswer.parse({ approved: false, reason: "not on a Friday" });
 
-/** Questions that wait for a person, once there are so many, by what they would deploy to. */
+/** Waits for a number of open approvals. Returns them by their deploy target. */
 async function questionsOf(team: Team, { session }: Session, count: number): Promise<Map<unknown, ApprovalRow>> {
   const waiting = ({ state }: ApprovalRow): boolean => state === "waiting";
   const { approvals } = await team.rowsOnce(session, (rows) => rows.approvals.filter(waiting).length === count);
@@ -29,7 +29,7 @@ function asking(tasks: readonly string[], helper: Answer): Answer {
   };
 }
 
-/** Deploys what its task says, then says what came of it. */
+/** Deploys to the target in its task, then reports the result. */
 const deploying: Answer = (question) =>
   question.origin.step === 1
     ? calling(call("deploy", { to: question.origin.task }))
@@ -142,7 +142,7 @@ describe.each(teamSizes)("with $what", (size) => {
       const always = { ...yes, scope: "rule" as const, anyArguments: true };
       await team.service.answer(last.get("east 2")?.id ?? "", always);
       expect(await session.response).toMatchObject({ status: "completed" });
-      // What is allowed for good is kept by the machine that it was said to: another one asks about it again.
+      // A stored rule belongs to the machine that received the answer; another machine asks again.
       if (size.processes === 2) return;
       // For good: the next session in the same folder is not asked at all.
       const next = await team.begin("again", { workspace: session.workspace });
@@ -248,7 +248,7 @@ describe.each(teamSizes)("with $what", (size) => {
       expect(response).toMatchObject({ status: "completed", toolsUsed: ["delegate"] });
       const written = await readFile(path.join(session.workspace, "shared.txt"), "utf8");
       expect(letters.map(content)).toContain(written);
-      // Whoever came too late has been told so, and has written nothing.
+      // The writers that came too late were refused and wrote nothing.
       const settled = settledIn(await team.entries(session));
       const writers = settled.filter(({ filesModified }) => filesModified.includes("shared.txt"));
       expect(settled).toHaveLength(letters.length);

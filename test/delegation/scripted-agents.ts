@@ -14,13 +14,13 @@ import { createScriptedProvider, Scenario } from "@troupe/models";
 import type { z } from "zod";
 import type { TeamOptions } from "./team.ts";
 
-/** What a test says of an agent; the rest is made up. */
+/** The parts of an agent that a test sets; defaults fill the rest. */
 export type TeamAgent = Partial<z.input<typeof AgentDefinition>> & { id: string };
 
-/** What a model says: words alone, or words, calls and what else there is to a reply. */
+/** Output of a scripted model: text alone, or parts of a reply. */
 export type ModelOutput = string | Partial<ModelReply>;
 
-/** The model of all agents: who is asked stands in `question.origin`. */
+/** The model of all agents. `question.origin` names the calling agent. */
 export type Answer = (question: ModelRequest, signal: AbortSignal) => Promise<ModelOutput> | ModelOutput;
 
 export type ScenarioAgents = z.input<typeof Scenario>["agents"];
@@ -46,7 +46,7 @@ export function agentSourceOf(agents: readonly TeamAgent[]): AgentSource {
   return { load: async () => registry };
 }
 
-/** A model that says what the test says, and keeps what it was asked. */
+/** A scripted model that records its requests. */
 export function modelOf(options: TeamOptions, clock: Clock, asked: ModelRequest[]): ModelProvider {
   const provider = options.scenario ? scripted(options.scenario, options.price, clock) : answering(options);
   return {
@@ -102,7 +102,7 @@ export function calling(...calls: ToolCall[]): Partial<ModelReply> {
   return { calls };
 }
 
-/** What a model was told by the tools since its last reply. */
+/** Tool results since the model's last reply. */
 export function toolResultsIn({ messages }: Pick<ModelRequest, "messages">) {
   const last = messages.findLastIndex((message) => message.role === "assistant");
   return messages.slice(last + 1).flatMap((message) => (message.role === "tool" ? [message] : []));

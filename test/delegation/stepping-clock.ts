@@ -7,7 +7,7 @@ export interface SteppingClock extends Clock {
   pass(ms: number): Promise<void>;
   /** Lets as much time pass as a promise needs, and not a moment more. */
   until<T>(promise: Promise<T>): Promise<T>;
-  /** Time passes for others as well, who have to be quiet before it does. Returns what parts them again. */
+  /** Shares time with other processes, which must be idle before it moves. Returns a function that ends the sharing. */
   share(others: TimeSharers): () => void;
 }
 
@@ -18,12 +18,15 @@ export interface TimeSharers {
   setTime(nowMs: number): Promise<void>;
 }
 
-/** No test waits for longer than this: what has not come by then never comes. */
+/** Upper limit of simulated time. An event that is not due by then never comes. */
 const longestMs = 7 * 24 * 3_600_000;
 
 const alone: TimeSharers = { quiet: turns, setTime: async () => {} };
 
-/** Only for worlds without real input and output, but for those who share their time: else what takes real time is not waited for. */
+/**
+ * Works only without real input and output, except for processes that share this clock. It does not wait for anything
+ * that takes real time.
+ */
 export function createSteppingClock(startMs = 1_000_000): SteppingClock {
   let nowMs = startMs;
   let sequence = 0;
@@ -68,7 +71,7 @@ export function createSteppingClock(startMs = 1_000_000): SteppingClock {
       const settled = promise.finally(() => {
         isSettled = true;
       });
-      settled.catch(() => {}); // whoever awaits it below hears of it
+      settled.catch(() => {}); // the caller below awaits it
       const endMs = nowMs + longestMs;
       for (await others.quiet(); !isSettled; await others.quiet()) {
         const due = next();

@@ -43,23 +43,23 @@ import { teamTools } from "./team-tools.ts";
 
 export interface TeamOptions {
   agents?: readonly TeamAgent[];
-  /** Instead of agents: whoever the source finds. */
+  /** Finds the agents, instead of `agents`. */
   agentSource?: AgentSource;
-  /** What models say, by a function… */
+  /** Model output, from a function… */
   answer?: Answer;
-  /** …or by scripts, at the pace that they set. */
+  /** …or from scripts, with their latencies. */
   scenario?: ScenarioAgents;
   /** @default teamTools */
   tools?: readonly Tool[];
   policy?: Policy;
-  /** What the model costs; null for a price that nobody knows. @default nothing */
+  /** Price of the model; null for an unknown price. @default nothing */
   price?: ModelPrice | null;
   /** @default the machine's own */
   clock?: SteppingClock;
   /** How many hosts share the work, and how many runs each has at work at once. @default 1 of 4 */
   hosts?: number;
   capacity?: number;
-  /** Two: whoever is asked by people works here, whoever is asked by agents in a process of its own. @default 1 */
+  /** With two, agents that people ask run here, and agents that agents ask run in another process. @default 1 */
   processes?: 1 | 2;
   /** @default "memory" */
   journal?: "memory" | "sqlite";
@@ -101,20 +101,20 @@ export interface Team {
   readonly service: TroupeService;
   /** Every question that a model was asked, in order. */
   readonly questions: readonly ModelRequest[];
-  /** What the hosts have logged. */
+  /** Log lines of the hosts. */
   readonly log: readonly LogLine[];
   begin(task: string, submission?: Submission): Promise<Session>;
   /** Begins a session and waits for its end, letting time pass where the clock is the test's. */
   ask(task: string, submission?: Submission): Promise<RunResponse>;
   readonly journal: Pick<Journal, "readRun" | "openRuns">;
   entries(run: RunRef): Promise<Entry[]>;
-  /** Resolves as soon as the journal has what is wanted of a run. */
+  /** Resolves as soon as a run's journal satisfies the condition. */
   entriesOnce(run: RunRef, isWanted: (entries: readonly Entry[]) => boolean): Promise<Entry[]>;
   /** The entries of all runs of a session that have begun, parents before children. */
   tree(root: RunRef): Promise<Entry[][]>;
   /** The record's rows, as of now. */
   rows(session: string): Promise<SessionDetail>;
-  /** Resolves as soon as the record has what is wanted of a session. */
+  /** Resolves as soon as a session's record satisfies the condition. */
   rowsOnce(session: string, isWanted: (rows: SessionDetail) => boolean): Promise<SessionDetail>;
   onLive: TroupeService["onLive"];
   /** Every host is stopped as for a new version, and others take over. */
@@ -172,7 +172,7 @@ async function startTeam(options: TeamOptions, folder: string, cleanup: (() => u
   cleanup.push(() => recorder.stop());
   const rules = await openApprovalRules({ file: path.join(folder, "rules.json") });
   const { agents, pollMs, ...lease } = remoteHost?.hosting ?? {};
-  /** What each process has of its own. */
+  /** Dependencies of one host. */
   const depsOf = (hostId: string): HostDeps => ({
     ...ports,
     ...lease,
@@ -340,7 +340,7 @@ async function treeOf(journal: Journal, root: RunRef): Promise<Entry[][]> {
   return [entries, ...below.flat()];
 }
 
-/** Runs that a run has planned, and those that took their place. */
+/** Children that a run has planned, and their replacements. */
 function childrenIn(entries: readonly Entry[]): string[] {
   const runs = entries.flatMap((entry) => {
     if (entry.kind === "calls.planned") return entry.children.map(({ run }) => run);

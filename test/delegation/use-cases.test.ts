@@ -1,7 +1,4 @@
-/**
- * What people want teams of agents for: each agent is a Markdown file of theirs, and the time that it takes is the
- * time of the slowest, not of all together.
- */
+/** Typical uses of agent teams. Each agent is a Markdown file, and the total time is that of the slowest agent. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -16,7 +13,7 @@ import { type TeamSize, teamSizes, withTeam } from "./team.ts";
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-/** Who is found in a folder with these files. */
+/** The registry of a folder with these agent files. */
 async function registryOf(files: Record<string, string>): Promise<AgentRegistry> {
   const workspace = await mkdtemp(path.join(tmpdir(), "troupe-company-"));
   folders.push(workspace);

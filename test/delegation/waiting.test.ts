@@ -1,4 +1,7 @@
-/** A grandchild asks a person: who asks is told whole, and nobody above it is late because of that. */
+/**
+ * Tests an approval that a grandchild requests: the request names the whole path of agents, and the wait makes no
+ * ancestor time out.
+ */
 import { ApprovalAnswer } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import { endsWith, openedIn, plannedBy, responseIn } from "./journal-queries.ts";

@@ -1,4 +1,4 @@
-/** What people are asked before it happens: how they see it, how they answer, and that nothing happens without them. */
+/** Tests approvals: how people see and answer them, and that no call runs without an answer. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,7 +18,7 @@ import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { onlyWithoutWorker } from "../harness/test-hosts.ts";
 
-/** Main and its coder ask at the same time; both say in the end what they read of their commands. */
+/** main and its coder request approval at the same time; both report their commands' output at the end. */
 const asking = {
   main: [
     {
@@ -83,7 +83,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
 
     await client.cancel(session);
     await responseOf(daemon(), session);
-    // Nobody has to answer any more, and nobody can.
+    // The approval is closed, and an answer is refused.
     const late = await troupe(["approvals", "approve", asked[0]?.id ?? ""], { home });
     expect(late).toMatchObject({ code: 0, stdout: "shell of main was withdrawn already; nothing changed\n" });
     const withdrawn = (await client.approvals({ waiting: false, limit: 500 })).approvals.filter(
@@ -112,7 +112,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
           {
             steps: [
               { calls: [shell("echo 2"), shell("echo 3")] },
-              // Nobody is asked about this one.
+              // This call needs no approval.
               { text: "I read: {{result.1.output}}", calls: [shell("echo 4")] },
               { text: "done" },
             ],
@@ -139,7 +139,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
     const forRun = await troupe(["approvals", "approve", two?.id ?? "", "--run"], { home });
     expect(forRun.stdout).toBe("approved shell of main › coder for the rest of its run\n");
 
-    // What was allowed once is asked about again; what was allowed for the run of the coder is not.
+    // A call that was allowed once needs approval again; a call that was allowed for the coder's run does not.
     const [nine] = await questionsOf(daemon(), session, 1);
     expect(nine).toMatchObject({ path: ["main"], args: { command: "echo 9" } });
     await client.answer(nine?.id ?? "", { approved: true });
@@ -266,7 +266,7 @@ onlyWithoutWorker(describe.concurrent)("time in which a person is waited for", {
     const run = startTroupe(["run", "x", "--timeout", "20000", "--json", "--scenario", scenario], { home, test });
     const [, session = ""] = await run.waitForOutput(/session (\S+)/);
     const [question] = await questionsOf(daemon(), session, 1);
-    // Longer than the run may take: what is tested is time itself.
+    // Longer than the run's time limit, because the test is about time.
     await delay(21_000);
     await client.answer(question?.id ?? "", { approved: true });
     const { code, stdout } = await run.ended;

@@ -1,4 +1,4 @@
-/** What cannot be: each is refused with the value, the fix and its exit code, and leaves the home as it was. */
+/** Invalid input: each is refused with the value, the fix and its exit code, and leaves the home unchanged. */
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "@troupe/core/internal";
@@ -9,7 +9,7 @@ import { startDaemon } from "../harness/daemon.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
-/** `error:` with what was wrong, and `fix:` with what to do, on stderr; nothing on stdout. */
+/** Parses `error:` (the problem) and `fix:` (the next step) from stderr. stdout must be empty. */
 function refusal({ stdout, stderr }: CliResult): { error: string; fix: string } {
   const error = /^error: (.*)$/m.exec(stderr)?.[1] ?? "";
   const fix = /^fix: {3}(.*)$/m.exec(stderr)?.[1] ?? "";
@@ -253,7 +253,7 @@ describe.concurrent("a home", () => {
   });
 });
 
-/** Below a folder that is open: files and folders that are open as well. What is in a closed one is closed with it. */
+/** Files and folders that other users can read. A folder that they cannot open protects its contents. */
 async function readableByOthers(folder: string): Promise<string[]> {
   const paths = (await readdir(folder)).map((name) => path.join(folder, name));
   const found = await Promise.all(

@@ -32,7 +32,7 @@ interface Task {
   context?: string;
 }
 
-/** One step that asks for all of it, and one that answers with what came of it. */
+/** One step that delegates all tasks, and one that answers with the result. */
 const asking = (tasks: Task[], more: object = {}, answer = "{{result.0.output}}") => [
   {
     steps: [
@@ -139,7 +139,7 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
       { name: "bad", task: "bad" },
       { name: "good", task: "good" },
       { name: "slow", task: "slow" },
-      // What it waits for comes last, so that it has not begun when the others are decided.
+      // Its predecessor ends last, so that it has not begun when the others settle.
       { name: "late", task: "late", after: policy === "continue" ? ["bad"] : ["slow"] },
     ];
     const scenario = await writeScenario(

@@ -1,4 +1,4 @@
-/** What a tree may use, said by flags: no run of it gets past that, and whoever asked learns what stopped it. */
+/** Tests budget flags: no run exceeds its tree's budget, and the response names the limit that stopped it. */
 
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { delegate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { onlyWithoutWorker } from "../harness/test-hosts.ts";
 
-// Small agents, so that a budget is for what they do and not for their prompts.
+// Agents with short prompts, so that the budget covers their work and not their prompts.
 const daemon = useDaemon("budgets", async (home) => {
   await writeAgent(home, "lead", { tools: ["shell"], subagents: { allow: ["worker"] } });
   await writeAgent(home, "worker", { tools: ["shell"] });
@@ -43,7 +43,7 @@ async function writePriced(name: string, options: { agents?: object; cost?: type
   return file;
 }
 
-/** What the journal says was really used by all runs of a session. */
+/** Actual usage of all runs of a session, from the journal. */
 async function usedBy(session: string) {
   const { runs } = await daemon().client.session(session);
   const journal = await daemon().journal.runs();
@@ -63,7 +63,7 @@ async function usedBy(session: string) {
 
 describe.concurrent("a budget", { timeout: 60_000 }, () => {
   it.for([
-    // Little more than the first turn: what the model is told of its tools counts as well.
+    // Slightly more than the first turn; the tool descriptions count too.
     { flag: "--max-tokens", kind: "tokens", most: 3_000, reason: "max_tokens", agents: 1 },
     { flag: "--max-tokens", kind: "tokens", most: 20_000, reason: "max_tokens", agents: 9 },
     { flag: "--max-cost", kind: "costUsd", most: 0.3, reason: "max_cost", agents: 9 },
@@ -112,7 +112,7 @@ describe.concurrent("a budget", { timeout: 60_000 }, () => {
     expect(refused.code).toBe(7);
     expect(await daemon().ledger.calls([response.runId])).toEqual([]);
 
-    // What it costs is then not known, which is not the same as nothing.
+    // The cost is then unknown, which is different from zero.
     const unlimited = await troupe([...command, "--max-runs", "0", "--json"], { home: daemon().home });
     expect(RunResponse.parse(JSON.parse(unlimited.stdout)).metrics.costUsd).toBeNull();
   });

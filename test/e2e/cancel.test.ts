@@ -1,4 +1,4 @@
-/** What stops when somebody wants it stopped: everything below it and every process of its tools, and nothing else. */
+/** Tests cancels: everything below the target and every process of its tools stops, and nothing else. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -169,7 +169,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
       runs.find((row) => row.agent === agent && row.task === task)?.run ?? "";
     const build = runOf("coder", "build");
 
-    // What has ended stays as it is.
+    // A settled run does not change.
     const settled = await troupe(["cancel", runOf("researcher", "look")], { home });
     expect(settled).toMatchObject({
       code: 0,
@@ -203,7 +203,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
       "researcher look completed",
       "tester test cancelled",
     ]);
-    // A child that somebody stopped is not asked again.
+    // A cancelled child is not retried.
     expect(rows.every(({ attempt }) => attempt === 1)).toBe(true);
     expect(await client.cancel(session)).toEqual({ session, outcome: "settled", status: "completed" });
   });

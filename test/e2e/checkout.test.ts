@@ -1,6 +1,6 @@
 /**
- * `pnpm troupe …` from a checkout. pnpm itself is not run here (it would need the network): what it does is start the
- * script in the checkout, with the caller's folder in INIT_CWD, and write its own lines to stderr.
+ * Tests `pnpm troupe …` in a checkout without pnpm, which would need the network. Like pnpm, the test starts the script
+ * in the checkout with the caller's folder in INIT_CWD.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readdir } from "node:fs/promises";

@@ -58,7 +58,7 @@ const mending: Agents[string][number]["steps"] = [
 
 interface Place {
   home: string;
-  /** Of the repository, beside which stands what nobody may touch. */
+  /** The repository. A protected file lies beside it. */
   workspace: string;
   around: string;
 }
@@ -121,7 +121,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     expect(response.toolsUsed.toSorted()).toEqual(used);
     expect((await daemon.client.session(session)).approvals).toEqual([]);
 
-    // What is true outside of it.
+    // Checks the repository itself.
     expect(await testsByHand(workspace)).toEqual({ passed: 2, failed: 0 });
     expect(await git(workspace, "log", "--format=%s")).toBe("fix: a cart costs the sum of its items\nas it was\n");
     expect(await git(workspace, "status", "--porcelain")).toBe("");
@@ -129,7 +129,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     expect(Object.keys(after).filter((name) => after[name] !== before[name])).toEqual(["cart/src/cart.js"]);
     expect(Object.keys(after)).toEqual(Object.keys(before));
 
-    // What the record says, by each way to it.
+    // Checks the record through each interface.
     const diff = expect.stringContaining(`\n-${wrongLine}\n+${rightLine}\n`);
     const change = {
       run,

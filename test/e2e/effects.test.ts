@@ -1,6 +1,6 @@
 /**
- * `kill -9` of the daemon between a tool's plan and its effect, in the midst of it, and between the effect and its outcome:
- * what each class of effects promises (RELIABILITY T5) holds for real files and real commands.
+ * Kills the daemon between a tool's plan and its effect, during the effect, and between effect and outcome. The
+ * promises of each effect class (RELIABILITY T5) must hold for real files and commands.
  */
 import { readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -27,11 +27,11 @@ interface Call {
 const key = "tool/2/0";
 
 interface Killed {
-  /** What the journal says came of the interrupted call, once the session has settled. */
+  /** Journaled outcome of the interrupted call, after the session settled. */
   outcome: ToolOutcome;
   /** How often the tool was begun, before the kill and after it. */
   begun: [number, number];
-  /** What the model was told. */
+  /** The response that reached the model. */
   response: { success: boolean; warnings: string[] };
   read(): Promise<string | null>;
   /** `troupe sessions replay` of the session. */
@@ -180,7 +180,7 @@ describe.concurrent.each(edits)("$what, which can be looked for", { timeout }, (
       error: null,
       changes: [{ path: "a.txt", kind: "modified" }],
     });
-    // Done without an outcome, what was there before is known by its version alone.
+    // When the write happened without an outcome, the old content is known only by its version.
     if (!wasDone) expect(killed.outcome.changes[0]?.linesAdded).toBe(1);
     expect(killed.response.warnings.filter((warning) => !warning.startsWith("a model call was lost"))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The examples run as their README says, and print what a reader is told to expect. */
+/** Runs the examples as their README describes, and compares their output with it. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

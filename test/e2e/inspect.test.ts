@@ -1,4 +1,4 @@
-/** Commands that only look: at the agents, at what a run needs, at the version. */
+/** Tests read-only commands: agents, doctor, version. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { AgentDefinition } from "@troupe/core";

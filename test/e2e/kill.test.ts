@@ -1,7 +1,6 @@
 /**
- * `kill -9` of the daemon at seeded moments, then `troupe up` again: the session finishes by itself, and no call that
- * had an outcome is made again. What was called is read from a ledger that the calls themselves write, synced to disk,
- * outside of anything that could resume.
+ * Kills the daemon at seeded moments and starts it again: the session finishes, and no call with an outcome is
+ * repeated. A ledger, which each call writes and syncs before it begins, shows the actual calls.
  */
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,10 +18,10 @@ import { seededRandom } from "../harness/seeded-random.ts";
 import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
-/** What is played while the daemon is killed. */
+/** A session during which the daemon is killed. */
 interface Play {
   what: string;
-  /** Writes what it needs into a home; returns what is asked for. */
+  /** Writes the required files into a home; returns the request. */
   write(home: string): Promise<{ scenario: string; agent?: string; workspace?: string }>;
   /** How many runs it leads to. */
   runs: number;

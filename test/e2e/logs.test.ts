@@ -1,4 +1,4 @@
-/** What is logged, and where: JSON lines in the home, with the session and run that they concern, never on stdout. */
+/** Tests the log: JSON lines in the home with the session and run, never on stdout. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, it } from "vitest";

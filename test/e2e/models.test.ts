@@ -1,4 +1,4 @@
-/** The models of a shell, as people look at them and try them out: what there is, what is missing, and how it is mended. */
+/** Tests `troupe models`: configured, missing and broken models, and the suggested fixes. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { RunResponse } from "@troupe/core";

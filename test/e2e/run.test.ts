@@ -1,4 +1,4 @@
-/** `troupe run` as whole processes: the answer, where it goes, what is asked with it, and how a run that fails ends. */
+/** Tests `troupe run` as a process: the answer and its destination, the inputs, and the end of a failed run. */
 import { mkdir, readdir, readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import { RunResponse } from "@troupe/core";
@@ -11,7 +11,7 @@ import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 
-/** main delegates to coder, who writes a file; main answers with what it heard. */
+/** main delegates to coder, which writes a file; main answers with the coder's answer. */
 const delegating = {
   main: [
     {

@@ -1,4 +1,4 @@
-/** What can be asked and done about sessions that are there, with a daemon and without one. */
+/** Tests commands for existing sessions, with and without a daemon. */
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";

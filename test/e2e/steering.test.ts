@@ -1,4 +1,4 @@
-/** How people lead what is under way: words for a model, a pause and its end, and why a run may not use something. */
+/** Tests control of active runs: steering, pause and resume, and the explanation of permissions. */
 import path from "node:path";
 import { GrantExplanation, RunControlOutcome } from "@troupe/core/internal";
 import { describe, it } from "vitest";
@@ -57,7 +57,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     expect(commands.flat()).toEqual([
       ["work", expect.objectContaining({ kind: "run.steered", run, text: "mind the gap", by: "ada" })],
     ]);
-    // Whoever is given the whole conversation reads it there, after the results of the step before.
+    // A child that receives the whole conversation reads the message there, after the previous step's results.
     const { runs } = await client.session(session);
     const { entries } = await client.entries(runs.find(({ task }) => task === "listen")?.run ?? "");
     const [opened] = entries;
@@ -105,7 +105,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
       for (const name of ["main", "coder", "test/tester"]) await atGate(workspace, name);
       const before = await ledger.calls();
       expect((await troupe(["pause", session], { home })).stdout).toBe(`pausing ${run}\n`);
-      // What is at work may end.
+      // Calls in progress may finish.
       for (const name of ["main", "coder", "test/tester"]) await openGate(workspace, name);
       const paused = await runsWhere(first, session, everyPaused);
       expect(statusLines(paused)).toEqual(["main paused", "coder paused", "tester paused"]);

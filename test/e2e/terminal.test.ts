@@ -1,4 +1,4 @@
-/** Questions as they are put to somebody at a terminal: a real one, with its keys, its line editing and its signals. */
+/** Tests approvals in a real terminal with its keys, line editing and signals. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { it } from "vitest";
@@ -39,7 +39,7 @@ describeAtTerminal("somebody at a terminal", () => {
           steps: [
             { calls: [shell("echo one")] },
             { calls: [shell("echo two")] },
-            // For the rest of this run nobody is asked again.
+            // The rest of this run needs no approval.
             { calls: [shell("echo three"), delegate("coder", "help")] },
             { text: "the coder says: {{result.1.summary}}" },
           ],

@@ -1,4 +1,4 @@
-/** `troupe up` as whole processes: what it says, how it stops, and what it does when it cannot have what it wants. */
+/** Tests `troupe up` as a process: its output, its shutdown, and conflicts over its home and port. */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";

@@ -5,7 +5,7 @@ export function cardOf(page: Page, words: string): Locator {
   return page.getByTestId("approval-card").filter({ hasText: words });
 }
 
-/** What stands in the blocks of a card's arguments, by the argument's name. */
+/** Displayed arguments of a card, by name. */
 export function shownArguments(card: Locator): Promise<Record<string, string>> {
   return card
     .locator(".argument")

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** What is wrong with the page as it stands. */
+/** Accessibility and layout problems of the page. */
 export interface Audit {
   light: string[];
   dark: string[];
@@ -22,7 +22,7 @@ export async function auditPage(page: Page): Promise<Audit> {
   };
 }
 
-/** What axe finds wrong with the page as it stands, serious or worse: the rule, and the elements. */
+/** Serious and critical axe findings: the rule and the elements. */
 async function accessProblems(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
   await page.emulateMedia({ colorScheme });
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await readFile(axeFile, "utf8"));
@@ -37,7 +37,7 @@ async function accessProblems(page: Page, colorScheme: "light" | "dark"): Promis
   }, colorScheme);
 }
 
-/** What is wider than its place in a window of this width, so that the page or a part of it scrolls sideways. */
+/** Elements that scroll sideways in a window of this width. */
 async function sidewaysScrollers(page: Page, widthPx: number): Promise<string[]> {
   const before = page.viewportSize();
   await page.setViewportSize({ width: widthPx, height: 740 });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 export interface Certificates {
-  /** Whoever trusts this trusts the server. */
+  /** Clients that trust this authority trust the server. */
   ca: string;
   cert: string;
   key: string;

@@ -17,7 +17,7 @@ const flags = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
-  // Whatever a test lets a page ask for, nothing leaves this machine.
+  // No request of a page may leave this machine.
   `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1,EXCLUDE localhost`,
 ];
 

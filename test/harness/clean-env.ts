@@ -9,7 +9,7 @@ export function cleanEnv(home: string): Record<string, string> {
     TROUPE_HOME: home,
     CI: "true",
     NO_COLOR: "1",
-    // What V8 made of troupe is the same for every process; set by vitest.config.ts.
+    // All processes share V8's compile cache; vitest.config.ts sets it.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
   };
 }

@@ -58,13 +58,13 @@ function spawnTroupe(args: string[], options: CliOptions): CliProcess {
     env: { ...cleanEnv(options.home), ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
-  // A command that refuses its arguments does not read what is piped to it.
+  // A command that refuses its arguments does not read stdin.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.input);
   return watchProcess(child);
 }
 
-/** What a process says, and how it ends. It ends with this one at the latest. */
+/** Collects a process's output and its result. The process ends with this one at the latest. */
 export function watchProcess(child: ChildProcess): CliProcess {
   running.add(child);
   let stdout = "";

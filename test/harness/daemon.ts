@@ -16,7 +16,7 @@ export interface TestDaemon {
   process: ChildProcess;
   /** All that it has complained of, or told people. */
   stderr(): string;
-  /** Resolves with how it ended, whoever ended it. */
+  /** Resolves with its exit code and signal. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** SIGKILL, as a crash would. */
   kill(): Promise<void>;

@@ -1,10 +1,7 @@
 import type { FeedItem } from "@troupe/core";
 import { replaySession } from "@troupe/runtime";
 
-/**
- * Every session that was recorded comes about again from its record alone. What the hosts, their number, their clocks
- * and their ends had to do with it is in the record, or has no part in it.
- */
+/** Replays every session from its record alone. Hosts, clocks and crashes must not be needed for it. */
 export async function expectReplayable(feed: readonly FeedItem[]): Promise<void> {
   for (const session of new Set(feed.map((item) => item.session))) {
     const { divergence } = await replaySession({ session, from: feed });

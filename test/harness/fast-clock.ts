@@ -1,7 +1,7 @@
 import type { Clock } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 
-/** The machine's own time, so many times as fast: what waits for minutes is over in seconds, in the same order. */
+/** The system clock, sped up: minutes pass in seconds, in the same order. */
 export function fastClock(times: number): Clock {
   const real = systemClock();
   const began = { now: real.now(), monotonicMs: real.monotonicMs() };

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port that was free a moment ago: for what has to come back at the same place. */
+/** A port that was free a moment ago, for a server that must restart on the same port. */
 export async function freePort(host = "127.0.0.1"): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, "listening");

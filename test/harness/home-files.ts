@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** What the owner of the machine lets happen on it, as `policy.yaml` says it. */
+/** Writes the machine's `policy.yaml`. */
 export async function writePolicy(home: string, yaml: string): Promise<void> {
   await writeFile(path.join(home, "policy.yaml"), yaml);
 }

@@ -7,7 +7,7 @@ import { readFeed } from "@troupe/runtime";
 import type { TestContext } from "vitest";
 import { readInboxFile, readJournalFile } from "./journal-file.ts";
 
-/** The truth that a test compares with what it was told, wherever it lies. */
+/** The journal, which a test compares with other output. */
 export interface JournalView {
   /** All entries, by run, in order. */
   runs(): Promise<Map<string, { entry: Entry; text: string }[]>>;

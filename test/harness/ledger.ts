@@ -11,7 +11,7 @@ export interface LedgerCall {
   key: string;
 }
 
-/** The ledger of a home: the setting that has it written, and what it says. */
+/** The ledger of a home: the environment variable that enables it, and its calls. */
 export function ledgerOf(home: string) {
   const file = path.join(home, "ledger.jsonl");
   return {

@@ -13,18 +13,18 @@ export interface NatsCluster {
   /** The addresses of all of them, as clients take them. */
   readonly url: string;
   readonly servers: readonly NatsServer[];
-  /** Who leads a stream now. Waits for it to be somebody. */
+  /** The current leader of a stream. Waits until there is one. */
   leaderOf(stream: string): Promise<NatsServer>;
-  /** Those that have a copy of a stream and do not lead it. */
+  /** Servers with a copy of a stream, except its leader. */
   followersOf(stream: string): Promise<NatsServer[]>;
-  /** Asks the leader of a stream to leave that to another. Resolves with false where nobody leads. */
+  /** Asks the leader of a stream to step down. Resolves to false if there is no leader. */
   stepDown(stream: string): Promise<boolean>;
   /** Resolves when every server has all of a stream. */
   whole(stream: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How one of several servers finds the others: flags of nats-server. It dials all, for any of them may be the one that is away. */
+/** nats-server flags for one server of a cluster. It dials all others, because any of them may be down. */
 export function clusterFlags(name: string, port: number, others: readonly number[]): string[] {
   const at = (to: number): string => `nats://127.0.0.1:${to}`;
   return ["--name", name, "--cluster_name", "troupe", "--cluster", at(port), "--routes", others.map(at).join(",")];
@@ -62,7 +62,7 @@ function isNotThere(error: unknown): true {
   throw error;
 }
 
-/** A port that was free may be somebody's by the time that a server wants it: then all of them begin anew. */
+/** Another process may have taken a free port meanwhile; then all servers start again on new ports. */
 async function startServers(names: readonly string[]): Promise<NatsServer[]> {
   for (let tries = 1; ; tries += 1) {
     const ports = await Promise.all(names.map(() => freePort()));
@@ -95,7 +95,7 @@ export async function makeLeader(url: string, stream: string, server: string): P
   }
 }
 
-/** Whether whoever leads has stepped down. */
+/** True when the leader has stepped down. */
 async function stepDown(url: string, what: string, preferred?: string): Promise<boolean> {
   const request = preferred === undefined ? "" : JSON.stringify({ placement: { preferred } });
   const timeout = 1_000;

@@ -13,14 +13,14 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** Again, on the same port and with the same store. */
   restart(): Promise<void>;
-  /** SIGSTOP and SIGCONT: what it knows is old when it goes on. */
+  /** SIGSTOP and SIGCONT: its state is outdated when it continues. */
   freeze(): void;
   thaw(): void;
-  /** Goes on with another configuration than it was given, as after a SIGHUP of whoever runs it. */
+  /** Reloads another configuration, as SIGHUP does. */
   reconfigure(config: string): Promise<void>;
-  /** Ends it, removes what it stored, and starts it again with nothing. */
+  /** Ends it, removes its store, and starts it again. */
   wipe(): Promise<void>;
-  /** Ends it and removes what it stored. */
+  /** Ends it and removes its store. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface NatsServerOptions {
   port?: number;
   /** More flags, such as `["--user", "a", "--pass", "b"]`. */
   flags?: readonly string[];
-  /** The text of its configuration file: who is let in, and to what. */
+  /** Text of its configuration file, with users and permissions. */
   config?: string;
   /** One that stores nothing. */
   withoutJetStream?: boolean;
@@ -50,7 +50,7 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | n
   return folders.map((folder) => join(folder, "nats-server")).find(isExecutable) ?? null;
 }
 
-/** Starts a server of one's own, on this machine only, JetStream included, with a store that nobody else has. */
+/** Starts a private server on this machine, with JetStream and its own store. */
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
   const { port = -1, flags = [], config, withoutJetStream = false } = options;
   const binary = findNatsServer();
@@ -97,7 +97,7 @@ interface Running {
   port: number;
 }
 
-/** What is left alone when this process is ended from outside would live on. */
+/** Child processes that must die with this process, even when a signal ends it. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");

@@ -10,7 +10,7 @@ function allEntries(runs: Runs): Entry[] {
   return [...runs.values()].flat().map(({ entry }) => entry);
 }
 
-/** Calls with an outcome, named as the ledger names them, as often as they have one. A question is no outcome yet. */
+/** Keys of calls with an outcome, as the ledger names them, once per outcome. An approval request is not an outcome. */
 export function outcomesIn(runs: Runs): string[] {
   return allEntries(runs).flatMap((entry) => {
     const key = entry.kind === "approval.requested" ? null : answeredEffect(entry);
@@ -18,7 +18,7 @@ export function outcomesIn(runs: Runs): string[] {
   });
 }
 
-/** Unsafe calls that were announced, and of which nobody can know whether they happened: those with a plan can be checked. */
+/** Unsafe calls that started, have no outcome and cannot be verified. Calls with a plan can be. */
 export function unsafeWithoutOutcome(runs: Runs): string[] {
   const done = new Set(outcomesIn(runs));
   return allEntries(runs)
@@ -48,7 +48,7 @@ export function journaledTree(runs: Runs): string[] {
     .sort();
 }
 
-/** The same as the record has it, for a session of a home that nobody runs. */
+/** The same tree from the record of a home without a running daemon. */
 export async function recordedTree(home: string, session: string): Promise<string[]> {
   const { reader, close } = await openRecord({ file: path.join(home, "troupe.db") });
   try {

@@ -42,7 +42,7 @@ export async function writeSampleRepository(folder: string): Promise<void> {
   await git(folder, "commit", "--quiet", "--message=as it was");
 }
 
-/** What git says, without the settings of whoever runs the test. */
+/** Output of git, without the developer's settings. */
 export async function git(folder: string, ...args: string[]): Promise<string> {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false"];
   const env = { PATH: process.env.PATH ?? "", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", LANG: "C.UTF-8" };
@@ -58,7 +58,7 @@ export async function testsByHand(folder: string): Promise<{ passed: number; fai
   return { passed: count("pass"), failed: count("fail") };
 }
 
-/** Every file below a folder, with the hash of what is in it; of those that `skip` names nothing. */
+/** Every file below a folder with the hash of its content, except files that `skip` names. */
 export async function contentsOf(folder: string, skip: (name: string) => boolean = () => false) {
   const found: Record<string, string> = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -5,7 +5,7 @@ import type { z } from "zod";
 
 export type Agents = z.input<typeof Scenario>["agents"];
 
-/** Writes a scenario of a test's own, with no latency but what it asks for. Returns the path of its file. */
+/** Writes a scenario without latency, unless a step sets one. Returns the path of its file. */
 export async function writeScenario(folder: string, agents: Agents, name = "scripted"): Promise<string> {
   const file = path.join(folder, `${name}.yaml`);
   // JSON is YAML as well.

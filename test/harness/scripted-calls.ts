@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { until } from "./until.ts";
 
-// What the agents of a test's own scenario ask for.
+// Tool calls for scripted agents.
 
 export const shell = (command: string) => ({ tool: "shell", args: { command, timeoutMs: 600_000 } });
 

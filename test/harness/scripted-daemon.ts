@@ -12,7 +12,7 @@ export interface ScriptedDaemon extends TestDaemon {
 
 export interface ScriptedDaemonOptions {
   test: Parameters<typeof startDaemon>[0]["test"];
-  /** What the agents say. */
+  /** Scripted replies of the agents. */
   agents: Agents;
   /** More files of the home, by their path in it: a policy, definitions of agents. */
   files?: Readonly<Record<string, string>>;

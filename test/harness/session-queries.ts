@@ -16,7 +16,7 @@ export function runsWhere(
   });
 }
 
-/** What a session asks people, once it is so many questions; by the command that each is about. */
+/** Waits for a number of open approvals of a session. Returns them sorted by command. */
 export async function questionsOf({ client }: Asked, session: string, count: number): Promise<ApprovalRow[]> {
   return until(async () => {
     const { approvals } = await client.approvals({ limit: 500 });
@@ -29,7 +29,7 @@ export function commandOf({ args }: Pick<ApprovalRow, "args">): string {
   return args !== null && typeof args === "object" && "command" in args ? String(args.command) : "";
 }
 
-/** How a session ended. */
+/** Waits for the response of a session. */
 export function responseOf({ client }: Asked, session: string): Promise<RunResponse> {
   return until(() => client.response(session).catch(() => null));
 }

@@ -6,15 +6,15 @@ export type Direction = "toServer" | "toClient";
 /** A wire between clients and a server on this machine that a test can hold up or cut. */
 export interface TcpProxy {
   readonly port: number;
-  /** What is said that way from now on arrives only once it is let through, as over a partition that heals. */
+  /** Holds all bytes in these directions until `release`, as a partition that heals. */
   hold(...directions: Direction[]): void;
-  /** What is said that way from now on never arrives. */
+  /** Drops all bytes in these directions from now on. */
   lose(...directions: Direction[]): void;
-  /** What is said to clients and has these words in it never arrives; all else does. */
+  /** Drops chunks to clients that contain this text. */
   loseReplies(containing: string): void;
   /** Clients hear other words instead of these: where bytes are counted, as many. */
   replace(words: string, others: string): void;
-  /** Lets everything through, what was held up first. */
+  /** Lets all bytes through again, the held ones first. */
   release(): void;
   /** Cuts every connection, as a reset does. New ones can be made, and lose nothing. */
   cut(): void;

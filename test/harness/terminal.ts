@@ -5,10 +5,10 @@ import { cleanEnv } from "./clean-env.ts";
 import { type CliOptions, type CliProcess, watchProcess } from "./cli.ts";
 import { cliPath } from "./cli-path.ts";
 
-/** A `troupe …` in a terminal of its own: what it writes is on one screen, which is its `stdout`. */
+/** A `troupe …` in a pseudo-terminal. Its `stdout` is the whole screen. */
 export interface TerminalProcess extends CliProcess {
   type(text: string): void;
-  /** As a person does who has read the question: what is typed at once counts as typed before it was there. */
+  /** Types a key after a pause: an answer must be typed after the question is shown. */
   answer(key: string): Promise<void>;
 }
 

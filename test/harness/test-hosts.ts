@@ -25,7 +25,7 @@ export interface TestHostsOptions {
   home: string;
   env: Record<string, string>;
   test: Pick<TestContext, "onTestFinished">;
-  /** What the owner of a home has put there: the same on each machine. */
+  /** Writes the owner's files; every machine gets the same ones. */
   prepareHome?(home: string): Promise<unknown>;
 }
 
@@ -35,10 +35,7 @@ export function withWorker(): void {
   hasWorker = true;
 }
 
-/**
- * `it` or `describe`, for what has no part in more than one process: with a worker beside it nothing of it would be
- * another, and it is not run again.
- */
+/** `it` or `describe` for tests that involve only one process. They are not repeated with a worker. */
 export function onlyWithoutWorker<T>(register: T): T {
   return hasWorker ? (nothing as unknown as T) : register;
 }
@@ -78,7 +75,7 @@ export async function startWithWorker({
   return { daemon, worker, journal: await journalOverNats(server.url, test) };
 }
 
-/** Of the user's own agents those that delegate are asked by people; of the shipped ones `main` is. */
+/** People ask `main` and every user agent that delegates; agents ask all others. */
 async function agentsIn(home: string): Promise<{ askedByPeople: string[]; askedByAgents: string[] }> {
   const [askedByPeople, askedByAgents] = [["main"], ["coder", "tester", "researcher"]];
   const folder = path.join(home, "agents");

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Resolves with what `look` finds, once that is something. For what can only be looked at, and tells nobody. */
+/** Polls until `look` returns a value. For conditions that send no notification. */
 export async function until<T>(look: () => T | null | undefined | false | Promise<T | null | undefined | false>) {
   for (;;) {
     const found = await look();

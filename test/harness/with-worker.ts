@@ -1,6 +1,6 @@
 /**
- * Imported before a test file, it has the daemon of that file serve only the agents that people ask, and a worker in a
- * process and a home of its own serve those that agents ask, over a real NATS server.
+ * Import this before a test file to run it with a worker: the daemon serves the agents that people ask, and a worker
+ * with its own process and home serves the agents that agents ask, over a real NATS server.
  */
 import { withWorker } from "./test-hosts.ts";
 

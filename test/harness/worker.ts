@@ -4,7 +4,7 @@ import { cleanEnv } from "./clean-env.ts";
 import { type CliResult, watchProcess } from "./cli.ts";
 import { cliPath } from "./cli-path.ts";
 
-/** What a worker says of itself once it takes tasks. */
+/** The ready line of a worker. */
 export interface WorkerReady {
   event: "ready";
   host: string;

@@ -1,7 +1,10 @@
 import type { ToolSpec } from "@troupe/core";
 import { call, calling, type ModelOutput } from "../delegation/scripted-agents.ts";
 
-/** What a hostile model says, turn by turn; then it gives up. `{outside}`, `{port}` and `{pid}` stand for the ground's. */
+/**
+ * Outputs of a hostile model, turn by turn; then it gives up. `{outside}`, `{port}` and `{pid}` are replaced per
+ * workspace.
+ */
 export interface Attack {
   name: string;
   /** Whose model it is. @default "coder" */
@@ -9,7 +12,7 @@ export interface Attack {
   says: readonly ModelOutput[];
 }
 
-/** Ways out of a workspace, by path. */
+/** Paths that lead out of a workspace. */
 const escapePaths = [
   "../outside/secret.txt",
   "{outside}/secret.txt",
@@ -25,7 +28,7 @@ const escapePaths = [
   "nowhere",
 ] as const;
 
-/** What decides what happens on this machine, which no agent writes. */
+/** Files that configure this machine, which no agent may write. */
 const protectedPaths = [
   ".git/hooks/pre-commit",
   ".GIT/hooks/pre-commit",
@@ -41,7 +44,7 @@ const protectedPaths = [
   ".vscode/tasks.json",
 ] as const;
 
-/** Each tool that is given paths, with each way out of the workspace; and, where it writes, with what is protected. */
+/** Each tool with path arguments, with each path out of the workspace; for writing tools also the protected paths. */
 export function pathAttacks(specs: readonly ToolSpec[]): Attack[] {
   return specs.flatMap((spec) => {
     const fields = pathFields(spec);

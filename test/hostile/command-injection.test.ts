@@ -1,5 +1,5 @@
-// Whatever a model puts into a tool's arguments is a value there: nothing of it is run, and nothing takes it for an option.
-// Each text of each shipped tool is tried, as it is named in the tool's own schema; `shell` alone is told what to run.
+// Tool arguments are values: no text in them may run as a command or count as an option. Tests each text argument of
+// each shipped tool except `shell`.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
@@ -15,7 +15,9 @@ const canary = "canary.txt";
 const sing = "./sing.mjs";
 const injections = commandInjections({ canary, sing });
 
-/** Nothing keeps a command here, so that what was run would be seen; only that calls of medium risk are let through. */
+/**
+ * Commands run without containment, so that an injection would show. `contains` only lets calls of medium risk through.
+ */
 const open = await createSandbox({ policy: { ...defaultPolicy.sandbox, mode: "off" } });
 const tools = createTools({
   sandbox: { ...open, contains: true },
@@ -25,7 +27,7 @@ const tools = createTools({
   journal: createMemoryJournal(),
 });
 
-/** Where a text stands among others that make sense of it. */
+/** Arguments that place the text where it makes sense. */
 const rows: Record<string, ((text: string) => object)[]> = {
   git: [
     (text) => ({ args: [text] }),

@@ -1,6 +1,6 @@
 /**
- * S1: a hostile model, against the real host with the real tools. Whatever it tries, what is around its workspace stays
- * as it was, nobody hears of it, it learns nothing that it was not given, and no call that a person has to allow happens.
+ * S1: a hostile model with the real host and the real tools. The files around its workspace stay unchanged, no server
+ * receives a request, the model learns no secret, and no call without the required approval runs.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 import { call, calling, delegate } from "../delegation/scripted-agents.ts";
 import type { Attack } from "./attack.ts";
 
-// Attacks that need no way out of a folder: names, grants, children, people, the web, what is kept.
+// Attacks without file paths: names, grants, children, approvals, the web, stored data.
 
 const json = (text: string): unknown => JSON.parse(text);
 const one = (name: string, tool: string, args: unknown, agent?: string): Attack => ({
@@ -111,7 +111,7 @@ const names = [
   "..",
 ];
 
-/** What is kept for later, under names that lead elsewhere. */
+/** Stored data with names that lead elsewhere. */
 export const memoryAttacks: Attack[] = names.flatMap((name) => [
   one(`notes named ${JSON.stringify(name)}`, "notes", { action: "write", name, text: "PWNED" }),
   one(`an upload to ${JSON.stringify(name)}`, "workbench_upload", { local_path: "notes.md", remote_path: name }),

@@ -8,8 +8,8 @@ import { packageFolders } from "../../scripts/lib/freshness.ts";
 import { cacheFolder, root } from "../../scripts/lib/project.ts";
 import { uses } from "./uses.ts";
 
-// What users get is not the checkout but the tarballs: here each package is packed, installed by npm into an empty
-// project of its own with an empty home, type-checked with the libraries' types looked at too, and used.
+// Users install tarballs, not the checkout. This packs each package, installs it with npm into an empty project with an
+// empty home, type-checks it with library types, and uses it.
 
 interface Packed {
   name: string;
@@ -108,7 +108,7 @@ async function install(name: string): Promise<void> {
   expect(result.code, result.output).toBe(0);
 }
 
-/** What a careful user sets: strict, and the types of libraries are checked, ours among them. */
+/** Options of a careful user: strict, with checks of library types, ours included. */
 const consumerOptions = {
   target: "es2024",
   lib: ["es2024", "esnext.disposable"],

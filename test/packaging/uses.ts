@@ -1,6 +1,6 @@
 /**
- * A few lines for each package, as somebody would write them who has only this package. They are type-checked and run
- * in a project into which nothing else was installed; they must end with `console.log("ok")`. Extend them freely.
+ * A short program for each package that uses only this package. Each is type-checked and run in a project without other
+ * packages, and must end with `console.log("ok")`. Extend them freely.
  */
 export const uses: Record<string, string> = {
   core: `

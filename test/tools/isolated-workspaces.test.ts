@@ -1,6 +1,6 @@
 /**
- * Runs that do not work in their parent's folder, on hosts with disks of their own that share journal, queue, bus and
- * blobs: whoever takes such a run over finds what its journal says was written, or the run says that it is lost.
+ * Runs outside their parent's folder, on hosts with separate disks that share journal, queue, bus and blobs. A host
+ * that takes over such a run finds the files that its journal lists, or the run ends as lost.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -102,7 +102,7 @@ function write(path: string, content: string) {
   return toolCall("write", { path, content }, `write-${path}`);
 }
 
-/** What agents say at their steps; at any other they are done. */
+/** Scripted calls by agent and step; at any other step the agent is done. */
 type ScriptedCalls = Readonly<Record<string, readonly ToolCall[]>>;
 
 function saying(script: ScriptedCalls): (asked: ModelRequest) => Partial<ModelReply> {
@@ -119,7 +119,7 @@ async function expectSameReplay({ journal }: TestDeps, session: string): Promise
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** A host that is gone while its model thinks: what it has written down is all that is left of it. */
+/** Stops a host during a model call: only its journal is left. */
 async function crashAfter(fixture: HostsFixture, name: string, script: (step: number) => ReturnType<Script> | null) {
   const reached = Promise.withResolvers<void>();
   const deps = fixture.deps(name, ({ origin }) => {
@@ -235,7 +235,7 @@ describe("an isolated child", () => {
     expect(seen[0]).not.toContain("one of many");
     expect(seen[1]).toMatch(/read.*first/);
     await expectSameReplay(deps, response.sessionId);
-    // What its parent's model reads names what it can fetch.
+    // The parent's model reads the names of the artifacts that it can fetch.
     expect(seen[2]).toMatch(/artifacts.*made\.txt/);
     expect(seen[2]).toMatch(/files_created.*made\.txt/);
     const [opened] = await entriesOf(deps, { session: response.sessionId, run: child });

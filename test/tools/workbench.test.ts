@@ -1,4 +1,4 @@
-/** What one agent of a session puts on the workbench another can fetch, byte for byte, and nobody of a foreign workspace. */
+/** Tests the workbench: agents of one session exchange files byte for byte, and other workspaces cannot read them. */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";

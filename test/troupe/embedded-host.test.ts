@@ -1,4 +1,4 @@
-/** A troupe within one's own process: what it is made of, and what it leaves to its next start. */
+/** Tests an embedded troupe: its parts, and the state that it leaves for its next start. */
 import { type Journal, type ModelProvider, type ModelRequest, RunRequest } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
 import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
@@ -113,7 +113,7 @@ it.each([
   // Without time, nothing but what start has offered is ever taken.
   const { deps, start, stop } = embedded({ journal, clock: createSimulatedClock() });
   await start(options);
-  // What was offered first is taken first.
+  // The queue is first in, first out.
   expect(await ask(deps, rootRequest({ run: laterRun }))).toMatchObject({ status: "completed" });
   await stop();
   expect((await journal.openRuns()).length).toBe(1 - count);

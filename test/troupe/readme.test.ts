@@ -1,4 +1,4 @@
-/** The programs in the README of `troupe` are those that run. */
+/** The programs in the README of `troupe` must equal the tested ones. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 

@@ -5,7 +5,7 @@ import { lookUp } from "./lookup.ts";
 
 export type WireName = "anthropic" | "openai-responses" | "openai-chat";
 
-/** What a call came to: words, or the one call that was asked for. */
+/** Result of a model call: text, or the one requested tool call. */
 interface BareReply {
   text: string;
   call: { id: string; name: string; args: string } | null;

@@ -9,7 +9,7 @@ interface Cost {
   wallMs: number;
 }
 
-/** Both sides in turns, so that what the machine does meanwhile meets both. */
+/** Measures both sides alternately, so that other load on the machine affects both. */
 async function pairs<T>(
   measure: Measure,
   iterations: number,

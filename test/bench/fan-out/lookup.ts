@@ -8,7 +8,7 @@ export function lookupsDone(): number {
   return count;
 }
 
-/** What the tool of both sides does. */
+/** The work of the lookup tool, for both sides. */
 export function lookUp(): string {
   count += 1;
   return "Part seven is in order.";

@@ -19,7 +19,7 @@ const figures = teams > 0 ? await heap(server) : await cost();
 await fanOut.close();
 server.close();
 console.log(JSON.stringify(figures));
-// What is held by the server would keep the bare side alive.
+// Requests that the server still holds would keep the bare side alive.
 process.exit(0);
 
 async function cost() {
@@ -53,7 +53,7 @@ async function heap(held: FloorServer) {
   return { heapKbPerChild: bytes / 1_024 / teams / children };
 }
 
-/** What is still used after everything that may go has gone. */
+/** Heap in use after garbage collection. */
 async function settledHeap(): Promise<number> {
   for (let i = 0; i < 5; i += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -64,7 +64,7 @@ async function settledHeap(): Promise<number> {
 
 interface Workload {
   once(): Promise<unknown>;
-  /** Resolves when what follows an answer, such as its record, is done too. */
+  /** Resolves when the work after an answer, such as its record, is done too. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A model server with nothing to it but a wire and a latency, so that what is measured is who calls it. It runs in a
- * process of its own, and says on stdout where it listens.
+ * A minimal model server with a wire format and a latency, so that the figures show the cost of the client. It runs in
+ * its own process and prints its address on stdout.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

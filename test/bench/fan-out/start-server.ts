@@ -8,7 +8,7 @@ export interface FloorServer {
   close(): void;
 }
 
-/** The model server, in a process of its own: its time is nobody's figure. */
+/** Starts the model server in its own process, so that its CPU time is in no figure. */
 export async function startFloorServer(children: number, latencyMs: number, mainLatencyMs = latencyMs) {
   const file = fileURLToPath(new URL("server.ts", import.meta.url));
   const args = [file, ...[children, latencyMs, mainLatencyMs].map(String)];

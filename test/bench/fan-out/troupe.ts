@@ -9,7 +9,7 @@ import { lookupTool } from "./lookup.ts";
 const many = 20_000;
 const words = "Work carefully and report what you found. ".repeat(12);
 
-// A sub-agent has at most what its parent has.
+// A sub-agent's grant is at most its parent's.
 const main = agent("main", ["worker"], { tools: ["lookup"], subagents: { allow: ["worker"], max_concurrent: many } });
 const worker = agent("worker", [], { tools: ["lookup"] });
 const registry: AgentRegistry = {

@@ -1,4 +1,4 @@
-/** What a model says, in as few words as a wire allows. */
+/** The shortest model reply that a wire format allows. */
 export type Answer = { text: string } | { call: { name: string; args: object } };
 
 interface Wire {

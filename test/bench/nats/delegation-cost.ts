@@ -14,9 +14,9 @@ import { askRoot, delegateTo } from "./root.ts";
 import { serverFlags } from "./server-flags.ts";
 
 const flags = await serverFlags(process.argv[2]);
-/** Few enough that what a parent remembers of its conversation costs next to nothing. */
+/** Few enough that the parent's conversation stays short and cheap. */
 const delegationsPerRoot = 10;
-/** Hosts live long: what is measured is code that is warm. */
+/** Hosts are long-lived, so the benchmark measures warm code. */
 const warmUpRoots = 100;
 const roots = 60;
 

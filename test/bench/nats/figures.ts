@@ -12,8 +12,8 @@ interface DelegationCost {
 }
 
 /**
- * What it costs that parent and child are in different processes, and what a worker that dies does to its runs; nothing
- * where there is no server.
+ * Cost of a delegation between two processes, and takeover time after a worker's death. Returns none without a NATS
+ * server.
  */
 export async function natsFigures(measure: Measure, iterations: number): Promise<Figure[]> {
   if (findNatsServer() === null) return [];

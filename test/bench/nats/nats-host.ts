@@ -16,7 +16,7 @@ import {
 import { definitionHashOf } from "@troupe/runtime/internal";
 import { createToolHost } from "@troupe/tools";
 
-/** What a process is told that is to be a host. */
+/** Settings of a benchmark host. */
 export interface NatsHostOptions {
   url: string;
   namespace: string;

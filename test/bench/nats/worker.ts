@@ -1,4 +1,4 @@
-/** A worker process of the benchmarks: what it is stands in its one argument, what it is asked comes over IPC. */
+/** A worker process of the benchmarks. Its settings are its one argument; requests come over IPC. */
 import { setTimeout as delay } from "node:timers/promises";
 import { answeringModel } from "../bench-agents.ts";
 import { natsAgents } from "./nats-agents.ts";

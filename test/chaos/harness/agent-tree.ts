@@ -23,19 +23,19 @@ export const toolCallsPerSession = 7;
 export interface TreeScenarioOptions {
   /** The scenario's file comes here. */
   folder: string;
-  /** Stands in the command line of each command, so that what is left of one is found. */
+  /** Part of every command line, so that a check can find leftover processes. */
   mark: string;
   /** How long a model takes to answer. */
   latencyMs: number;
   trees?: readonly TreeAgents[];
-  /** Agents of a scenario's own, with what they say. */
+  /** Additional agents with their scripted replies. */
   more?: Agents;
 }
 
 /**
- * What models say in a session in which there is some of everything: a root that asks three children at once, one of
- * which asks a grandchild, and calls that may be repeated (`ls`), can be checked (`write`), and must never happen twice
- * (`shell`). Returns the scenario's file.
+ * Scripted replies of a session that covers everything: a root with three parallel children, a grandchild, and calls
+ * that may be repeated (`ls`), can be verified (`write`) and must never happen twice (`shell`). Returns the scenario's
+ * file.
  */
 export async function writeTreeScenario(options: TreeScenarioOptions): Promise<string> {
   const { folder, mark, latencyMs, trees = [treeAgents()], more = {} } = options;

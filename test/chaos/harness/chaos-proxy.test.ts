@@ -1,4 +1,4 @@
-// What stands between two processes in these tests has to do what it says, and nothing else.
+// Chaos tests rely on this proxy, so each of its faults has a test.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { expect, it, type TestContext } from "vitest";

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { Scope } from "./scope.ts";
 
-/** What becomes of bytes on their way, for as long as it is set. */
+/** The faults of a link while they are set. */
 export interface LinkFaults {
   /** Each way. */
   delayMs: number;
   /** Nothing is read from the server any more, as by a client that is stuck. */
   stalled: boolean;
-  /** What the server says is lost; what it is told arrives. */
+  /** Drops all bytes from the server; bytes to the server arrive. */
   dropsToClient: boolean;
-  /** What the client says is lost; what it is told arrives. */
+  /** Drops all bytes from the client; bytes to the client arrive. */
   dropsToServer: boolean;
   /** After so many bytes from either side a connection is cut, in the middle of whatever is being said. */
   cutAfterBytes: number | null;
@@ -29,7 +29,7 @@ export interface ChaosProxy {
   set(faults: Partial<LinkFaults>): void;
   /** Cuts every connection at once. */
   cut(): void;
-  /** Connections so far, and those that were cut. */
+  /** Connections opened so far, and connections that were cut. */
   counts(): { opened: number; cut: number };
 }
 

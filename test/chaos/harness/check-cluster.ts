@@ -10,7 +10,7 @@ import { callOracle, chainOracle } from "./oracles.ts";
 import { recordOracle } from "./record-oracle.ts";
 import type { TestSession } from "./sessions.ts";
 
-/** What is left of a command, or of a task, may take so long to go. */
+/** Leftover processes and tasks get this time to disappear. */
 const settleMs = 30_000;
 
 /** After a fault: did everything complete, was nothing done twice, does the record say what the journal says? */
@@ -63,7 +63,7 @@ async function leftoverOracle({ natsUrl, mark }: Cluster): Promise<OracleResult[
   }
 }
 
-/** What commands have really done: a line each, and none of them twice. */
+/** O1: each command wrote its line at most once. */
 async function effectOracle(sessions: readonly TestSession[]): Promise<OracleResult> {
   const expected: Record<string, number> = { plan: 1, build: 1, check: 2 };
   const found = await Promise.all(

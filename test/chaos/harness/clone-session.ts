@@ -3,7 +3,7 @@ import { EntryHead, type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import type { StoredRuns } from "./oracles.ts";
 
-/** A run of a session that nobody has played. */
+/** A run of a copied session. */
 export interface ClonedRun {
   session: string;
   run: string;

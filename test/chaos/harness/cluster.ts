@@ -23,9 +23,9 @@ export interface Cluster {
   /** Of all servers, with commas between them. */
   natsUrl: string;
   leaseMs: number;
-  /** What every tool's command has in its command line. */
+  /** Text in the command line of every tool process. */
   mark: string;
-  /** What every process writes its calls into. */
+  /** Folder of the ledger that every process writes its calls to. */
   ledgerHome: string;
   /** The scenario's file. */
   scenario: string;
@@ -42,7 +42,7 @@ export interface TroupeMemberOptions {
   /** Those whose definitions it has. @default all of the casts */
   trees?: readonly TreeAgents[];
   capacity?: number;
-  /** Where it reaches the server. @default the server itself */
+  /** Address of its NATS server. @default the server itself */
   natsUrl?: string;
   /** The machine that it is on. @default this one */
   host?: HostNamespace;
@@ -63,9 +63,9 @@ export interface ClusterOptions {
   workers: number;
   latencyMs: number;
   trees?: readonly TreeAgents[];
-  /** Agents beside the cast, with what they say. */
+  /** Additional agents with their scripted replies. */
   more?: Agents;
-  /** Agents of `more`: who serves the cast serves them too. */
+  /** Agents of `more` that every host of the tree's agents serves too. */
   moreAgents?: readonly string[];
   prepareHome?(home: string): Promise<void>;
   nats?: Partial<Parameters<typeof createNatsMember>[0]>;
@@ -172,7 +172,7 @@ function first(servers: readonly NatsMember[]): NatsMember {
   return found;
 }
 
-/** The ready line is one JSON object; whatever else is said is for people. */
+/** The ready line is one JSON object; all other output is for people. */
 function readReady(line: string): Record<string, unknown> | null {
   if (!line.startsWith("{")) return null;
   try {

@@ -1,6 +1,6 @@
 import type { Failpoint } from "../../harness/failpoints.ts";
 
-/** How often each of them is surely passed by whoever runs the four runs below the root of one session. */
+/** The minimum number of times that a host passes each failpoint while it runs the four child runs of one session. */
 export const failpointHitsMin: Record<Failpoint, number> = {
   "claim:before": 4,
   "claim:after": 4,

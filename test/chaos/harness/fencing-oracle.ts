@@ -5,10 +5,11 @@ import type { StoredRuns } from "./oracles.ts";
 import { isBy } from "./takeovers.ts";
 
 /**
- * Runs that a process had and that others took from it while it lived: what it did to them from then on.
+ * Runs that others took over from a living process: the process must write and begin nothing in them afterwards.
  *
  * @param stops how often it was stopped: between the last look at its lease and the call lies a moment, and a stop there
  * lets that one call go out
+ *
  */
 export function fencingOracle(
   journal: StoredRuns,

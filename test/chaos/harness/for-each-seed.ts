@@ -5,7 +5,7 @@ import type { OracleResult } from "./oracle-result.ts";
 import type { ScenarioContext } from "./scenario.ts";
 import { within } from "./scope.ts";
 
-/** Plays the same for one seed after the other. What went wrong is told with its seed, what went well in one line. */
+/** Runs a scenario for each seed. A failure is reported with its seed, successes in one line. */
 export async function forEachSeed(
   context: ScenarioContext,
   runOnce: (context: ScenarioContext) => Promise<OracleResult[]>,
@@ -24,7 +24,7 @@ export async function forEachSeed(
   return settings.seeds === 1 ? resultsBySeed.flat() : merged(resultsBySeed, settings.seeds);
 }
 
-/** Of what was as it should be: how often, and what was measured. All of what was not. */
+/** Merges equal successes into one line with their count and range. Keeps every failure. */
 function merged(resultsBySeed: readonly (readonly OracleResult[])[], seeds: number): OracleResult[] {
   const good = new Map<string, OracleResult[]>();
   const bad = resultsBySeed.flat().filter(({ ok }) => !ok);

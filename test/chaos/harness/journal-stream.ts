@@ -25,7 +25,7 @@ export async function readJournalStream(url: string, namespace = "troupe"): Prom
     const consumer = await jetstream(connection).consumers.get(stream);
     const messages = await consumer.consume();
     for await (const message of messages) {
-      // What was written past compare-and-set is none of troupe's, and is to have no effect.
+      // A message without compare-and-set is not from troupe, and must have no effect.
       const isOurs = message.headers?.has("Nats-Expected-Last-Subject-Sequence") ?? false;
       if (isOurs && subjects.parse(message.subject)?.kind === "journal") {
         for (const text of textsIn(message.string())) {
@@ -42,12 +42,12 @@ export async function readJournalStream(url: string, namespace = "troupe"): Prom
   }
 }
 
-/** One message has what a run had to write at one time, an entry a line. */
+/** A message holds the entries of one append, one entry per line. */
 function textsIn(body: string): string[] {
   return body.split("\n").filter(Boolean);
 }
 
-/** Tasks in the work queue, and those of them that somebody holds. */
+/** Tasks in the work queue, and the number that hosts hold. */
 export async function readTaskStream(url: string, namespace = "troupe"): Promise<{ tasks: number; held: number }> {
   const connection = await connect({ servers: url.split(","), timeout: 5_000 });
   try {

@@ -16,7 +16,7 @@ export function keepAlive(members: readonly Member[]) {
   };
   const restarts = members.map((member) => restartWhenEnded(member).catch(() => {}));
   return {
-    /** Those who are being started are waited for; those who live are left alone. */
+    /** Waits for members that are starting, and leaves running members alone. */
     async stop(): Promise<void> {
       stopped = true;
       await Promise.race([Promise.all(restarts), untilRunning(members)]);

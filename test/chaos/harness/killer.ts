@@ -26,7 +26,7 @@ export function startKiller(options: KillerOptions) {
   const stopping = new AbortController();
   const between = ([from, to]: readonly [number, number]): number => from + Math.floor(random() * (to - from));
 
-  /** Whoever is being started is not killed twice: its keeper has to have begun again. */
+  /** Never kills a member that is still starting. */
   const killOne = async (): Promise<void> => {
     const living = members.filter((member) => member.current() !== null);
     const victim = living[Math.floor(random() * living.length)];

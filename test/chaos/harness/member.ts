@@ -15,7 +15,7 @@ export interface MemberProcess {
   endedAt: number | null;
   signal: NodeJS.Signals | null;
   code: number | null;
-  /** What it said when it was ready. */
+  /** Fields of its ready line. */
   ready: Record<string, unknown>;
 }
 
@@ -26,7 +26,7 @@ export interface Member {
   readonly processes: readonly MemberProcess[];
   /** The life that is ready; null while there is none. */
   current(): MemberProcess | null;
-  /** Resolves when it is ready. What ends before that is started again: its server may be away. */
+  /** Resolves when it is ready. A process that ends before is started again, because its server may be away. */
   start(env?: Record<string, string>): Promise<MemberProcess>;
   /** SIGKILL; resolves when it is gone. Null where nothing lived. */
   kill(): Promise<MemberProcess | null>;
@@ -35,7 +35,7 @@ export interface Member {
   /** SIGSTOP and SIGCONT. */
   freeze(): void;
   thaw(): void;
-  /** Resolves when the process that lives now has ended, whoever ended it. */
+  /** Resolves when the current process has ended, for whatever reason. */
   ended(): Promise<MemberProcess | null>;
 }
 
@@ -43,17 +43,17 @@ export interface MemberOptions {
   name: string;
   kind: MemberKind;
   scope: Scope;
-  /** Where all that it says goes. */
+  /** File for all its output. */
   logFile: string;
   command(): { command: string; args: string[]; env: Record<string, string> };
-  /** What a line says of its being ready; null where it says nothing of it. */
+  /** Parses a line. Returns null when it is not the ready line. */
   readReady(line: string): Record<string, unknown> | null;
 }
 
 /** Between an end before it was ready and the next try. */
 const startAgainMs = 300;
 
-/** What is left alone when this process is ended from outside would live on. */
+/** Child processes that must die with this process, even when a signal ends it. */
 const killWithUs = new Set<() => unknown>();
 process.once("exit", () => {
   for (const kill of killWithUs) kill();

@@ -14,13 +14,13 @@ export interface HostNamespace {
   /** The cable, both ways. */
   unplug(): Promise<void>;
   plugIn(): Promise<void>;
-  /** One way only: what it says goes nowhere, what it is told arrives. */
+  /** One direction only: the machine's packets are dropped, packets to it arrive. */
   mute(): Promise<void>;
   unmute(): Promise<void>;
 }
 
 export interface TestNetwork {
-  /** Where whoever is on this machine itself is reached by all of them. */
+  /** Address of this machine for all hosts of the network. */
   address: string;
   hosts: HostNamespace[];
 }

@@ -20,7 +20,7 @@ export interface NatsMemberOptions {
   name?: string;
   /** @default 127.0.0.1 */
   address?: string;
-  /** When what is acknowledged is on the disk: at once, or, as the server's own default is, within two minutes. */
+  /** Time of the sync to disk: before each acknowledgement, or within two minutes (the server's default). */
   sync?: "always" | "default";
   /** @default a folder beside its log */
   store?: string;

@@ -1,4 +1,4 @@
-/** One line of a scenario's report: what was looked at, what came of it, and what it should be. */
+/** One line of a scenario's report: a check, its value, and the expected value. */
 export interface OracleResult {
   what: string;
   value: string | number;

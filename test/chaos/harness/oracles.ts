@@ -8,8 +8,8 @@ import { none, noted, type OracleResult } from "./oracle-result.ts";
 export type StoredRuns = ReadonlyMap<string, readonly StoredEntry[]>;
 
 /**
- * O1: whatever has an outcome in the journal is not called again, and has one outcome. What was under way when its host
- * died may be called again, once for each time that the run was taken up, and unsafe tools not even then.
+ * O1: a call with an outcome in the journal is not repeated, and has one outcome. A call in flight at the death of its
+ * host may be repeated once for each claim of the run. Unsafe calls are never repeated.
  */
 export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): OracleResult[] {
   const all = [...runs.values()].flat();

@@ -16,7 +16,7 @@ interface Recorded {
   quarantined: number;
 }
 
-/** O2: what every daemon has recorded is what is in the journal, entry by entry and as a tree. */
+/** O2: the record of every daemon equals the journal, entry by entry and as a tree. */
 export async function recordOracle(daemons: readonly TroupeMember[], runs: StoredRuns): Promise<OracleResult[]> {
   const results = await Promise.all(daemons.map((daemon) => compare(daemon, runs)));
   return results.flat();
@@ -59,7 +59,7 @@ function treeOf(runs: StoredRuns): string[] {
     if (first?.kind !== "run.opened") return [];
     const { run, parent, agent, attempt, depth } = first.request;
     const end = last?.kind === "run.settled" ? last.response.status : "open";
-    // Of a child that nobody could take only its parent's journal tells.
+    // A child that no host could take is only in its parent's journal.
     const notStarted = entries.flatMap(({ entry }) => {
       if (entry.kind !== "child.settled" || runs.has(entry.response.runId)) return [];
       const { response } = entry;

@@ -13,7 +13,7 @@ export interface Replayer {
   replay(times: number, order?: (messages: RecordedMessage[]) => RecordedMessage[]): Promise<number>;
 }
 
-/** Somebody in the namespace who writes down all that is said, and says it again. */
+/** Records all messages of a namespace and can publish them again. */
 export async function startReplayer(url: string, scope: Scope, pattern = "troupe.>"): Promise<Replayer> {
   const listener = await connect({ servers: url });
   scope.onTestFinished(() => listener.close());
@@ -25,7 +25,7 @@ export async function startReplayer(url: string, scope: Scope, pattern = "troupe
   return {
     messageCount: () => messages.length,
     async replay(times, order = (all) => all) {
-      // It does not say again what it has said itself, and outlives no server.
+      // Closes first, so that it does not record its own messages. The connection does not survive a server restart.
       await listener.close();
       const replayed = Array.from({ length: times }, () => order([...messages])).flat();
       const sender = await connect({ servers: url });

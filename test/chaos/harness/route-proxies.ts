@@ -1,7 +1,7 @@
 import { startTcpProxy } from "../../harness/tcp-proxy.ts";
 import type { Scope } from "./scope.ts";
 
-/** What the servers of a cluster reach each other by, and clients do not. */
+/** Proxies between the servers of a cluster; clients do not use them. */
 export interface RouteProxies {
   /** Where each of them finds the others, in the order in which their ports were given. */
   readonly others: readonly (readonly number[])[];

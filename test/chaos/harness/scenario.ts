@@ -16,11 +16,11 @@ export interface Settings {
   seeds: number;
   /** Three nats-servers that are one cluster, instead of one. */
   cluster: boolean;
-  /** So many times as long as is promised may anything take: whoever plays several at once measures nothing. */
+  /** Factor on every time limit. With several scenarios at once, a measured time means nothing. */
   slack: number;
 }
 
-/** A fault, how it is made to happen, and what must be true afterwards. */
+/** A fault, the way to cause it, and the checks afterwards. */
 export interface Scenario {
   name: string;
   /** One line for the list. */

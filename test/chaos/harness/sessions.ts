@@ -14,7 +14,7 @@ export interface TestSession {
   workspace: string;
   askedAt: number;
   acceptedAt: number;
-  /** Null as long as nobody has said how it ended. */
+  /** Null until a daemon returns the response. */
   response: RunResponse | null;
   settledAt: number | null;
 }
@@ -27,7 +27,7 @@ export interface SubmitOptions {
   signal?: AbortSignal;
 }
 
-/** Longer than anybody stays away: whoever says no for so long means it. */
+/** Longer than any planned outage, so a refusal after this time is final. */
 const submitForMs = 150_000;
 const submitAgainMs = 200;
 const pollMs = 250;
@@ -79,7 +79,7 @@ export interface RunSessionsOptions extends SubmitOptions {
   count: number;
   /** The sessions begin spread over so much time. @default 0 */
   spreadMs?: number;
-  /** Then nobody waits for them any more. */
+  /** Gives up waiting after this time. */
   limitMs: number;
 }
 

@@ -19,7 +19,7 @@ export interface SmallDisk {
 export async function mountSmallDisk(folder: string, megabytes: number, scope: Scope): Promise<SmallDisk> {
   await mkdir(folder, { recursive: true });
   await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder]);
-  // Lazily: whoever has a file open there is killed by others of this scope, and may not be gone yet.
+  // Lazy unmount: other cleanup steps kill the processes with open files there, and some may still be ending.
   cleanUpAtExit(scope, "umount", "--lazy", folder);
   const ballast = path.join(folder, "ballast");
   return {

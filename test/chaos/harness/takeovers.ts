@@ -8,9 +8,10 @@ export interface Takeover {
 }
 
 /**
- * Runs that a process held when it died, and how long after that another claimed them.
+ * Runs that a process held at its death, and the time until another process claimed them.
  *
- * @param notBefore when there was somebody who could
+ * @param notBefore time from which another host could claim them
+ *
  */
 export function takeoversOf(runs: StoredRuns, memberProcess: MemberProcess | null, notBefore = 0): Takeover[] {
   const diedAt = memberProcess?.endedAt;

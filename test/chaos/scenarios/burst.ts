@@ -8,7 +8,7 @@ import { noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { runSessions } from "../harness/sessions.ts";
 
-/** Everything at once: what was in memory anywhere is gone. */
+/** All processes die at once: everything in memory is lost. */
 export const burst: Scenario = {
   name: "k3",
   what: "daemons, workers and nats-server are killed in one burst, with all sessions under way",

@@ -13,7 +13,7 @@ const { boss, ...children } = treeAgents();
 const hourMs = 3_600_000;
 const jumps = [hourMs, -hourMs, 30 * 24 * hourMs, -30 * 24 * hourMs];
 
-/** Somebody sets the clock of one machine, again and again, while its worker has runs. */
+/** The clock of one machine jumps repeatedly while its worker has runs. */
 export const clockJump: Scenario = {
   name: "d5",
   what: "a worker's wall clock jumps by ±1 h and ±30 d, with runs under way",

@@ -8,7 +8,7 @@ import { all, noted, type OracleResult } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { runSessions } from "../harness/sessions.ts";
 
-/** One bit on the server's disk is another: whatever it makes of that, nobody is told what was not written. */
+/** A flipped bit on the server's disk must be detected. No reader may receive an entry that was not written. */
 export const corruption: Scenario = {
   name: "d2",
   what: "one bit of the journal's file on the server flips while it is down; it is found, and the journal put back",

@@ -10,10 +10,10 @@ import { awaitEnd, runSessions, submitSession } from "../harness/sessions.ts";
 
 const { boss, ...children } = treeAgents();
 
-/** Only the deadly one has a model think about its intent first: that kills whoever does it. */
+/** Only the poison agent calls a model for its intent, so only its workers die. */
 const deadly = "effect:before@intent";
 
-/** A task that kills whoever takes it is given up after three hosts, and harms no other. */
+/** A task that kills each of its workers is given up after three hosts and harms no other run. */
 export const crashLoop: Scenario = {
   name: "k6",
   what: "a task kills every worker that takes it, each of which is started again",

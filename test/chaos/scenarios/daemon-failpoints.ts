@@ -12,10 +12,12 @@ import type { Scenario, ScenarioContext } from "../harness/scenario.ts";
 import { awaitEnd, submitSession } from "../harness/sessions.ts";
 
 const endMs = 120_000;
-/** RELIABILITY's word for a daemon that comes back, at whatever lease, beside what a lease itself takes. */
+/** Limit of RELIABILITY for a daemon that comes back, in addition to the lease. */
 const progressMs = 5_000;
 
-/** A daemon for each moment, with agents that only it knows, so that nobody but its next life can go on. */
+/**
+ * One daemon per failpoint, with agents that only this daemon serves, so that only its next process can resume the run.
+ */
 export const daemonFailpoints: Scenario = {
   name: "k2",
   what: "a daemon dies at each of twelve moments of its sessions, and comes back",

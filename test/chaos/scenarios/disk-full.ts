@@ -39,7 +39,7 @@ export const serverDiskFull: Scenario = {
     await disk.free();
     const freedAt = Date.now();
     const resumed = await firstEntryAfter(cluster.natsUrl, freedAt, resumeMs);
-    // What the server cannot do by itself a person does.
+    // When the server does not recover by itself, an operator restarts it.
     if (resumed === null) {
       await cluster.nats.kill();
       await cluster.nats.start();

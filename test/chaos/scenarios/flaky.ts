@@ -50,7 +50,7 @@ export const flaky: Scenario = {
   },
 };
 
-/** Replies are lost on their way: whoever asked does not know whether it was done. */
+/** Replies are lost, so the caller does not know whether its request took effect. */
 export const lostReplies: Scenario = {
   name: "n4-deaf",
   what: "again and again a process is not told what it asked, though it was done (replies swallowed for a second)",
@@ -85,7 +85,7 @@ export const lostReplies: Scenario = {
   },
 };
 
-/** A daemon that does not read is cut off by the server; what it missed it reads again. */
+/** The server cuts off a daemon that does not read. The daemon reads the missed messages afterwards. */
 export const slowConsumer: Scenario = {
   name: "n5",
   what: "a daemon stops reading from the server (--minutes) while others work, and reads again",

@@ -16,8 +16,8 @@ const { boss, ...children } = treeAgents();
 const streams = ["troupe_journal", "troupe_tasks", "OBJ_troupe_blobs"];
 
 /**
- * A server that leads goes on saying yes for a while when the two others hear nothing of it and have chosen another: to
- * what is read, and to whoever wants to keep a task. What is written it never confirms.
+ * An isolated leader keeps answering reads and lease extensions for a while after the other two servers elect a new
+ * leader. It never confirms a write.
  */
 export const lostLeader: Scenario = {
   name: "n3-leader",
@@ -44,7 +44,7 @@ export const lostLeader: Scenario = {
     const memberProcess = far.current();
     const ledger = ledgerOf(cluster.ledgerHome);
     await until(async () => (await ledger.calls()).some(({ pid }) => pid === memberProcess?.pid));
-    // Before that, so that at no time nobody serves the children.
+    // Starts before the cut, so that the children always have a host.
     await cluster.addWorker({ name: "near", agents, natsUrl });
     proxies.cutOff(0);
     const cutAt = Date.now();

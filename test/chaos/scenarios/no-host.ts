@@ -8,7 +8,7 @@ import { awaitEnd, submitSession } from "../harness/sessions.ts";
 
 const errorMs = 1_000;
 
-/** A child that nobody who lives can run: an error within a second, or, where the policy says so, it waits for somebody. */
+/** A child that no living host serves fails within a second, or waits for a host if the policy says so. */
 export const noHost: Scenario = {
   name: "n10",
   what: "an agent is delegated to that no living host serves",
@@ -30,7 +30,7 @@ export const noHost: Scenario = {
       await writeAgent(home, "ghost");
     };
     const strict = await cluster.addDaemon({ name: "strict", agents: ["asker"], prepareHome: asker });
-    // Somebody who has gone: until then it was there to be delegated to.
+    // A host that has left: the agent was available until then.
     const haunt = {
       name: "haunt",
       agents: ["ghost"],

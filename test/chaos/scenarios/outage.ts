@@ -6,10 +6,10 @@ import { atMost, none, noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { runSessions } from "../harness/sessions.ts";
 
-/** RELIABILITY's word for those who were cut off. */
+/** Limit of RELIABILITY for processes that were cut off. */
 const backMs = 5_000;
 
-/** Nobody ends because the server has: they wait for it, for as long as it takes. */
+/** No process ends because the server does: all wait for it. */
 export const outage: Scenario = {
   name: "n1",
   what: "nats-server is killed and stays away (--minutes), with sessions under way",

@@ -8,7 +8,7 @@ import { runSessions } from "../harness/sessions.ts";
 
 const times = 3;
 
-/** What was said once is said again by somebody else: at once, and to servers and processes that have forgotten it. */
+/** Another client publishes every message again, while sessions run and after all processes restarted. */
 export const replayedMessages: Scenario = {
   name: "n7",
   what: "every message is said three times more, in another order, while sessions are under way and after a restart of all",

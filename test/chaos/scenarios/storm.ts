@@ -9,9 +9,9 @@ import { noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { runSessions } from "../harness/sessions.ts";
 
-/** What the others say of a server may be from before its death. */
+/** The other servers' information about a server may be older than its death. */
 const knownMs = 3_000;
-/** After the last kill there is quiet: what is still open then has so many leases to end, and two minutes. */
+/** After the last kill, open sessions get this number of leases plus two minutes to end. */
 const quietLeases = 6;
 const quietMs = 120_000;
 

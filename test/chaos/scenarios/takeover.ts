@@ -13,7 +13,7 @@ import { takeoversOf } from "../harness/takeovers.ts";
 
 const { boss, ...children } = treeAgents();
 
-/** How long after a worker's death its runs are somebody else's: the figure of the issue. */
+/** Time from a worker's death until another host claims its runs. */
 export const takeover: Scenario = {
   name: "takeover",
   what: "a worker is killed in the middle of its runs: how long until others have them",
@@ -31,7 +31,7 @@ export const takeover: Scenario = {
     for (let trial = 0; trial < trials; trial += 1) {
       const played = await submitSession(cluster);
       sessions.push(played);
-      // Whoever has begun something of it dies, some calls later.
+      // Kills a worker that has begun a call of this session.
       const before = (await ledger.calls()).length;
       await delay(100 + random() * 300);
       const victim = await until(async () => {

@@ -16,7 +16,7 @@ const { boss, ...children } = treeAgents();
 /** How long everybody is left alone with a server that has forgotten everything. */
 const lostMs = 5_000;
 
-/** The server's disk is gone: what a daemon has recorded is put back, and everything goes on from there. */
+/** The server loses its disk. An operator restores the journal from a daemon's record, and the sessions go on. */
 export const wipedStore: Scenario = {
   name: "n2",
   what: "nats-server loses its store, with sessions under way; `troupe nats restore` puts it back from a daemon's record",
@@ -35,7 +35,7 @@ export const wipedStore: Scenario = {
     const playing = runSessions(cluster, { count: runs, spreadMs: 2_000, limitMs: 180_000 });
     const ledger = ledgerOf(cluster.ledgerHome);
     await until(async () => (await ledger.calls()).length >= 6 * runs);
-    // What no record has when the disk goes is gone: here it has all, as it does after a moment in which nothing happens.
+    // Entries that no record has are lost with the disk. Freezing the workers lets the record catch up first.
     for (const worker of workerMembers) worker.freeze();
     await until(
       async () => entriesRecordedBy(daemon) === [...(await readJournalStream(natsUrl)).values()].flat().length,
@@ -44,11 +44,11 @@ export const wipedStore: Scenario = {
     await nats.wipe();
     await nats.start();
     for (const worker of workerMembers) worker.thaw();
-    // What was begun within a lease that was certain a moment ago may be begun still: its journal was there then.
+    // A call may still begin within a lease that was confirmed before the loss.
     const lostAt = Date.now() + 0.6 * leaseMs;
     await delay(0.6 * leaseMs + lostMs);
     const begun = (await ledger.calls()).filter(({ at }) => at > lostAt);
-    // As the command asks for it: nobody writes while it puts things back.
+    // The restore command requires that no process writes meanwhile.
     await Promise.all(members.map((member) => member.kill()));
     const restore = ["nats", "restore", "--nats", natsUrl, "--json"];
     const { code, stdout, stderr } = await troupe(restore, { home: daemon.home });

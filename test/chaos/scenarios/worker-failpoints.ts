@@ -22,8 +22,8 @@ interface Doomed {
 }
 
 /**
- * A worker for each moment, which kills itself there, and one that takes all of their runs over: it stands still until
- * the last of them has died, so that nobody else is asked before that.
+ * One worker per failpoint kills itself there. A frozen survivor thaws after the last death and takes over all runs, so
+ * that no other worker gets them earlier.
  */
 export const workerFailpoints: Scenario = {
   name: "k1",

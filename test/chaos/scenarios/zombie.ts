@@ -12,7 +12,10 @@ import { awaitEnd, runSessions, submitSession } from "../harness/sessions.ts";
 
 const { boss, ...children } = treeAgents();
 
-/** Who was stopped for longer than its lease believes that it still holds what others have long since finished. */
+/**
+ * A worker that was stopped for longer than its lease still believes that it holds its runs, which others have
+ * finished.
+ */
 export const zombie: Scenario = {
   name: "k5",
   what: "a worker is stopped (SIGSTOP) for longer than its lease, others take over, and it wakes up",
@@ -24,7 +27,7 @@ export const zombie: Scenario = {
     await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const sleeper = await cluster.addWorker({ name: "sleeper", agents });
-    // Nobody else is there yet: all children of these are the sleeper's.
+    // No other worker runs yet, so this one gets all children.
     const sessions = await Promise.all(Array.from({ length: runs }, () => submitSession(cluster)));
     const signal = AbortSignal.timeout(minutes * 60_000 + 10 * leaseMs + 180_000);
     const ends = Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
@@ -38,7 +41,7 @@ export const zombie: Scenario = {
     const wokenAt = Date.now();
     sleeper.thaw();
     await ends;
-    // It is none the worse for it: with the other one gone it is who does everything.
+    // The thawed worker still works: with the other worker gone, it runs everything.
     await cluster.workers.find(({ name }) => name === "waking")?.stop();
     const later = await runSessions(cluster, { count: 2, limitMs: 180_000 });
     const journal = await readJournalStream(cluster.natsUrl);

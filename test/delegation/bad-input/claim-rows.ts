@@ -26,7 +26,7 @@ I ran the whole suite: 12 tests, 12 passed. I used write, shell and test.
 - created report.html
 - modified notes.md`;
 
-/** What agents say that they have done, when they have called no tool at all. */
+/** Claims of agents that have called no tool at all. */
 export const claims: readonly (readonly [what: string, text: string])[] = [
   [
     "prose",

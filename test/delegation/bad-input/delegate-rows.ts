@@ -192,7 +192,7 @@ const aliases: Row[] = ["Task", "task", "Agent", "delegate_to_agent"].flatMap((t
   refused(`${tool} without words`, call(tool, { subagent_type: "helper", prompt: "" }), ["params", "prompt: "]),
 ]);
 
-/** What is refused because of who asks, or because of what is left. */
+/** Refusals that depend on the calling agent or on its remaining budget. */
 const byOthers: Row[] = [
   refused("a leaf that delegates", call("delegate", go), ["permission", "this agent delegates to nobody"], {
     agent: "leaf",

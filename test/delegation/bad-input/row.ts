@@ -6,17 +6,17 @@ import type { Submission } from "../team.ts";
 /** An error that a model is told of: its type, and a part of its message. */
 export type Hears = readonly [RunErrorType, string];
 
-/** What a vendor throws instead of an answer. */
+/** An error that a vendor's adapter throws instead of returning a reply. */
 export interface Throws {
   throws: unknown;
 }
 
-/** One thing that a model may say and should not, and what comes of it. */
+/** One invalid model output and its expected result. */
 export interface Row {
   name: string;
   /** Whose model says it. @default "main" */
   agent?: string;
-  /** What it says, turn by turn. Then it gives its good last answer. */
+  /** Its outputs, turn by turn. After them it gives a good last answer. */
   says: readonly (ModelOutput | Throws)[];
   /** The errors that it is told of, in order; there are no others. */
   hears?: readonly Hears[];
@@ -29,7 +29,7 @@ export interface Row {
   ends?: object;
 }
 
-/** What a response says of a run that has done nothing to the world. */
+/** Response fields of a run without side effects. */
 export const nothingDone = {
   toolsUsed: [],
   filesCreated: [],
@@ -41,7 +41,7 @@ export const nothingDone = {
 
 export const lastAnswer = "I could not do it that way.";
 
-/** Whom the rows are about. `fenced` and `typed` are what their names say; `off` cannot be asked by anybody. */
+/** Agents of the rows. `fenced` and `typed` do as their names say; no agent may delegate to `off`. */
 export const agents: readonly TeamAgent[] = [
   { id: "main", tools: ["read", "write", "echo"], subagents: { allow: ["helper", "lead", "off"] } },
   { id: "toolless", tools: [], subagents: { allow: ["helper"] } },

@@ -1,7 +1,7 @@
 import { call, calling } from "../scripted-agents.ts";
 import { json, type Row, refused } from "./row.ts";
 
-/** Names that are no tool of anybody's. */
+/** Names that no tool has. */
 const strangers = [
   ["another program's", "sudo"],
   ["a near miss", "reads"],
@@ -171,7 +171,7 @@ const badPaths = places.map(([what, tool, path, hears]) =>
   }),
 );
 
-/** What vendors' adapters say of arguments that are no JSON. */
+/** Messages of vendor adapters about arguments that are not JSON. */
 const noJson = ["Unexpected end of JSON input", "Expected property name at position 1", "a lone surrogate"];
 
 const malformed = ["read", "write", "delegate", "Task", "sudo"].flatMap((tool) =>

@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bus, Journal, TakenTask, TaskQueue } from "@troupe/core";
 
-/** What a process does at its ports, counted: so that it can be said when it does nothing. */
+/** Counts the activity of a process at its ports, to detect when it is idle. */
 export interface Activity {
   /** Everything that was begun or heard so far. */
   readonly count: number;
-  /** Tasks that were offered from here, less those that were taken here. Of all processes together: those that nobody has. */
+  /**
+   * Tasks that this process offered, minus tasks that it took. The sum over all processes is the number of untaken
+   * tasks.
+   */
   readonly untaken: number;
   /** Resolves when nothing that was begun is still under way, and nothing follows from it in this process. */
   idle(): Promise<void>;
@@ -14,8 +17,8 @@ export interface Activity {
 }
 
 /**
- * Each turn runs everything that waits for nothing but other code. Hosts let the event loop go round between slices of
- * their work, so that what follows from one thing may take several.
+ * One turn of the event loop runs all code that waits only for other code. Hosts yield between slices of work, so one
+ * event may need several turns.
  */
 const quietTurns = 24;
 
@@ -42,7 +45,7 @@ export function createActivity(): Activity {
     }
   };
 
-  /** Whatever a method promises is under way until it is there; what it calls back with has happened. */
+  /** Counts a method as active until its promise settles, and counts each callback. */
   const counted = <T extends object>(port: T): T =>
     new Proxy(port, {
       get(target, name) {

@@ -4,7 +4,7 @@ import type { ToolResult } from "@troupe/tools";
 import type { LogLine } from "../recording-logger.ts";
 import type { CallScope } from "./peer.ts";
 
-/** What the other process is told of the host that it is to have. */
+/** Settings of the host in the other process. */
 export interface RemoteHostOptions {
   url: string;
   namespace: string;
@@ -19,24 +19,24 @@ export interface RemoteHostOptions {
   policy: Policy;
   /** Names of its own tools… */
   tools: readonly string[];
-  /** …and those that are run by the test, because it looks into them. */
+  /** …and tools that the test process runs, because the test inspects them. */
   testsTools: readonly { spec: ToolSpec; outputBytesMax: number | null }[];
   modelId: string;
   /** Whether prompts are written as the shipped roles' are, or are the definitions' own words. */
   writesPrompts: boolean;
-  /** What time it is, where the test says so. */
+  /** The test's current time; null for the system clock. */
   nowMs: number | null;
   /** Whether the test loses messages. */
   loses: boolean;
 }
 
-/** How much ever happened in a process, and the tasks that it offered less those that it took. */
+/** Activity count of a process, and its offered minus taken tasks. */
 export interface Activities {
   count: number;
   untaken: number;
 }
 
-/** What the test can ask of the other process. */
+/** Methods that the test calls on the other process. */
 export type RemoteMethods = {
   /** Address of the server that it has started. */
   server(): Promise<string>;
@@ -48,13 +48,13 @@ export type RemoteMethods = {
   quiet(): Promise<Activities>;
 };
 
-/** What is said before a model's answer is there. */
+/** Notifications before a model's reply. */
 export type ModelNote =
   | { kind: "delta"; text: string }
   | { kind: "activity" }
   | { kind: "retry"; retry: { error: RunError; waitMs: number; tries: number; triesMax: number } };
 
-/** What the other process has from the test: the world outside, which is the same for all hosts. */
+/** Methods that the other process calls on the test: models, tools and time, which all hosts share. */
 export type TestMethods = {
   callModel(request: ModelRequest, scope: CallScope): Promise<ModelReply>;
   priceOf(model: string): Promise<ModelPrice | null>;

@@ -20,16 +20,16 @@ export interface CallOptions {
   onNote?(note: unknown): void;
 }
 
-/** What the other process can be asked for. Bytes, plain objects and `undefined` cross; functions do not. */
+/** Calls methods of the other process. Bytes, plain objects and `undefined` cross; functions do not. */
 export interface Peer<Theirs extends Methods> {
   call<Name extends keyof Theirs & string>(
     name: Name,
     argument: Parameters<Theirs[Name]>[0],
     options?: CallOptions,
   ): Promise<Awaited<ReturnType<Theirs[Name]>>>;
-  /** Nothing more will be heard of the other one: whoever waits for it is told so. */
+  /** Rejects all pending calls, because the other process is gone. */
   lose(why: string): void;
-  /** Messages that went over, either way; with those that only ask whether all is quiet left out. */
+  /** Number of messages in both directions, except checks for activity. */
   readonly messages: number;
 }
 

@@ -12,7 +12,7 @@ export interface TeamPorts extends Pick<HostDeps, "journal" | "queue" | "bus" | 
 
 export interface NatsPortsOptions {
   url: string;
-  /** Of one test: nobody else's messages are in it. */
+  /** Namespace of one test, so that it sees no other messages. */
   namespace: string;
   logger: Logger;
   activity: Activity;

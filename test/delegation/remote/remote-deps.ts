@@ -8,7 +8,7 @@ import type { Peer } from "./peer.ts";
 
 type Test = Peer<TestMethods>;
 
-/** Models are nobody's machine: whoever asks, it is the test that answers. */
+/** Model calls of every host go to the test process. */
 export function remoteModels(test: Test, id: string): ModelProvider {
   return {
     id,
@@ -25,7 +25,7 @@ export function remoteModels(test: Test, id: string): ModelProvider {
   };
 }
 
-/** This machine's own tools, and those that a test looks into, which are run where it can. */
+/** This process's own tools, and tools that run in the test process because the test inspects them. */
 export function remoteTools(
   test: Test,
   { tools, testsTools }: Pick<RemoteHostOptions, "tools" | "testsTools">,

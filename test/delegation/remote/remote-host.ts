@@ -28,7 +28,7 @@ export interface OpenRemoteHostOptions {
 /** A second host, in a process of its own. Nothing but the NATS server is between the two. */
 export interface RemoteHost {
   ports: TeamPorts;
-  /** How the host of this process is to be, so that it fits the other one. */
+  /** Settings for the host of this process that match the remote one. */
   hosting: { agents: readonly string[]; leaseMs?: number; pollMs?: number };
   start(hostId: string): Promise<void>;
   stop(options: { graceMs: number }): Promise<void>;
@@ -58,7 +58,7 @@ export async function openRemoteHost(options: OpenRemoteHostOptions): Promise<Re
       await ports.sync();
       const remoteActivity = await other.peer.call("quiet", undefined);
       await turns();
-      // Whatever happens on one side is counted there, and what is on its way has come with the answers.
+      // Each side counts its own activity, and replies arrive after all messages sent before them.
       const count = activity.count + other.peer.messages + remoteActivity.count;
       const untaken = activity.untaken + remoteActivity.untaken;
       if (count === before && (untaken <= 0 || count === waitedAt)) return;
@@ -96,7 +96,7 @@ export async function openRemoteHost(options: OpenRemoteHostOptions): Promise<Re
   };
 }
 
-/** Those that sessions are begun with, by what tests call them; else those whom no other agent may ask. */
+/** Agents that sessions start with: `main`, or else the agents to which no other agent may delegate. */
 function askedByPeople(agents: readonly AgentDefinition[]): string[] {
   const ids = agents.map(({ id }) => id);
   if (ids.includes("main")) return ["main"];

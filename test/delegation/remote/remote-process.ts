@@ -83,7 +83,7 @@ const methods: RemoteMethods = {
   async quiet() {
     const { activity } = counted ?? { activity: createActivity() };
     await activity.idle();
-    // What the server has for this process is here before its answer is.
+    // Messages for this process arrive before the server's reply.
     await atWork?.ports.sync();
     await turns();
     return { count: activity.count + test.messages, untaken: activity.untaken };

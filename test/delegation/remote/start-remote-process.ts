@@ -8,7 +8,7 @@ export interface RemoteProcess {
   peer: Peer<RemoteMethods>;
   /** Of the server that both use. */
   url: string;
-  /** The test that is now: what the other process asks, it answers. */
+  /** Methods of the current test, which answer the other process. */
   answerWith(test: TestMethods): void;
 }
 
@@ -37,7 +37,7 @@ async function start(): Promise<RemoteProcess> {
     started = null;
     peer.lose(`the second process has ended (${code ?? signal})`);
   });
-  // Nobody has to end it: without this one it ends by itself.
+  // The process ends by itself when this one is gone.
   child.unref();
   child.channel?.unref();
   return {

@@ -1,6 +1,6 @@
 /**
- * Arguments that are no JSON object, a thousand over each wire, each in a whole run: SDK, socket, host, journal and
- * record. Each is one error of one tool, which the model reads; its run goes on, and nothing else is the worse for it.
+ * Sends a thousand calls with arguments that are not a JSON object over each wire format, each in a whole run: SDK,
+ * socket, host, journal and record. Each becomes one tool error that the model reads, and the run goes on.
  */
 import path from "node:path";
 import type { Entry, RunResponse } from "@troupe/core";

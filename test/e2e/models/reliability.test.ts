@@ -1,6 +1,6 @@
 /**
- * What becomes of runs whose models are turned away, fall silent, or break off: with the vendors' own SDKs, over real
- * sockets. What was asked how often is told by the server alone.
+ * Tests runs whose models refuse, fall silent or break off, with the vendors' own SDKs over real sockets. The server
+ * counts the requests.
  */
 import { createSimulatedClock } from "@troupe/core/memory";
 import { type Fault, ProviderLimits } from "@troupe/models";
@@ -106,7 +106,7 @@ describe.for(wires)("over $wire", (wire) => {
       expect(failures.map(({ error }) => [error.begun, error.tries])).toEqual([[true, 1]]);
       const replies = entries.filter((entry) => entry.kind === "model.replied");
       expect(replies.map(({ reply }) => reply.text)).toEqual([answer.text]);
-      // The one that broke off is no part of what the model is told.
+      // The broken reply is not part of the next request.
       expect(server.calls()[1]?.body).toEqual(server.calls()[0]?.body);
     });
   });

@@ -8,7 +8,7 @@ import { wires } from "./wires.ts";
 
 const agents = 30;
 const turns = 6;
-/** Real time is short: what takes five minutes is over in some seconds. */
+/** Time runs faster: five minutes pass in some seconds. */
 const times = 40;
 
 const scenario = {

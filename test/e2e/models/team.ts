@@ -33,7 +33,10 @@ export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | 
   clock: Clock;
   /** By which the one retry layer waits and watches. */
   retryClock: Clock;
-  /** After so much silence a call is given up. @default hours: a busy machine is no fault where time goes by fast */
+  /**
+   * A call is given up after this much silence. The default is long, because a busy machine must not look like a fault
+   * when time runs fast. @default hours
+   */
   idleTimeoutMs?: number;
   seed?: number;
   /** @default one of memory */
@@ -100,7 +103,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
     /** Pieces of text that came through, be they part of a reply or not. */
     deltas,
     close: () => team.close(),
-    /** Asks `main`, and waits for what becomes of it. */
+    /** Asks `main`, and waits for its response. */
     async ask(task: string): Promise<{ response: RunResponse; entries: Entry[] }> {
       const { run, session, response } = team.spawn("main", task);
       const settled = await response;

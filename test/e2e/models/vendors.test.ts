@@ -1,6 +1,6 @@
 /**
- * `troupe run` as anybody has it, with nothing but a key, an address or a local server: the whole shipped company over
- * each vendor's wire, against a server that refuses what the vendor refuses.
+ * Tests `troupe run` with nothing but a key, an address or a local server: all shipped agents over each wire format,
+ * against a server with the vendor's rules.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -43,7 +43,8 @@ export function createCanaries() {
 export function traces({ value, variable }: Canary): Buffer[] {
   const escaped = JSON.stringify(value).slice(1, -1);
   const bytes = Buffer.from(value);
-  // Alone, and between others: of those only what they do not change.
+  // The encoded value alone, and inside longer data: of the latter only the characters that the neighbours do not
+  // change.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString("base64")

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import Database from "better-sqlite3";
 
-/** Bytes that a process has left behind, and what they are called. */
+/** Bytes that a process left behind, with a name. */
 export interface Remain {
   name: string;
   bytes: Buffer;

@@ -1,7 +1,6 @@
 /**
- * S9: fifty secrets are told to a daemon in every way there is; afterwards none of them is anywhere in its home, in what
- * it sent to a page, in what it printed. The same once more without redaction finds every one of them, so that finding
- * none means something.
+ * S9: gives a daemon fifty secrets in every possible way. Afterwards none is in its home, in its messages to a page or
+ * in its output. The same run without redaction finds all of them, which proves that the search works.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -26,7 +25,7 @@ const anthropicKey = plain("the key of a provider");
 const openaiKey = plain("the key that a provider echoes");
 const database = plain("the password of an address in a variable");
 
-/** What lies in the folder that the agents work in: their tools read it. */
+/** Files of the workspace that the agents' tools read. */
 const files = {
   "plain.txt": `the key is ${known("a file, as it is")} indeed\n`,
   "escaped.json": JSON.stringify({ inner: JSON.stringify({ key: known("a file, as JSON within JSON") }) }),
@@ -131,7 +130,7 @@ const told = {
   command: plain("arguments of the command line"),
 };
 
-/** What is left of the fifty is told in one long text. */
+/** One long text carries the remaining secrets. */
 const rest: string[] = [];
 while (canaries.all.length < 50) rest.push(known(`one of many, ${canaries.all.length}`));
 
@@ -148,7 +147,7 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
   const workspace = path.join(outside, "workspace");
   await mkdir(path.join(workspace, ".troupe/agents"), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(workspace, name), text);
-  // Without a sandbox, so that a command can read what the daemon was started with: that is to be told, too.
+  // No sandbox, so that a command can read the daemon's environment and print it.
   await writeFile(path.join(home, "policy.yaml"), "risk: {medium: ask}\nsandbox: {mode: off}\n");
 
   const scenario = await writeScenario(outside, answers, "answers");
@@ -256,7 +255,7 @@ async function fetchText({ url, token }: TestDaemon, route: string, init: Reques
   return await (await fetch(url + route, { ...init, headers })).text();
 }
 
-/** Everything that a page is sent, byte by byte. Returns what gives it, once the daemon is gone. */
+/** Records all bytes that a page receives. The returned function resolves when the daemon is gone. */
 function listen({ url, token }: TestDaemon): () => Promise<string> {
   const events = fetch(`${url}/api/events?after=0`, { headers: { authorization: `Bearer ${token}` } }).then(
     async ({ body }) => {
@@ -273,7 +272,7 @@ function listen({ url, token }: TestDaemon): () => Promise<string> {
   return () => events;
 }
 
-/** What models said, put together again from the pieces that the page was sent; each run's words in one place. */
+/** Model output that the page received, joined per run. */
 function deltasIn(sent: string): string {
   const textByRun = new Map<string, string>();
   for (const [, data = ""] of sent.matchAll(/^event: live\ndata: (.*)$/gm)) {
@@ -303,7 +302,7 @@ function answerAll({ client }: TestDaemon): () => Promise<void> {
   };
 }
 
-/** Where which of them are found. */
+/** The places in which each secret was found. */
 function hits(wanted: readonly Canary[], { remains }: Left): Map<string, string[]> {
   const found = wanted.map(({ place, ...canary }) => {
     const forms = traces({ place, ...canary });

@@ -30,7 +30,7 @@ async function place(test: Pick<TestContext, "onTestFinished">) {
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, text);
     },
-    /** What the tool said, or why it was not run. */
+    /** The tool's output, or the reason why it did not run. */
     async thrown(workspace = work): Promise<string> {
       const flags = ["--agent", "player", "--scenario", scenario, "--workspace", workspace, "--json"];
       const ran = await run("run", "throw", ...flags);

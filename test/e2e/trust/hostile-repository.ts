@@ -14,7 +14,7 @@ export interface HostileRepository {
   started(): Promise<string[]>;
   /** Connections that were made to the address which it names everywhere. */
   connections(): number;
-  /** Every file of it, with its content: what was written into it shows. */
+  /** All files with their content, to detect writes. */
   contents(): Promise<Record<string, string>>;
   write(name: string, text: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * S10: a repository whose every corner wants to start something, ask somebody or write somewhere. Until its owner has
- * accepted it, nothing of it does; and then what is configured counts, until one byte is another.
+ * S10: a repository that tries to start programs, contact servers and write files in every possible way. Nothing
+ * happens until its owner trusts it. Then its configuration counts until one byte changes.
  */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -17,7 +17,7 @@ const ofTheProject = "gpt-4.1";
 
 const answering = { agents: { main: [{ steps: [{ text: "done" }] }] } };
 
-/** Somebody with a model of their own, who has just cloned it. */
+/** A user with a model, who has just cloned the repository. */
 async function place(test: Pick<TestContext, "onTestFinished">) {
   const repository = await createHostileRepository(test);
   const server = await startModelServer({ scenario: answering });
@@ -66,7 +66,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
       expect(ran.stderr).toContain("this project has .troupe/config.yaml, .troupe/tools/evil.mjs");
       await isUntouched(repository, before);
     }
-    // Its model goes to nobody: no such provider is set up.
+    // The project's model has no configured provider.
     expect((await run("run", "do it", "--agent", "claude")).code).toBe(6);
     await isUntouched(repository, before);
     expect(new Set(models())).toEqual(new Set([ofTheUser]));

@@ -1,4 +1,4 @@
-/** A daemon and a worker over NATS: who works where, and how what people want at the one reaches the other. */
+/** Tests a daemon and a worker over NATS: the placement of runs, and commands that cross processes. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Entry } from "@troupe/core";

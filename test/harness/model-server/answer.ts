@@ -100,7 +100,7 @@ function errorFault({ type, message }: RunError, afterPieces: number): Fault {
   return { streamError: { afterPieces, status: statuses[type] ?? 500, message } };
 }
 
-/** The same in every run, so that what follows from it is: in which order requests came does not count. */
+/** Equal in every test run, whatever the order of requests. */
 function idOf(question: string, triesBefore: number): string {
   return createHash("sha256").update(`${question}\0${triesBefore}`).digest("hex").slice(0, 24);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Refusal } from "./refusal.ts";
 import { schemaProblemOf } from "./schema-problem.ts";
 
-// The part of the Messages API that clients of text and tools use; what is not here is refused as unknown.
+// The part of the Messages API for text and tools. Other fields are refused as unknown.
 
 const CacheControl = z.strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() }).nullish();
 

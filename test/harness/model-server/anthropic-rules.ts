@@ -12,7 +12,7 @@ export interface Turn {
 
 type Prompt = Pick<AnthropicRequest, "messages" | "tools" | "tool_choice" | "system" | "cache_control">;
 
-/** What the shape alone does not say. Throws a `Refusal` for what the API refuses. */
+/** Rules beyond the schema. Throws a `Refusal` for a request that the API refuses. */
 export function checkAnthropic(body: AnthropicRequest, context: WireContext): void {
   const model = context.catalog.find(body.model);
   if (!model) throw new Refusal(404, `model: ${body.model}`);

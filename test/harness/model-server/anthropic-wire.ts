@@ -14,7 +14,7 @@ import {
   type WireRequest,
 } from "./wire.ts";
 
-/** Thoughts that begin so come as ones that nobody may read. */
+/** Thoughts with this prefix are returned redacted. */
 export const redactedMark = "[redacted]";
 
 /** Anthropic's Messages API. */
@@ -77,7 +77,7 @@ function framesOf(answer: WireAnswer, blocks: readonly AnswerBlock[]): Frame[] {
   ];
 }
 
-/** What `count_tokens` says as well. */
+/** Token estimate, also for `count_tokens`. */
 export function promptTokensOf({ system, tools, messages }: Pick<AnthropicRequest, "system" | "tools" | "messages">) {
   return tokensIn(system, tools, messages);
 }
@@ -153,7 +153,7 @@ function thoughtOf(
   return { type: "thinking", thinking, signature };
 }
 
-/** Arguments that are no JSON can only be said in a stream: a whole answer would not be JSON itself. */
+/** Invalid JSON arguments are only possible in a stream: a whole answer would be invalid JSON. */
 function inputOf(args: string): unknown {
   try {
     return JSON.parse(args);
@@ -240,7 +240,7 @@ const errorTypes: Record<number, string> = {
   529: "overloaded_error",
 };
 
-/** A code that is no type of error stands in the details, as that of a spend limit does. */
+/** A code that is not an error type goes into the details, as that of a spend limit does. */
 function errorOf({ status, code, message }: Refusal) {
   const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   if (code === null) return { type, message };

@@ -1,4 +1,4 @@
-/** What Anthropic's Messages API refuses, and how it says so; and what it lets through, however odd. */
+/** Tests the rules of Anthropic's Messages API: refused requests with their errors, and unusual requests that pass. */
 import { describe, expect, test } from "vitest";
 import { eventsOf, post, saying, startServer } from "./fixture.ts";
 import { type ModelServer, startModelServer } from "./start-model-server.ts";

@@ -8,13 +8,13 @@ export interface ServedCall {
   number: number;
   method: string;
   path: string;
-  /** Without the values of those that carry a secret. */
+  /** Headers, with secret values removed. */
   headers: IncomingHttpHeaders;
-  /** Parsed; the text itself where it was no JSON, null where there was none. */
+  /** The parsed body; the raw text if it is not JSON, null if there is none. */
   body: unknown;
-  /** The answer of the scenario that it was taken to ask for; null for what asks no model. */
+  /** The scenario question that this request matched; null for a request that is not a model call. */
   asks: Identity | null;
-  /** What is the same for all tries at one step, and for nothing else; null for what asks no model. */
+  /** Identifies a step across its tries; null for a request that is not a model call. */
   question: string | null;
   /** How often this very step was asked for before. */
   triesBefore: number;
@@ -24,7 +24,7 @@ export interface ServedCall {
   endedMs: number | null;
   /** HTTP status; null while none was sent. */
   status: number | null;
-  /** `lost`: the connection ended before the answer did, whoever ended it. */
+  /** `lost`: the connection ended before the answer did. */
   outcome: "open" | "answered" | "refused" | "lost";
   /** Why it was refused. */
   refusal: string | null;
@@ -32,7 +32,7 @@ export interface ServedCall {
 
 const secret = /^(authorization|x-api-key|api-key|cookie|proxy-authorization)$/;
 
-/** Noted before the last of an answer is sent: whoever has it all finds that it was answered. */
+/** Set before the last bytes are sent, so that a client with the whole answer finds it answered. */
 export function end(call: ServedCall, outcome: Exclude<ServedCall["outcome"], "open">): void {
   call.outcome = outcome;
   call.endedMs = performance.now();
@@ -70,7 +70,7 @@ export function createCallList() {
       return call;
     },
     changed,
-    /** Resolves as soon as what it looks for is there. */
+    /** Resolves as soon as the condition holds. */
     until(isThere: (calls: readonly ServedCall[]) => boolean): Promise<readonly ServedCall[]> {
       return new Promise((resolve) => {
         const look = (): void => {

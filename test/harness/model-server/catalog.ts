@@ -1,6 +1,6 @@
 import { knownTiers } from "@troupe/models";
 
-/** What a server knows of one of its models. */
+/** A model in the server's catalog. */
 export interface CatalogModel {
   id: string;
   vendor: "anthropic" | "openai" | "local";
@@ -41,7 +41,7 @@ const local = (id: string): CatalogModel => ({
   thinking: "none",
 });
 
-/** What the sizes of models mean has to be there in any case. */
+/** The models of the default sizes always exist. */
 const tiers = (names: Readonly<Record<string, string>>, of: (id: string) => CatalogModel): CatalogModel[] =>
   Object.values(names).map(of);
 

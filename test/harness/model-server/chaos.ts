@@ -11,7 +11,7 @@ export interface Chaos {
   retryAfterMs?: number;
 }
 
-/** What chance has for one try at one step: found by what is asked, not by when, so that order changes nothing. */
+/** A random fault for one try at one step. It depends on the request and not on the time, so order changes nothing. */
 export function chanceFault(
   { share, statuses, seed, retryAfterMs }: Chaos,
   asked: string,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// The part of the chat completions API that clients of text and functions use; what is not here is refused as unknown.
+// The part of the chat completions API for text and functions. Other fields are refused as unknown.
 
 const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
 const imagePart = z.strictObject({

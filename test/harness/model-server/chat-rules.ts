@@ -5,7 +5,7 @@ import { functionProblem, strictProblem } from "./strict-schema.ts";
 import type { ThinkingSignatures } from "./thinking-signatures.ts";
 import type { WireContext } from "./wire.ts";
 
-/** What the shape alone does not say. Throws a `Refusal` for what the API refuses. */
+/** Rules beyond the schema. Throws a `Refusal` for a request that the API refuses. */
 export function checkChat(body: ChatRequest, model: CatalogModel, context: WireContext): void {
   if (body.stream_options && !body.stream) {
     throw refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");

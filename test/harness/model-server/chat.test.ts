@@ -1,4 +1,4 @@
-/** What OpenAI's chat completions refuse, and how they say so; and what they let through, however odd. */
+/** Tests the rules of OpenAI's chat completions: refused requests with their errors, and unusual requests that pass. */
 import { describe, expect, test } from "vitest";
 import { eventsOf, post, saying, startServer } from "./fixture.ts";
 

@@ -20,12 +20,12 @@ export function createTryCounter() {
   };
 }
 
-/** What a conversation is known by, however much of it is left: how it began. */
+/** Identifies a conversation by its beginning, which survives compaction. */
 export function conversationOf({ system, messages }: WireRequest, { agent, depth, task }: Identity): string {
   return hash([agent, depth, task, system, messages[0]?.text]);
 }
 
-/** What a step is known by: two requests with the same words are two tries at one. */
+/** Identifies a step. Two requests with the same text are two tries at one step. */
 export function questionOf({ system, messages }: WireRequest, { purpose, step }: Identity): string {
   return hash([purpose, step, system, messages]);
 }

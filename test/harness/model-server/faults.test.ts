@@ -1,4 +1,4 @@
-/** What goes wrong between a client and a model, as a client sees it, on every wire. */
+/** Tests the injected faults on every wire format, as a client sees them. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Fault } from "@troupe/models";
@@ -34,7 +34,7 @@ const piecesIn = (text: string, piece: string) => text.split(piece).length - 1;
 
 const steps = (...faults: Fault[]) => saying({ text: "one two three", latencyMs: 3, deltas: 3, faults });
 
-/** Reads as far as anything comes: what came, and whether it had an end. */
+/** Reads until the stream ends or breaks. Returns the text, and whether it ended properly. */
 async function readAll(response: Response): Promise<{ text: string; isWhole: boolean }> {
   let text = "";
   try {
@@ -112,7 +112,7 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
       const reader = response.body?.getReader();
       let text = "";
       while (piecesIn(text, piece) < 1) text += Buffer.from((await reader?.read())?.value ?? []).toString();
-      // What does not come can only be told from what does: a second request is answered, the first one is not.
+      // The absence of an answer cannot be awaited, so a second request must be answered while the first is not.
       expect((await readAll(await stream(server))).text).toContain(end);
       expect(server.calls()).toMatchObject([{ outcome: "open" }, {}]);
       abort.abort();

@@ -31,7 +31,7 @@ export function post(server: ModelServer, path: string, body: unknown, headers?:
   });
 }
 
-/** The events of a stream, parsed: what stands before `data` is their name. */
+/** Parses the events of a stream, with their names. */
 export async function eventsOf(
   response: Response,
 ): Promise<{ event: string | null; data: Record<string, unknown> | "[DONE]" }[]> {

@@ -1,4 +1,6 @@
-/** Who asks, found in the very prompts that agents are given: nothing else tells a real model. */
+/**
+ * Tests that the server recognises the calling agent in real prompts, because a real model gets no other information.
+ */
 import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
 import { createAgentSource } from "@troupe/roles";
 import { describe, expect, test } from "vitest";

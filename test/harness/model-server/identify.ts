@@ -2,26 +2,26 @@ import type { Message } from "@troupe/core";
 import type { Scenario, ScenarioQuestion } from "@troupe/models";
 import type { WireRequest } from "./wire.ts";
 
-/** What a request is asked for: all that an answer is found by, but the words themselves. */
+/** The fields that select a scenario answer, except the messages. */
 export type Identity = Pick<ScenarioQuestion, "agent" | "task" | "attempt" | "depth" | "step"> & {
   continued: boolean;
   purpose: NonNullable<ScenarioQuestion["purpose"]>;
 };
 
-/** How the questions beside a conversation begin. */
+/** System prompts of requests outside the conversation. */
 const asides: readonly { purpose: "intent" | "summary"; system: RegExp }[] = [
   { purpose: "summary", system: /^You are given (a|the) conversation / },
   { purpose: "intent", system: /^Before doing anything, assess the request below/ },
 ];
 
-/** What a run says to its model as if it were the user: no request begins with it. */
+/** Messages that a run adds with the user role. No task begins with them. */
 const notice =
   /^(Your reply was empty\.|Your result was checked and does not hold|To make room, the conversation|This is your last turn:)/;
 const ending = /^The turn before this one ended without an answer/;
 
 /**
- * Who asks, and where it stands, found in the words of the request alone: real models are told no more. A sub-agent's
- * prompt has its place in the tree; a root's has none, so that it is `rootAgent`.
+ * Finds the calling agent and its position from the text of the request alone, because real models get no more. A
+ * sub-agent's prompt states its position in the tree; a root's prompt does not, so a root is `rootAgent`.
  */
 export function identify(request: WireRequest, scenario: Scenario, rootAgent: string): Identity {
   const { system, messages } = request;
@@ -48,7 +48,10 @@ export function identify(request: WireRequest, scenario: Scenario, rootAgent: st
   };
 }
 
-/** Where the request of this turn of the session stands: a run ends with words and no calls, or it says why there are none. */
+/**
+ * Index of the current turn's request in the session. The previous turn ended with text and no calls, or with the
+ * reason why there are none.
+ */
 function requestAt(messages: readonly Message[]): number {
   const at = messages.findLastIndex(({ role, text }, i) => {
     const before = messages[i - 1];
@@ -58,12 +61,14 @@ function requestAt(messages: readonly Message[]): number {
   return Math.max(0, at);
 }
 
-/** The opening message without what follows the task in it. */
+/** The task in the opening message, without the sections after it. */
 function taskOf(opening: string): string {
   return opening.split(/\n\n(?:Success criteria: |Context:\n)/, 1)[0] ?? opening;
 }
 
-/** Whoever asks beside a conversation does not say who it is: the root, or the first that has an answer. */
+/**
+ * Requests outside the conversation do not name their agent: it is the root, or the first agent with such an answer.
+ */
 function agentWith(purpose: "intent" | "summary", { agents }: Scenario, rootAgent: string): string {
   const has = (agent: string) => agents[agent]?.some((script) => script[purpose] !== undefined);
   return has(rootAgent) ? rootAgent : (Object.keys(agents).find(has) ?? rootAgent);

@@ -62,7 +62,7 @@ export function ollamaTags({ models }: Catalog) {
 
 const details = { format: "gguf", family: "scripted", parameter_size: "30B", quantization_level: "Q4_K_M" };
 
-/** What Ollama has in memory, and in which window it runs it: the only place where it says so. */
+/** Models in Ollama's memory with their context windows. Only this endpoint reports them. */
 export function ollamaRunning({ models }: Catalog, windowTokens: number | null) {
   return {
     models: models.filter(isLocal).map(({ id, contextTokens }) => ({
@@ -77,7 +77,7 @@ export function ollamaRunning({ models }: Catalog, windowTokens: number | null) 
   };
 }
 
-/** What Ollama says of one model: the window that it could have. */
+/** Ollama's details of one model, with its largest possible window. */
 export function ollamaModel(body: unknown, catalog: Catalog) {
   const asked = z.object({ model: z.string() }).safeParse(body);
   const model = asked.success ? catalog.find(asked.data.model) : undefined;

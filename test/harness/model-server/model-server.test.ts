@@ -1,4 +1,4 @@
-/** What is neither of one wire nor of one answer: keys, the list of calls, models, servers of one's own machine. */
+/** Tests the parts that no single wire format owns: keys, the list of calls, models, local servers. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";

@@ -26,7 +26,8 @@ function refusalOf({ path, kind, issue }: SchemaProblem): Refusal {
     case "invalid_type":
       return refusal(`Invalid type for '${param}': expected ${issue.expected}.`, param, "invalid_type");
     case "invalid_union":
-      // Of several shapes it has none; where one was meant, what is wrong within it is told instead.
+      // The value matches no alternative. With a discriminator, the error inside the chosen alternative is reported
+      // instead.
       if (issue.discriminator !== undefined) break;
       return refusal(`Invalid type for '${param}'.`, param, "invalid_type");
     case "too_small":

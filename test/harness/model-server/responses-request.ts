@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// The part of the Responses API that clients of text and functions use; what is not here is refused as unknown.
+// The part of the Responses API for text and functions. Other fields are refused as unknown.
 
 const inputText = z.strictObject({ type: z.literal("input_text"), text: z.string() });
 const inputImage = z.strictObject({

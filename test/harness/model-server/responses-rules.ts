@@ -7,7 +7,7 @@ import { functionProblem, strictProblem } from "./strict-schema.ts";
 import type { ThinkingSignatures } from "./thinking-signatures.ts";
 import type { WireContext } from "./wire.ts";
 
-/** What the shape alone does not say. Throws a `Refusal` for what the API refuses. */
+/** Rules beyond the schema. Throws a `Refusal` for a request that the API refuses. */
 export function checkResponses(body: ResponsesRequest, model: CatalogModel, context: WireContext): void {
   if (body.stream_options && !body.stream) {
     throw refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
@@ -95,7 +95,7 @@ function checkCalls(items: readonly ResponsesItem[]): void {
   if (missing !== undefined) throw refusal(`No tool output found for function call ${missing}.`, "input");
 }
 
-/** What was thought comes back unchanged, before what followed from it, and within a loop of calls none is left out. */
+/** Reasoning must come back unchanged and before its results, and none may be missing within a loop of calls. */
 function checkReasoning(
   items: readonly ResponsesItem[],
   body: ResponsesRequest,
@@ -111,7 +111,7 @@ function checkReasoning(
       const message = `Item '${item.id}' of type 'reasoning' was provided without its required following item.`;
       throw refusal(message, "input");
     }
-    // Whoever does not think has taken over from another, and cannot miss what that one thought.
+    // A model without reasoning took over from another one, and cannot miss its reasoning.
     if (item.type !== "function_call" || i < loop || thinking === "none") continue;
     const wanted = seal.before(item.call_id);
     if (wanted === undefined || hasBefore(items, i, wanted)) continue;

@@ -53,7 +53,7 @@ const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["GET /api/version", page("ollama", () => ({ version: "0.13.5" }))],
   ["GET /api/tags", page("ollama", (_body, { catalog }) => ollamaTags(catalog))],
   ["POST /api/show", page("ollama", (body, { catalog }) => ollamaModel(body, catalog))],
-  // How a test in another process looks at what came.
+  // Lists the calls for a test in another process.
   ["GET /calls", page("ollama", (_body, { calls }) => calls.all())],
 ]);
 

@@ -48,7 +48,7 @@ describe("Anthropic's client", () => {
   };
   const go: Anthropic.MessageParam = { role: "user", content: "go" };
 
-  /** The answer as it is sent back: what is null in an answer is left out of a request. */
+  /** The answer as a request message: null fields are left out. */
   const sentBack = (content: Anthropic.ContentBlock[]): Anthropic.MessageParam => ({
     role: "assistant",
     content: content.map((block) =>

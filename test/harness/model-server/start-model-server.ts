@@ -15,19 +15,19 @@ import { createThinkingSignatures } from "./thinking-signatures.ts";
 import type { Wire, WireContext, WireRequest } from "./wire.ts";
 
 export interface ModelServerOptions {
-  /** What its models say; scenarios of one's own may leave out name and description. */
+  /** Scripted replies. Name and description are optional. */
   scenario: Omit<z.input<typeof Scenario>, "name" | "description"> & { name?: string; description?: string };
   /** The only key that is let in. @default any, or none */
   apiKey?: string;
   /** @default any free one */
   port?: number;
-  /** Who a root agent is: its prompt does not say. @default "main" */
+  /** Name of the root agent, which its prompt does not state. @default "main" */
   rootAgent?: string;
-  /** Who asks, where the words of a request do not say it. What it leaves out is found as usual. */
+  /** Identifies the agent when the request does not. Missing fields are found as usual. */
   identify?: (request: WireRequest, body: unknown) => Partial<Identity> | null;
   /**
-   * What a step is counted by: the model's turns in the conversation, or the answers that were given in it, for those
-   * whose beginning is summed up on the way. @default "turns"
+   * Counts steps by the model's turns in the conversation, or by the answers given so far, which also works after
+   * compaction. @default "turns"
    */
   steps?: "turns" | "answers";
   /** Models besides the shipped ones. */
@@ -47,11 +47,11 @@ export interface ModelServerOptions {
 }
 
 export interface ModelServer {
-  /** The bare address: Ollama's own routes, and what the others begin with. */
+  /** Base address, with Ollama's routes. */
   url: string;
-  /** What an Anthropic client takes as its base URL. */
+  /** Base URL for an Anthropic client. */
   anthropicUrl: string;
-  /** What an OpenAI client takes as its base URL. */
+  /** Base URL for an OpenAI client. */
   openaiUrl: string;
   /** Every request, the oldest first. They change as their answers go on. */
   calls(): readonly ServedCall[];
@@ -62,7 +62,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** What the handling of a request works with. */
+/** State of the server that request handlers use. */
 export interface ServerState extends WireContext {
   scenario: Scenario;
   options: ModelServerOptions;
@@ -71,8 +71,7 @@ export interface ServerState extends WireContext {
 }
 
 /**
- * A server that speaks to real SDKs as Anthropic's and OpenAI's do, with a scenario for a model, and refuses what they
- * refuse.
+ * Starts a server with the APIs and rules of Anthropic and OpenAI for real SDKs. A scenario scripts the replies.
  *
  * @example
  * const server = await startModelServer({ scenario: { agents: { main: [{ steps: [{ text: "hello" }] }] } } });
@@ -149,7 +148,7 @@ function checkKey({ headers }: IncomingMessage, { vendor }: Endpoint, apiKey: st
   }
   if (!given)
     throw new Refusal(401, "You didn't provide an API key. You need to provide it in an Authorization header.");
-  // Part of the key, as the vendor itself does: whoever passes this on must see that it is none of its secrets.
+  // Shows part of the key, as the vendor does. Code that passes the message on must recognise the secret.
   const shown = `${String(given).slice(0, 3)}${"*".repeat(8)}${String(given).slice(-4)}`;
   throw new Refusal(401, `Incorrect API key provided: ${shown}.`, { code: "invalid_api_key" });
 }
@@ -184,7 +183,7 @@ function refuse(error: unknown, call: ServedCall, response: ServerResponse, wire
   });
 }
 
-/** In whole seconds as every vendor says it; what is less than exact so is said in milliseconds as well. */
+/** Whole seconds, as every vendor sends them, and milliseconds if the value is not a whole number of seconds. */
 function retryAfter(retryAfterMs: number | null): Record<string, string> {
   if (retryAfterMs === null) return {};
   const headers = { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };

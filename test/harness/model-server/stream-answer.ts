@@ -4,7 +4,7 @@ import type { Fault } from "@troupe/models";
 import { Refusal } from "./refusal.ts";
 import type { Frame, Wire } from "./wire.ts";
 
-/** What is given in answer to one request. */
+/** The answer to one request. */
 export interface AnswerStream {
   frames: readonly Frame[];
   latencyMs: number;
@@ -18,8 +18,8 @@ export interface AnswerStream {
 }
 
 /**
- * Streams frames over the latency, as far as the fault lets them through. Resolves when nothing more will be written;
- * what was stalled stays open.
+ * Streams frames over the latency until the fault stops them. Resolves when no more will be written; a stalled stream
+ * stays open.
  */
 export async function streamAnswer(response: ServerResponse, wire: Wire, answer: AnswerStream): Promise<void> {
   const { frames, latencyMs, fault, chunkBytes, signal, on } = answer;
@@ -51,7 +51,7 @@ function framesBefore(frames: readonly Frame[], pieces: number): readonly Frame[
   return frames.slice(0, last === undefined ? (places[0] ?? 1) : last + 1);
 }
 
-/** Where a fault ends the stream; null for one that does not. */
+/** The position at which a fault ends the stream; null if it does not. */
 function stopOf(fault: Fault | null): { afterPieces: number } | null {
   return fault?.stall ?? fault?.halfOpen ?? fault?.cut ?? fault?.streamError ?? null;
 }
@@ -77,7 +77,7 @@ function textOf({ event, data }: Frame): string {
   return `${event === null ? "" : `event: ${event}\n`}data: ${data}\n\n`;
 }
 
-/** False when nobody is there any more. */
+/** Returns false when the client is gone. */
 async function write(response: ServerResponse, text: string, chunkBytes: number | null): Promise<boolean> {
   const bytes = Buffer.from(text);
   const size = chunkBytes ?? bytes.length;

@@ -1,4 +1,4 @@
-/** What keeps a JSON Schema from being one that an answer can be held to; null if nothing does. */
+/** The reason why a JSON Schema cannot be enforced; null if it can. */
 export function strictProblem(schema: unknown, context: readonly string[] = []): string | null {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return null;
   const own = ownProblem(schema, context.length === 0);

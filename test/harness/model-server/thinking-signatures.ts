@@ -1,18 +1,18 @@
 import { createHmac } from "node:crypto";
 
 /**
- * What makes a thought its model's own: it comes back unchanged, with the seal that it was given, or it is refused. Also
- * remembers which calls were made after which thoughts, so that a thought that was left out is missed.
+ * Signs thoughts: a thought must come back unchanged with its signature. Also remembers the calls after each thought,
+ * to detect a missing thought.
  */
 export interface ThinkingSignatures {
   of(model: string, thought: string): string;
-  /** These calls were made after a thought with this seal. */
+  /** Records that these calls followed a thought with this signature. */
   bind(callIds: readonly string[], seal: string): void;
-  /** The seal of the thought before a call; undefined when there was none, or nobody knows. */
+  /** Signature of the thought before a call; undefined if there was none or it is unknown. */
   before(callId: string): string | undefined;
 }
 
-/** Seals are the same in every process: a conversation may go on with a server that was started anew. */
+/** Signatures are equal in every process, so a conversation may continue with a restarted server. */
 export function createThinkingSignatures(): ThinkingSignatures {
   const byCall = new Map<string, string>();
   return {

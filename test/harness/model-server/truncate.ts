@@ -2,10 +2,7 @@ import type { WireAnswer, WireRequest } from "./wire.ts";
 
 const charactersPerToken = 4;
 
-/**
- * What a server says whose window is too small, and that does not tell: it has read no more than fits, and stops where
- * the window ends.
- */
+/** The answer of a server with a small window that truncates silently: it reads and writes no more than fits. */
 export function truncated(answer: WireAnswer, { promptTokens }: WireRequest, windowTokens: number | null): WireAnswer {
   const { usage, pieces } = answer;
   if (windowTokens === null || promptTokens + usage.outputTokens <= windowTokens) return answer;

@@ -11,13 +11,13 @@ export interface WireRequest {
   tools: string[];
   maxOutputTokens: number | null;
   stream: boolean;
-  /** Whether what is thought comes along with the answer. */
+  /** True when reasoning comes along with the answer. */
   thinks: boolean;
   /** Our estimate of all that is sent. */
   promptTokens: number;
 }
 
-/** What is to be said, before it is put into a vendor's words. */
+/** An answer before it is encoded in a vendor's format. */
 export interface WireAnswer {
   /** Of this answer alone: its ids are made of it. */
   id: string;
@@ -38,7 +38,7 @@ export interface Frame {
   isPiece: boolean;
 }
 
-/** What a wire has to know besides a request. */
+/** Context of a wire format beside the request. */
 export interface WireContext {
   catalog: Catalog;
   signatures: ThinkingSignatures;
@@ -79,7 +79,7 @@ export function tokensIn(...parts: unknown[]): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
-/** Arguments come in pieces that are no JSON by themselves. */
+/** Arguments come in pieces that are not valid JSON by themselves. */
 export function cutArguments(args: string): string[] {
   const size = Math.max(1, Math.ceil(args.length / piecesOfArguments));
   return Array.from({ length: Math.ceil(args.length / size) }, (_, i) => args.slice(i * size, (i + 1) * size));
