@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -15,4 +16,13 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   // The XDG specification has relative values ignored.
   const xdg = env.XDG_CACHE_HOME;
   return join(xdg?.startsWith("/") ? xdg : join(homedir(), ".cache"), "troupe-dev");
+}
+
+/**
+ * The folder in which the user called. pnpm runs a script in the checkout and stores the caller's folder in INIT_CWD. In any
+ * other start the working folder is already the caller's, and INIT_CWD may be a leftover of another process.
+ */
+export function callerFolder(): string {
+  const caller = process.env.INIT_CWD;
+  return caller && process.cwd() === root && existsSync(caller) ? caller : process.cwd();
 }

@@ -24,12 +24,16 @@ export function describeAtTerminal(name: string, define: () => void): void {
 /**
  * Starts one `troupe …` command at the keyboard of a pseudo-terminal. `script`, which makes it, is on every Linux: it is
  * of util-linux, as `kill` and `mount` are. Its other form on the BSDs cannot be fed through a pipe.
+ *
+ * @param options.program the words that start another `troupe` than the built one
  */
 export function startInTerminal(
   args: string[],
-  options: CliOptions & { test: Pick<TestContext, "onTestFinished"> },
+  options: CliOptions & { test: Pick<TestContext, "onTestFinished">; program?: readonly string[] },
 ): TerminalProcess {
-  const words = [process.execPath, cliPath, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  const words = [...(options.program ?? [process.execPath, cliPath]), ...args].map(
+    (word) => `'${word.replaceAll("'", "'\\''")}'`,
+  );
   const command = `stty cols 100 rows 40; exec ${words.join(" ")}`;
   const child = spawn("script", ["--quiet", "--flush", "--return", "--command", command, "/dev/null"], {
     cwd: options.cwd ?? options.home,
