@@ -44,7 +44,7 @@ export function describeInChromium(name: string, define: (browser: () => Browser
 function useChromium(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    const { opened, close } = await launch();
+    const { opened, close } = await launchChromium();
     browser = opened;
     return close;
   });
@@ -56,7 +56,7 @@ function unopened(): never {
 }
 
 /** Runs as root too, with a home of its own: the user's settings neither change a test nor are changed by it. */
-async function launch(): Promise<{ opened: Browser; close(): Promise<void> }> {
+export async function launchChromium(): Promise<{ opened: Browser; close(): Promise<void> }> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error(chromiumMissing);
   const home = await mkdtemp(path.join(tmpdir(), "troupe-chromium-"));

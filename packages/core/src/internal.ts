@@ -23,6 +23,7 @@ export { failedOutcome, rejectedOutcome } from "./machines/agent/outcomes.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit } from "./machines/agent/turn.ts";
+export { lostCallWarning } from "./machines/agent/usage.ts";
 export type {
   BatchEvent,
   BatchInput,

@@ -42,10 +42,10 @@ export async function showAgent(cli: Cli, id: string, flags: { json: boolean }):
   return 0;
 }
 
-/** `troupe agents validate`: checks files and folders. Errors exit with 3, warnings with 0. */
+/** `troupe agents validate`: checks files and folders, by default this folder. Errors exit with 3, warnings with 0. */
 export async function validateAgents(cli: Cli, paths: readonly string[], flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
-  const absolute = paths.map((path) => existing(cli, path));
+  const absolute = paths.length > 0 ? paths.map((path) => existing(cli, path)) : [cli.cwd];
   const { agents, problems: found } = await cli.composition.validateAgents(absolute);
   const problems = [...found, ...(await modelProblems(cli, agents))];
   const errors = problems.filter((problem) => problem.severity === "error").length;

@@ -113,9 +113,9 @@ function addAgents(program: Command, runCommand: RunCommand): void {
   agents
     .command("validate")
     .description("check agent files; exits with 3 on an error")
-    .argument("<paths...>", "agent files, or folders of them")
+    .argument("[paths...]", "agent files, or folders of them (default: the agent folders of this folder)")
     .option("--json", jsonHelp)
-    .addHelpText("after", example("troupe agents validate .claude/agents"))
+    .addHelpText("after", example("troupe agents validate"))
     .action((paths: string[], flags: JsonFlag) =>
       runCommand(async (cli) =>
         (await import("../commands/agents.ts")).validateAgents(cli, paths, { json: !!flags.json }),

@@ -1,5 +1,5 @@
 import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
-import type { RecordChange, Submitted } from "@troupe/core/internal";
+import { lostCallWarning, type RecordChange, type Submitted } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { answerCommands, questionLines } from "../render/approval.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
@@ -140,7 +140,9 @@ function closingLines(response: RunResponse, { demo, colours }: { demo: boolean;
     `${subtree.totalTokens.toLocaleString("en-US")} tokens`,
     demo ? "$0" : formatCost(subtree.costUsd),
   ];
-  const warnings = response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`);
+  // A warning about a lost call warns of its costs, and a call of the demo costs nothing.
+  const apt = demo ? response.warnings.filter((warning) => warning !== lostCallWarning) : response.warnings;
+  const warnings = apt.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`);
   return [`${style.paint(colours)(style.glyph)} ${colours.dim(facts.join(" · "))}`, ...warnings];
 }
 

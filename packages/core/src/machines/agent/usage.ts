@@ -48,7 +48,8 @@ export const emptyUsageCounts: UsageCounts = {
   lost: { tokens: 0, costUsd: 0 },
 };
 
-const lostWarning =
+/** Recorded in responses: its text may not change. */
+export const lostCallWarning =
   "a model call was lost after it had begun: it may have been paid for, and no tokens or cost of it are counted as used";
 const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
 
@@ -74,7 +75,7 @@ export function addUsage(counts: UsageCounts, usage: Usage): UsageCounts {
 export function addLost(counts: UsageCounts, lost: { tokens: number; costUsd: number }): UsageCounts {
   return {
     ...counts,
-    warnings: union(counts.warnings, [lostWarning]),
+    warnings: union(counts.warnings, [lostCallWarning]),
     charged: addSpent(counts.charged, { ...lost, toolCalls: 0, spawns: 0 }),
     lost: { tokens: counts.lost.tokens + lost.tokens, costUsd: counts.lost.costUsd + lost.costUsd },
   };
