@@ -25,12 +25,14 @@ const commands = blocks
 
 /** Each command of the README, and the test that executes it. A new command without a test fails. */
 const executedBy: Record<string, string> = {
-  "npx -y pnpm@12 start": "a session of a killed daemon finishes after the next start",
+  "npx -y pnpm@12 start": "finishes the session of a killed daemon after the next start",
   "npx -y pnpm@12 test": "the command that runs these tests",
-  'npx -y pnpm@12 troupe run "Introduce yourselves"': "the demo prints what the README shows",
-  "npx -y pnpm@12 troupe up": "a session of a killed daemon finishes after the next start",
-  'npx -y pnpm@12 troupe run "hello"': "a session of a killed daemon finishes after the next start",
-  "kill -9 <pid of the daemon>": "a session of a killed daemon finishes after the next start",
+  "npx -y pnpm@12 setup-cli": "test/e2e/launcher.test.ts",
+  "cd path/to/your/project": "each test works in a folder of its own",
+  'troupe run "Introduce yourselves"': "shows what the demo prints",
+  "troupe up": "finishes the session of a killed daemon after the next start",
+  'troupe run "hello"': "finishes the session of a killed daemon after the next start",
+  "kill -9 <pid of the daemon>": "finishes the session of a killed daemon after the next start",
 };
 
 type Test = Pick<TestContext, "onTestFinished">;
@@ -58,6 +60,7 @@ describe.concurrent("the README", () => {
   it("names no command without a test", ({ expect }) => {
     expect([...new Set(commands)].sort()).toEqual(Object.keys(executedBy).sort());
     expect(manifest.scripts.start).toBe(manifest.scripts.troupe.concat(" up"));
+    expect(manifest.scripts["setup-cli"]).toMatch(/ scripts\/setup-cli\.ts$/);
     expect(manifest.scripts.test).toMatch(/ scripts\/test\.ts$/);
   });
 
