@@ -9,7 +9,7 @@ test("an error carries code, fix and cause", () => {
   expect("cause" in new TroupeError("USAGE", "what")).toBe(false);
 });
 
-test("it is known by its mark, also from another copy of this package", () => {
+test("an error is recognised by its mark, also from another copy of this package", () => {
   const foreign = { [Symbol.for("troupe.error")]: true };
   expect([new TroupeError("USAGE", ""), foreign, new Error(""), null, "USAGE"].map(TroupeError.is)).toEqual([
     true,
@@ -20,6 +20,6 @@ test("it is known by its mark, also from another copy of this package", () => {
   ]);
 });
 
-test("every code has an exit code of the contract", () => {
+test("every code has an exit code of the CLI's contract", () => {
   for (const code of Object.values(exitCodes)) expect([1, 2, 3, 4, 5, 6, 7, 8]).toContain(code);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createInvalidMessages } from "./invalid-messages.ts";
 
 describe("the counter of invalid messages", () => {
-  test("counts every message, in all and by kind and subject area", () => {
+  test("counts every message, in total and by kind and subject area", () => {
     const messages = createInvalidMessages();
     messages.note("malformed", "troupe.live.s1.r1");
     messages.note("malformed", "troupe.live.s2.r2");
@@ -10,7 +10,7 @@ describe("the counter of invalid messages", () => {
     expect([messages.count, messages.counts()]).toEqual([3, { "malformed live": 2, "newer control": 1 }]);
   });
 
-  test("says that a message is the first of its kind, subject area and reason", () => {
+  test("reports whether a message is the first of its kind, subject area and reason", () => {
     const messages = createInvalidMessages();
     const firsts = [
       messages.note("foreign", "troupe.host.a"),

@@ -16,13 +16,13 @@ function exportsOf(index: string): string[] {
   );
 }
 
-test("it names every export", () => {
+test("the README names every export", () => {
   const exported = [...exportsOf(read("./index.ts")), ...exportsOf(read("./memory/index.ts"))];
   expect(exported.length).toBeGreaterThan(60);
   expect(exported.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
 });
 
-test("it names nothing that is not exported", () => {
+test("the README names only exports", () => {
   const tables = readme.slice(readme.indexOf("## Exports"), readme.indexOf("**Errors**"));
   const cells = [...tables.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => cell.split(", "));
   const exported = exportsOf(read("./index.ts"));
@@ -30,7 +30,7 @@ test("it names nothing that is not exported", () => {
   expect(cells.map((cell) => cell.replaceAll("`", "")).filter((name) => !exported.includes(name))).toEqual([]);
 });
 
-test("its example runs, and each line gives what it says", () => {
+test("the README's example runs, with the printed results", () => {
   const example = readme.match(/```ts\n(.*?)```/s)?.[1] ?? "";
   const checked = example
     .replace(/import (\{.*\}) from "@troupe\/core";/, "const $1 = core;")

@@ -38,7 +38,7 @@ const isAtMost = (value: number | null, most: number | null): boolean =>
   most === null || (value !== null && value <= most + hair);
 const isWithin = (budget: Budget, most: Budget): boolean => kinds.every((kind) => isAtMost(budget[kind], most[kind]));
 
-test("children that are asked one after another never get more together than there was", () => {
+test("children that start one after another never get more together than the parent's budget", () => {
   const child = fc.record({ cap: someBudget, used: fc.double({ min: 0, max: 1, noNaN: true }), ends: fc.boolean() });
   fc.assert(
     fc.property(someBudget, fc.array(child, { minLength: 1, maxLength: 12 }), (budget, children) => {
@@ -60,7 +60,7 @@ test("children that are asked one after another never get more together than the
   );
 });
 
-test("a share is had wherever every sibling can have a token, a cent and a run", () => {
+test("every sibling gets a share if each of them can have a token, a cent and a run", () => {
   fc.assert(
     fc.property(someBudget, fc.integer({ min: 1, max: 12 }), (left, waiting) => {
       const isEnough = (["tokens", "spawns"] as const).every((kind) => (left[kind] ?? waiting) >= waiting);
@@ -83,7 +83,7 @@ test("with enough runs, a later child gets no less, even if all earlier ones use
   );
 });
 
-test("tightening is monotone: it widens nothing, and in whatever order it gives the same", () => {
+test("tightening is monotone: it widens no limit, and the order does not matter", () => {
   fc.assert(
     fc.property(someBudget, someBudget, someBudget, (a, b, c) => {
       const tight = tightenBudget(a, b);
@@ -98,7 +98,7 @@ test("tightening is monotone: it widens nothing, and in whatever order it gives 
   );
 });
 
-test("what is left only shrinks as more is spent or set aside", () => {
+test("the remaining budget only shrinks as more is spent or reserved", () => {
   fc.assert(
     fc.property(someBudget, someSpent, someSpent, someBudget, (budget, spent, more, reserve) => {
       const left = remainderOf(budget, spent, []);
@@ -110,7 +110,7 @@ test("what is left only shrinks as more is spent or set aside", () => {
   );
 });
 
-test("an unknown cost leaves no money, and stays unknown whatever is added", () => {
+test("an unknown cost leaves no money, and the sum stays unknown with any further cost", () => {
   fc.assert(
     fc.property(someBudget, someSpent, (budget, spent) => {
       const unknown = addSpent(spent, { tokens: 0, costUsd: null, toolCalls: 0, spawns: 0 });
@@ -122,7 +122,7 @@ test("an unknown cost leaves no money, and stays unknown whatever is added", () 
   );
 });
 
-test("a part and what the whole has over it are the whole", () => {
+test("a part plus the rest of the whole is the whole", () => {
   fc.assert(
     fc.property(someBudget, fc.integer({ min: 1, max: 5 }), (part, times) => {
       const whole = timesEach(part, times);

@@ -6,19 +6,19 @@ import { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited 
 
 const budget: Budget = { tokens: 1_000, costUsd: 1, toolCalls: 10, spawns: 10 };
 
-describe("the sum of what was spent", () => {
-  test("adds kind by kind", () => {
+describe("the sum of the usage", () => {
+  test("adds each kind of usage", () => {
     const a = { tokens: 1, costUsd: 0.5, toolCalls: 2, spawns: 3 };
     expect(addSpent(a, a)).toEqual({ tokens: 2, costUsd: 1, toolCalls: 4, spawns: 6 });
   });
 
-  test("is unknown where a part of it is", () => {
+  test("is unknown if one part is unknown", () => {
     expect(addSpent({ ...nothingSpent, costUsd: null }, nothingSpent).costUsd).toBeNull();
     expect(addSpent(nothingSpent, { ...nothingSpent, costUsd: null }).costUsd).toBeNull();
   });
 });
 
-test("the tighter of two budgets, kind by kind", () => {
+test("the tighter of two budgets is taken for each kind", () => {
   expect(tightenBudget(unlimited, budget)).toEqual(budget);
   expect(tightenBudget(budget, unlimited)).toEqual(budget);
   expect(tightenBudget(budget, { tokens: 2_000, costUsd: 0.5, toolCalls: 0 })).toEqual({
@@ -29,8 +29,8 @@ test("the tighter of two budgets, kind by kind", () => {
   });
 });
 
-describe("what is left", () => {
-  test("is less what was spent and what is reserved, and never below nothing", () => {
+describe("the remaining budget", () => {
+  test("is reduced by spent and reserved amounts, and never below zero", () => {
     const spent = { tokens: 100, costUsd: 0.25, toolCalls: 1, spawns: 10 };
     expect(
       remainderOf(budget, spent, [
@@ -45,22 +45,22 @@ describe("what is left", () => {
     });
   });
 
-  test("is without limit where there is none", () => {
+  test("has no limit if the budget has none", () => {
     expect(remainderOf(unlimited, { tokens: 9, costUsd: null, toolCalls: 9, spawns: 9 }, [])).toEqual(unlimited);
   });
 
-  test("of money is nothing, once a cost is unknown", () => {
+  test("of money is zero once a cost is unknown", () => {
     expect(remainderOf(budget, { ...nothingSpent, costUsd: null }, []).costUsd).toBe(0);
   });
 });
 
 describe("a child's share", () => {
-  test("is an equal part of what is left, and one of the runs is its own", () => {
+  test("is an equal part of the remaining budget, and its own run counts as one", () => {
     expect(shareOf(budget, 4, unlimited)).toEqual({ tokens: 250, costUsd: 0.25, toolCalls: 2, spawns: 1 });
     expect(shareOf(budget, 1, unlimited)).toEqual({ ...budget, spawns: 9 });
   });
 
-  test("is no more than its own definition could use", () => {
+  test("is at most the limit of its own definition", () => {
     expect(shareOf(budget, 1, { tokens: 50, costUsd: 5, toolCalls: null, spawns: 0 })).toEqual({
       tokens: 50,
       costUsd: 1,
@@ -80,7 +80,7 @@ describe("a child's share", () => {
     expect(shareOf({ ...unlimited, ...left }, 2, unlimited) !== null).toBe(isSome);
   });
 
-  test("of all siblings together is never more than there was", () => {
+  test("of all siblings together never exceeds the remaining budget", () => {
     const amount = fc.option(fc.nat(500), { nil: null });
     const some = fc.record({ tokens: amount, costUsd: amount, toolCalls: amount, spawns: amount });
     fc.assert(

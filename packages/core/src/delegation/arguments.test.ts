@@ -17,7 +17,7 @@ function callOf(args: unknown) {
 }
 
 describe("one task", () => {
-  test("has defaults for all that was left out", () => {
+  test("has defaults for all missing fields", () => {
     expect(readDelegateCall(one)).toEqual({
       call: {
         kind: "tasks",
@@ -51,11 +51,11 @@ describe("one task", () => {
     ["nulls", { agent: "coder", role: null, task: "x", after: null, limits: { max_tokens: null }, retry: null }],
     ["no handles to stop, no list of tasks", { agent: "coder", task: "x", cancel: [], tasks: [] }],
     ["unknown keys", { agent: "coder", task: "x", thoroughness: "high" }],
-  ])("other words for the same: %s", (_, args) => {
+  ])("accepts other names for the same argument: %s", (_, args) => {
     expect(taskOf(args)).toMatchObject({ agent: "coder", task: "x" });
   });
 
-  test("nulls in a list of tasks are left out; in a schema they are meant", () => {
+  test("nulls in a list of tasks are dropped; in a schema they are kept", () => {
     const output_schema = { enum: ["yes", null] };
     const call = callOf({ tasks: [{ ...one, name: null, output_schema }], quorum: null });
     expect(call).toMatchObject({ tasks: [{ name: "1", outputSchema: output_schema }] });
@@ -71,7 +71,7 @@ describe("one task", () => {
     expect(taskOf({ ...one, context }).contextMode).toBe(contextMode);
   });
 
-  test("files without a context mean just the files", () => {
+  test("files without a context select the context of files only", () => {
     expect(taskOf({ ...one, context_files: ["a.md"] })).toMatchObject({
       contextMode: "selective",
       contextFiles: ["a.md"],
@@ -79,7 +79,7 @@ describe("one task", () => {
     expect(taskOf({ ...one, context_files: ["a.md"], context: "full" }).contextMode).toBe("full");
   });
 
-  test("limits and retry come in our words, only those that were given", () => {
+  test("only the given limits and retry fields are set, under troupe's names", () => {
     const limits = {
       max_iterations: 2,
       max_tool_calls: 3,
@@ -103,14 +103,14 @@ describe("one task", () => {
     expect(taskOf({ ...one, limits: { max_tokens: 5 } }).limits).toEqual({ maxTokens: 5 });
   });
 
-  test("criteria that are blank are none", () => {
+  test("blank criteria are dropped", () => {
     expect(taskOf({ ...one, success_criteria: "  " }).successCriteria).toBeNull();
     expect(taskOf({ ...one, success_criteria: " it runs " }).successCriteria).toBe("it runs");
   });
 });
 
 describe("several tasks", () => {
-  test("have their places as names where they have none, in the order given", () => {
+  test("without names get their positions as names, in the given order", () => {
     expect(callOf({ tasks: [one, { ...one, name: "second" }, one] })).toMatchObject({
       batch: true,
       tasks: [{ name: "1" }, { name: "second" }, { name: "3" }],
@@ -140,7 +140,7 @@ describe("several tasks", () => {
     expect(callOf({ tasks: [one], mode })).toMatchObject({ mode });
   });
 
-  test("up to a thousand", () => {
+  test("may be a thousand", () => {
     expect(callOf({ tasks: Array(1_000).fill(one) })).toMatchObject({ kind: "tasks" });
     expect(readDelegateCall({ tasks: Array(1_001).fill(one) })).toMatchObject({
       error: expect.stringContaining("tasks: "),
@@ -160,7 +160,7 @@ describe("stopping", () => {
   });
 });
 
-describe("what does not fit is said in one line", () => {
+describe("invalid arguments are reported in one line", () => {
   test.each<[string, unknown, string]>([
     ["nothing", undefined, "arguments: "],
     ["a text", "coder: write", "arguments: "],

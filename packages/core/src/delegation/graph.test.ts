@@ -11,7 +11,7 @@ function nodes(...texts: string[]) {
   });
 }
 
-describe("what cannot be run", () => {
+describe("an invalid graph", () => {
   test.each<[string, string[], string]>([
     ["two of one name", ["a", "b", "a"], 'two tasks are named "a": give each its own name'],
     ["an unknown one", ["a", "b<c"], 'after: "b" waits for "c", which is no task here; there are: a, b'],
@@ -28,7 +28,7 @@ describe("what cannot be run", () => {
   });
 });
 
-describe("what can be run", () => {
+describe("a valid graph", () => {
   test.each<[string, string[]]>([
     ["none", []],
     ["one", ["a"]],
@@ -38,17 +38,17 @@ describe("what can be run", () => {
     expect(findGraphProblem(nodes(...texts))).toBeNull();
   });
 
-  test("a thousand in a row, in the worst order", () => {
+  test("may be a chain of a thousand tasks, in the worst order", () => {
     const row = Array.from({ length: 1_000 }, (_, i) => ({ name: `t${i}`, after: i < 999 ? [`t${i + 1}`] : [] }));
     expect(findGraphProblem(row)).toBeNull();
   });
 });
 
-test("edges are places", () => {
+test("edges hold positions of tasks", () => {
   expect(edgesOf(nodes("d<b,c", "b<a", "c<a", "a"))).toEqual([[1, 2], [3], [3], []]);
 });
 
-test("a graph is refused if and only if it has a cycle, and the cycle that is named is one", () => {
+test("a graph is refused if and only if it has a cycle, and the reported cycle exists", () => {
   const graph = fc.array(fc.array(fc.nat(6), { maxLength: 2 }), { minLength: 7, maxLength: 7 });
   fc.assert(
     fc.property(graph, (after) => {

@@ -9,7 +9,7 @@ const good = { name: "a", response: aResponse({ summary: "fine" }) };
 const bad = { name: "b", response: aResponse({ error: anError({ message: "broke" }) }) };
 
 describe("one result", () => {
-  test("names the agent and its run, in the words of the delegation tool", () => {
+  test("names the agent and its run, in the format of the delegation tool", () => {
     expect(resultOf(good.response)).toMatchObject({
       agent: "helper",
       run_id: good.response.runId,
@@ -18,7 +18,7 @@ describe("one result", () => {
     });
   });
 
-  test("has no more text than a parent can use, and says that there was more", () => {
+  test("has at most as much text as fits the parent, and reports the truncation", () => {
     expect(resultOf(aResponse({ details: "x".repeat(20_000) }))).not.toHaveProperty("details_truncated");
     const { details, details_truncated } = resultOf(aResponse({ details: "x".repeat(20_001) }));
     expect([String(details).length, details_truncated]).toEqual([20_001, true]);
@@ -46,7 +46,7 @@ describe("all results of a batch", () => {
     });
   });
 
-  test("name the policy, and every task in its order", () => {
+  test("have the policy, and every task in its order", () => {
     expect(batchResultOf(quorum(1), [bad, good])).toMatchObject({
       policy: "quorum 1",
       results: [
@@ -57,10 +57,10 @@ describe("all results of a batch", () => {
   });
 });
 
-describe("results that stream", () => {
+describe("streamed results", () => {
   const running = [{ handle: "1.0.1", name: "b", agent: "helper" }];
 
-  test("the first one says what still runs, and how to stop it", () => {
+  test("the first one lists the running tasks, and how to stop them", () => {
     expect(firstResultOf(good, running)).toMatchObject({
       first: { name: "a", summary: "fine" },
       running,
@@ -68,7 +68,7 @@ describe("results that stream", () => {
     });
   });
 
-  test("a later one says which task it is of", () => {
+  test("a later one names its task", () => {
     const [head, json] = laterResultOf("1.0.0", good, running).split("\n");
     expect(head).toBe("The task a (1.0.0) has ended. Still running: 1.0.1.");
     expect(JSON.parse(json ?? "")).toMatchObject({ summary: "fine" });
@@ -76,7 +76,7 @@ describe("results that stream", () => {
   });
 });
 
-test("a child that was never asked has a whole response, and has used nothing", () => {
+test("a child that never started has a complete response without usage", () => {
   const error = anError({ type: "cancelled", message: "x".repeat(600) });
   const response = notStartedResponse(aRequest({ agent: "helper" }), "cancelled", error);
   expect(RunResponse.parse(response)).toEqual(response);

@@ -12,7 +12,7 @@ const spec = delegateSpec([
 // biome-ignore lint/suspicious/noExplicitAny: a JSON schema, looked into by its paths
 const properties = spec.inputSchema.properties as any;
 
-test("it is a tool, and names whom it reaches", () => {
+test("is a tool that names the available agents", () => {
   expect(ToolSpec.parse(spec)).toEqual(spec);
   expect(spec.description).toContain("- coder: writes code\n- tester: tests it");
   expect(properties.agent.enum).toEqual(["coder", "tester"]);
@@ -32,19 +32,19 @@ const samples: Record<string, unknown> = {
   retry: { max_attempts: 2, backoff_ms: 0, on: ["network"], alternative: "tester" },
 };
 
-test.each(["task_only", "summary", "full", "selective"])("context %s is taken", (context) => {
+test.each(["task_only", "summary", "full", "selective"])("accepts the context %s", (context) => {
   expect(properties.context.enum).toContain(context);
   expect(readDelegateCall({ ...samples, context })).toHaveProperty("call");
 });
 
-test("every property of a task is taken as it is described", () => {
+test("accepts every property of a task as its schema describes it", () => {
   expect(Object.keys(properties.tasks.items.properties).sort()).toEqual([...Object.keys(samples), "context"].sort());
   expect(Object.keys(properties.limits.properties)).toEqual(Object.keys(samples.limits as object));
   expect(Object.keys(properties.retry.properties)).toEqual(Object.keys(samples.retry as object));
   expect(readDelegateCall({ tasks: [samples] })).toHaveProperty("call");
 });
 
-test("every mode and policy is taken", () => {
+test("accepts every mode and policy", () => {
   for (const mode of properties.mode.enum) {
     for (const policy of properties.policy.enum) {
       expect(readDelegateCall({ tasks: [samples], mode, policy, quorum: 1 })).toHaveProperty("call");

@@ -27,25 +27,25 @@ function hold(scenarios: fc.Arbitrary<Scenario>, numRuns: number): void {
 }
 
 test(
-  "a tree takes no more than its root's budget, whatever fails, dies, waits or is stopped",
+  "a tree never exceeds its root's budget, with failures, crashes, waits and stops",
   () => hold(schedules(someBudget, ["crashes", "failures", "cancels", "people", "timeouts"]), 1_500),
   timeoutMs,
 );
 
 test(
-  "nor where hosts die in the middle of calls that are paid for all the same",
+  "with hosts that die in the middle of paid calls, too",
   () => hold(schedules(someBudget, ["crashes"]), 500),
   timeoutMs,
 );
 
 test(
-  "nor where children fail and are retried side by side",
+  "with children that fail and are retried in parallel, too",
   () => hold(schedules(someBudget, ["failures"]), 700),
   timeoutMs,
 );
 
 test(
-  "nor where conversations outgrow their agents, and hosts die while they are summed up",
+  "with conversations over their limit, and hosts that die during a summary, too",
   () => {
     const seen = { trimmed: 0, summedUp: 0, cut: 0, lost: 0 };
     const count = ({ entries }: SimulatedRun): void =>
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  "without limits every sum is as exact, and everything ends",
+  "without limits every sum is exact, and every run ends",
   () => hold(schedules(fc.constant(unlimited), ["crashes", "failures", "cancels", "people", "timeouts"]), 400),
   timeoutMs,
 );

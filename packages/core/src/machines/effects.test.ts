@@ -91,7 +91,7 @@ test.each<EntryBody>([
   expect(answeredEffect(body)).toBeNull();
 });
 
-test("a machine without a host fails loudly, and says what to do", async () => {
+test("a machine without a host throws, and the message has the fix", async () => {
   const actor = createActor(agentMachine, { input: { request: aRequest(), pin: aSpec(), openedAt: 0 } });
   const failure = new Promise((resolve) => actor.subscribe({ error: resolve }));
   actor.start();

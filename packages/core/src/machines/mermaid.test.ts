@@ -8,7 +8,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").map((line) => line.trim());
 }
 
-test("the delegation machine, whole", () => {
+test("the delegation machine is drawn whole", () => {
   expect(machineToMermaid(delegationMachine)).toBe(`stateDiagram-v2
   [*] --> queued
   state queued
@@ -45,7 +45,7 @@ test("the delegation machine, whole", () => {
 `);
 });
 
-describe("the agent machine", () => {
+describe("the chart of the agent machine", () => {
   const lines = linesOf(machineToMermaid(agentMachine));
 
   test.each([
@@ -63,18 +63,18 @@ describe("the agent machine", () => {
     "respond --> settled : settling, run.settled",
     "note right of settled : anywhere on run.settled",
     "settled --> [*]",
-  ])("says: %s", (line) => {
+  ])("has: %s", (line) => {
     expect(lines).toContain(line);
   });
 
-  test("every state but the last can be left by a cancel and by the deadline", () => {
+  test("has an exit by cancel and by deadline in every state but the last", () => {
     for (const fact of ["inbox.received [isCancel]", "timer.fired [isDeadline]"]) {
       const left = lines.filter((line) => line.endsWith(fact)).map((line) => line.split(" ")[0]);
       expect(left).toEqual(["respond_verifying", "intent", "awaitingApproval", "execute"]);
     }
   });
 
-  test("no line joins the insides of two states, which Mermaid cannot draw", () => {
+  test("has no line between the insides of two states, which Mermaid cannot draw", () => {
     const ends = lines.flatMap((line) => line.match(/^(\w+) --> (\w+)/)?.slice(1, 3) ?? []);
     for (let i = 0; i < ends.length; i += 2) {
       const parents = ends.slice(i, i + 2).map((id) => id.split("_").slice(0, -1).join("_"));
@@ -82,12 +82,12 @@ describe("the agent machine", () => {
     }
   });
 
-  test("no label holds what would end it", () => {
+  test("has no label with a character that ends it", () => {
     for (const line of lines) expect(line.split(" : ").slice(1).join("")).not.toMatch(/[:;]/);
   });
 });
 
-test("entering the inside of another state, coming back to oneself and to what is around are drawn", () => {
+test("draws transitions into another state, to the same state and to an outer state", () => {
   const machine = setup({}).createMachine({
     id: "m",
     initial: "a",

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("nothing is shared with a sender whose bytes are a Buffer's", async () => {
+test("a subscriber gets a copy of a sender's Buffer", async () => {
   const bus = createMemoryBus();
   const received: Uint8Array[] = [];
   await bus.subscribe("a", ({ bytes }) => received.push(bytes));
@@ -18,7 +18,7 @@ test("nothing is shared with a sender whose bytes are a Buffer's", async () => {
   await bus.close();
 });
 
-test("nor with one who replies", async () => {
+test("a requester gets a copy of a reply", async () => {
   const bus = createMemoryBus();
   const reply = Buffer.from("before");
   await bus.subscribe("a", (message) => {
@@ -30,7 +30,7 @@ test("nor with one who replies", async () => {
   await bus.close();
 });
 
-test("closing leaves no timer that would keep its process alive", async () => {
+test("closing leaves no timer that keeps the process alive", async () => {
   vi.useFakeTimers();
   const bus = createMemoryBus();
   await bus.subscribe("a", () => {});

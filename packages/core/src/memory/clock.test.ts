@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Id } from "../protocol/ids.ts";
 import { createCountingIds, createSimulatedClock } from "./clock.ts";
 
-test("a callback sees the time at which it was due, also one that it asks for itself", () => {
+test("a callback reads the time at which it was due, also a callback that another one starts", () => {
   const clock = createSimulatedClock(1_000);
   const seen: [string, number, number][] = [];
   clock.after(30, () => seen.push(["late", clock.now(), clock.monotonicMs()]));
@@ -19,7 +19,7 @@ test("a callback sees the time at which it was due, also one that it asks for it
   expect(clock.now()).toBe(1_100);
 });
 
-test("those due at the same time come in the order in which they were asked for", () => {
+test("callbacks due at the same time run in the order of their requests", () => {
   const clock = createSimulatedClock();
   const seen: number[] = [];
   for (const n of [1, 2, 3]) clock.after(10, () => seen.push(n));
@@ -27,7 +27,7 @@ test("those due at the same time come in the order in which they were asked for"
   expect(seen).toEqual([1, 2, 3]);
 });
 
-test("time never goes back, whatever delay is asked for", () => {
+test("time never goes back, with any delay", () => {
   const clock = createSimulatedClock(1_000);
   const seen: number[] = [];
   clock.after(-500, () => seen.push(clock.now()));
@@ -35,7 +35,7 @@ test("time never goes back, whatever delay is asked for", () => {
   expect([seen, clock.now()]).toEqual([[1_000], 1_000]);
 });
 
-test("counted ids are ids, and count", () => {
+test("counted ids are valid ids, in counting order", () => {
   const ids = createCountingIds();
   const [first, second] = [ids.next(), ids.next()];
   expect([first, second]).toEqual(["00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"]);

@@ -86,7 +86,7 @@ describe("tools", () => {
     expect(grantOf([], main(own), everything).tools).toEqual(tools);
   });
 
-  test.each(cases)("%s, if it is the policy that says so", (_, { tools = null, disallowedTools = [] }, granted) => {
+  test.each(cases)("%s, in the policy", (_, { tools = null, disallowedTools = [] }, granted) => {
     expect(grantOf([policy({ tools, denyTools: disallowedTools })], main(), everything).tools).toEqual(granted);
   });
 
@@ -101,7 +101,7 @@ describe("tools", () => {
     expect(grantOf(layers, main({ tools: ["read", "shell"] }), everything).tools).toEqual(granted);
   });
 
-  test("the example of the three layers: global, coordinator, analyst", () => {
+  test("the example with three layers: global, coordinator, analyst", () => {
     const global = policy({ tools: ["neo4j", "web", "filesystem"] });
     const coordinator = main({ tools: ["neo4j", "web"], disallowedTools: ["filesystem"] });
     const analyst = main({ id: "analyst", tools: ["neo4j"], disallowedTools: ["web"] });
@@ -130,13 +130,13 @@ describe("tools", () => {
       `);
   });
 
-  test("a child that names no tools has what its parent has", () => {
+  test("a child without a list of tools has its parent's tools", () => {
     const parent = main({ tools: ["filesystem", "shell"], disallowedTools: ["write"] });
     const layers = layersForChild([session({ denyTools: ["shell"] })], parent);
     expect(grantOf(layers, main({ id: "helper" }), everything).tools).toEqual(["read"]);
   });
 
-  test("a machine without tools has none to grant", () => {
+  test("a machine without tools grants none", () => {
     expect(grantOf([policy({ tools: ["*"] })], main({ tools: ["*"] }), { tools: [], agents: [] })).toEqual({
       tools: [],
       agents: [],
@@ -144,7 +144,7 @@ describe("tools", () => {
     });
   });
 
-  test("names that mean something to JavaScript mean nothing here", () => {
+  test("names of JavaScript's built-in properties have no special meaning", () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
     const grantable = { tools: [...names.map((name) => spec(name, "valueOf")), spec("read")], agents: [] };
     expect(grantOf([], main({ tools: [] }), grantable).tools).toEqual([]);
@@ -194,12 +194,12 @@ describe("agents", () => {
     expect(grantOf(layers, main(own), everything).agents).toEqual(agents);
   });
 
-  test("no agent can delegate to one that its own definition switches off", () => {
+  test("no agent can delegate to one that its own definition disables", () => {
     const agents = [aDefinition({ id: "helper", disabled: true }), aDefinition({ id: "writer" })];
     expect(grantOf([], main(), { tools: [], agents }).agents).toEqual(["writer"]);
   });
 
-  test("a child may ask agents that its parent may not, but none that any run above it denies", () => {
+  test("a child may delegate to agents that its parent may not, unless an ancestor denies them", () => {
     const parent = main({ subagents: { allow: ["helper"], deny: ["critic"] } });
     const child = main({ id: "helper" });
     const layers = layersForChild([session({ denyAgents: ["main"] })], parent);
@@ -207,7 +207,7 @@ describe("agents", () => {
     expect(grantOf(layers, child, everything).agents).toEqual(["writer"]);
   });
 
-  test("a choice of the session holds for the whole tree", () => {
+  test("a choice of the session applies to the whole tree", () => {
     const above = [session({ agents: ["helper", "writer"] })];
     const layers = layersForChild(layersForChild(above, main()), main({ id: "helper" }));
     expect(grantOf(layers, main({ id: "critic" }), everything).agents).toEqual(["helper", "writer"]);
@@ -222,8 +222,8 @@ describe("agents", () => {
   });
 });
 
-describe("what is handed to a child", () => {
-  test("is everything said above, and what its parent's definition says last", () => {
+describe("the layers of a child", () => {
+  test("are the layers of its ancestors, followed by its parent's definition", () => {
     const above = [policy({ denyTools: ["shell"] }), session({ tools: ["read"] })];
     const parent = main({ tools: ["read", "web"], disallowedTools: ["write"], subagents: { deny: ["critic"] } });
     expect(layersForChild(above, parent)).toEqual([
@@ -240,7 +240,7 @@ describe("what is handed to a child", () => {
     ]);
   });
 
-  test("survives the way as JSON", () => {
+  test("survive JSON", () => {
     const layers = layersForChild([policy({}), session({ tools: [] })], main({ tools: null }));
     expect(JSON.parse(JSON.stringify(layers)).map((layer: unknown) => GrantLayer.parse(layer))).toEqual(layers);
   });
@@ -306,7 +306,7 @@ describe("an explanation", () => {
     expect(decisionOn("helper", [], definition, grantable)).toMatchObject({ granted: false, removedBy, reason });
   });
 
-  test("a machine's own policy can be asked alone, as it is at every call", () => {
+  test("a machine's own policy can be checked alone, as it is at every call", () => {
     const [read, write] = specs as [ToolSpec, ToolSpec];
     const layer = policy({ tools: ["filesystem"], denyTools: ["write"] });
     expect(toolRemoval([layer], read)).toBeNull();
@@ -316,14 +316,14 @@ describe("an explanation", () => {
   });
 });
 
-test("delegation has its names, and no other tool is one", () => {
+test("delegation has a fixed list of tool names", () => {
   expect([...delegateNames, "read", "delegates", "DELEGATE", "", "__proto__"].map(isDelegate)).toEqual([
     ...delegateNames.map(() => true),
     ...["read", "delegates", "DELEGATE", "", "__proto__"].map(() => false),
   ]);
 });
 
-describe("laws", () => {
+describe("properties", () => {
   const runs = { numRuns: 2_000 };
   const tools = ["a", "b", "__proto__", "mcp__s__x", "mcp__s__y", "mcp__t__x"];
   const groups = ["a", "g", "constructor"];
@@ -369,7 +369,7 @@ describe("laws", () => {
     expect(of.agents).toEqual(expect.arrayContaining(grant.agents));
   }
 
-  test("no grant is more than any one of its layers lets through, the agent's own among them", () => {
+  test("no grant exceeds any of its layers, including the agent's own", () => {
     fc.assert(
       fc.property(anyGrantable, anyLayers, anyDefinition, (grantable, layers, definition) => {
         const grant = grantOf(layers, definition, grantable);
@@ -380,7 +380,7 @@ describe("laws", () => {
     );
   });
 
-  test("a child never has a tool that its parent lacks, nor asks whom any above it denies, at any depth", () => {
+  test("a child never has a tool that its parent lacks, nor an agent that an ancestor denies, at any depth", () => {
     fc.assert(
       fc.property(anyGrantable, anyLayers, fc.array(anyDefinition, { maxLength: 4 }), (grantable, above, chain) => {
         let layers = above;
@@ -399,7 +399,7 @@ describe("laws", () => {
     );
   });
 
-  test("one more layer never grants more, wherever it is put; in another order the layers grant the same", () => {
+  test("one more layer never grants more, at any position; the order of the layers does not matter", () => {
     const anyOrder = fc.array(fc.nat(), { minLength: 5, maxLength: 5 });
     fc.assert(
       fc.property(
@@ -421,7 +421,7 @@ describe("laws", () => {
     );
   });
 
-  test("a deny anywhere removes, however it names what it denies", () => {
+  test("a denial in any layer removes the tool, under any name", () => {
     const anyDeny = fc.record({
       tool: fc.nat(),
       how: fc.constantFrom("name", "group", "beginning", "all"),

@@ -58,7 +58,7 @@ describe("a name", () => {
     expect(canonicalCall(call, () => false)).toBe(call);
   });
 
-  test("that a tool really has is that tool's", () => {
+  test("of an existing tool is not an alias", () => {
     expect(called("Read", { file_path: "a" }, ["Read"])).toMatchObject({ name: "Read", args: { file_path: "a" } });
     const real = [spec("Read"), spec("read")];
     const granted = (layer: Partial<GrantLayer>) =>
@@ -72,7 +72,7 @@ describe("a name", () => {
     expect(granted({ denyTools: ["read"] })).toEqual(["Read"]);
   });
 
-  test("is changed once: ours means itself", () => {
+  test("is resolved once: troupe's own name means itself", () => {
     for (const tool of tools) expect(canonicalToolName(tool)).toBe(tool);
   });
 });
@@ -160,13 +160,13 @@ describe("the arguments", () => {
     });
   });
 
-  test("that are no object are left to the tool, and so is a problem that was found before", () => {
+  test("that are not an object are left to the tool, and so is a problem that was found before", () => {
     expect(called("Read", ["a"])).toMatchObject({ name: "read", args: ["a"] });
     const broken = ToolCall.parse({ id: "1", name: "Bash", args: null, problem: "no JSON" });
     expect(canonicalCall(broken, () => false)).toEqual({ ...broken, name: "shell" });
   });
 
-  test("called __proto__ are arguments", () => {
+  test("named __proto__ are ordinary arguments", () => {
     const args = JSON.parse('{"file_path":"a","__proto__":{"path":"b"}}');
     const call = called("Read", args);
     expect(JSON.stringify(call.args)).toBe('{"path":"a","__proto__":{"path":"b"}}');
@@ -202,7 +202,7 @@ describe("in lists", () => {
 });
 
 /** Whatever is said of a tool by another name, it is never more than by its own. */
-describe("an alias never reaches more than its tool", () => {
+describe("an alias reaches only its tool", () => {
   const word = fc.oneof(
     fc.constantFrom(...aliases, ...tools, "*", "web_*", "Web*", "mcp__*", "mcp__local_toolkit__*", "files"),
     fc.string({ maxLength: 6 }),
@@ -231,7 +231,7 @@ describe("an alias never reaches more than its tool", () => {
     );
   });
 
-  test("in a call: it is made only where the tool's own name is granted", () => {
+  test("in a call: it is allowed only if the tool's own name is granted", () => {
     fc.assert(
       fc.property(fc.constantFrom(...aliases), words, fc.jsonValue(), (alias, own, args) => {
         const call = canonicalCall(
@@ -250,7 +250,7 @@ describe("an alias never reaches more than its tool", () => {
     );
   });
 
-  test("by a beginning: it names those tools only that have such a name", () => {
+  test("by a prefix: it matches only tools with such a name", () => {
     fc.assert(
       fc.property(fc.constantFrom(...aliases), fc.nat(40), fc.constantFrom(...tools), (alias, length, tool) => {
         const beginning = alias.slice(0, length);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { WriteScope } from "../protocol/agent.ts";
 import { mayWrite } from "./write-scope.ts";
 
-describe("where files may be written", () => {
+describe("the folders of a write scope", () => {
   const cases: [string, string[][], string, boolean][] = [
     ["no scope: anywhere", [], "src/a.ts", true],
     ["an empty scope: nowhere", [[]], "src/a.ts", false],
@@ -29,7 +29,7 @@ describe("where files may be written", () => {
   });
 });
 
-describe("a scope", () => {
+describe("a write scope", () => {
   it.each(["test", "**/test", "packages/a/test", ".config", "a b"])("may name %j", (folder) => {
     expect(WriteScope.safeParse([folder]).success).toBe(true);
   });

@@ -13,8 +13,8 @@ import {
 } from "./api.ts";
 import { RunStatus } from "./response.ts";
 
-describe("an answer to a question", () => {
-  test("is for this call alone, and for these arguments, unless it says more", () => {
+describe("an answer to an approval", () => {
+  test("is for this call and these arguments by default", () => {
     expect(ApprovalAnswer.parse({ approved: true })).toEqual({
       approved: true,
       scope: "once",
@@ -44,7 +44,7 @@ describe("a session's grant", () => {
     ["nothing", {}],
     ["some of it", { tools: ["read"], denyAgents: ["critic"] }],
     ["empty lists, which grant nothing", { tools: [], agents: [] }],
-  ])("may say %s", (_, grant) => {
+  ])("may have %s", (_, grant) => {
     expect(SessionGrant.parse(grant)).toEqual(grant);
   });
 
@@ -52,17 +52,17 @@ describe("a session's grant", () => {
     ["a misspelt denial, which would deny nothing", { denytools: ["shell"] }],
     ["null, which is no list", { tools: null }],
     ["one name for a list", { denyTools: "shell" }],
-  ])("may not say %s", (_, grant) => {
+  ])("may not have %s", (_, grant) => {
     expect(SessionGrant.safeParse(grant).success).toBe(false);
   });
 });
 
-describe("a session is asked for", () => {
-  test("with its words alone", () => {
+describe("the request for a session", () => {
+  test("needs only a task", () => {
     expect(SubmitSession.parse({ task: " count them " })).toEqual({ task: "count them", origin: "api" });
   });
 
-  test("with a budget, caps and a grant, as they were said", () => {
+  test("may have a budget, caps and a grant, which stay as given", () => {
     const asked = { task: "x", budget: { tokens: 9 }, limits: { maxDepth: 1 }, grant: { tools: [] }, origin: "cli" };
     expect(SubmitSession.parse(asked)).toEqual(asked);
   });
@@ -72,12 +72,12 @@ describe("a session is asked for", () => {
     ["a cap below nothing", { limits: { maxDepth: -1 } }],
     ["a grant of unknown words", { grant: { allow: ["read"] } }],
     ["no words", { task: "  " }],
-  ])("not with %s", (_, changes) => {
+  ])("may not have %s", (_, changes) => {
     expect(SubmitSession.safeParse({ task: "x", ...changes }).success).toBe(false);
   });
 });
 
-describe("a row that was kept before there were budgets and approvals", () => {
+describe("a row from before budgets and approvals", () => {
   const at = "2026-01-01T00:00:00.000Z";
   const common = {
     session,
@@ -123,7 +123,7 @@ describe("a row that was kept before there were budgets and approvals", () => {
     lastEventAt: at,
   };
 
-  test("has an unknown cost, and waits for no person", () => {
+  test("has an unknown cost, and waits for no approval", () => {
     expect(SessionRow.parse(oldSession)).toEqual({
       ...oldSession,
       costUsd: null,
@@ -144,14 +144,14 @@ describe("a row that was kept before there were budgets and approvals", () => {
     expect(RecordChange.parse({ position: 1, sessions: [], runs: [] }).approvals).toEqual([]);
   });
 
-  test("is of an agent that is not switched off", () => {
+  test("has an enabled agent", () => {
     const agent = { id: "main", name: "Main", description: "x", tools: null, subagents: [], model: "inherit" };
     const old = { ...agent, origin: "builtin", path: "main.md" };
     expect(AgentSummary.parse(old)).toEqual({ ...old, disabled: false });
   });
 });
 
-test("the record knows fewer words than the machine for how a run ended", () => {
+test("the record has fewer words for the end of a run than the machine", () => {
   expect(RunStatus.options.map((status) => [status, toRecordStatus(status)])).toEqual([
     ["completed", "completed"],
     ["failed", "failed"],

@@ -12,13 +12,13 @@ function keyOf(args: unknown, changes: Partial<ApprovalKey> = {}): ApprovalKey {
 
 const asked = approvalId(keyOf({ command: "rm notes.md" }));
 
-describe("the id of a question", () => {
-  test("never changes: journals and inboxes hold it", () => {
+describe("the id of an approval", () => {
+  test("never changes: journals and inboxes contain it", () => {
     expect(asked).toBe("3ec826b3-8024-84d6-9065-69586cf2b3ec");
     expect(Id.safeParse(asked).success).toBe(true);
   });
 
-  test("is the same in whatever order the arguments were written", () => {
+  test("does not depend on the order of the arguments", () => {
     expect(approvalId(keyOf({ a: 1, b: [{ c: 2, d: 3 }] }))).toBe(approvalId(keyOf({ b: [{ d: 3, c: 2 }], a: 1 })));
   });
 
@@ -31,15 +31,15 @@ describe("the id of a question", () => {
     ["the same call in another step", keyOf({ command: "rm notes.md" }, { step: 2 })],
     ["the whole run", keyOf({ command: "rm notes.md" }, { step: wholeRunStep })],
     ["another run", keyOf({ command: "rm notes.md" }, { run: session })],
-  ])("%s is another question", (_, key) => {
+  ])("%s has another id", (_, key) => {
     expect(approvalId(key)).not.toBe(asked);
   });
 
-  test("is no run's", () => {
+  test("differs from every run id", () => {
     expect(approvalId(keyOf({}))).not.toBe(childRunId({ parentRun: run, step: 1, call: 0, attempt: 1 }));
   });
 
-  test("is shared by no two questions that differ, and by all that do not", () => {
+  test("is the same for equal approvals, and different for others", () => {
     const keys = fc.record({ step: fc.nat(12), call: fc.nat(12), argsHash: fc.constantFrom("0", "1", "11") });
     fc.assert(
       fc.property(keys, keys, (a, b) => {
@@ -50,14 +50,14 @@ describe("the id of a question", () => {
   });
 });
 
-describe("a question", () => {
+describe("an approval", () => {
   const question = { id: asked, tool: "shell", args: { command: "rm" }, risk: "high", reason: "why", path: ["main"] };
 
   test.each([
     ["about a call", question],
     ["about the whole run, which is no tool", { ...question, tool: null, args: null }],
     ["about any arguments that JSON can say", { ...question, args: [1, "a", null, { b: [true] }] }],
-  ])("%s is read as it was asked", (_, input) => {
+  ])("%s is parsed unchanged", (_, input) => {
     expect(Approval.parse(input)).toEqual(input);
   });
 
@@ -66,12 +66,12 @@ describe("a question", () => {
     ["of no known risk", { risk: "extreme" }],
     ["asked by no agent", { path: ["a.b"] }],
     ["with an id that is none", { id: "1" }],
-  ])("%s is none", (_, changes) => {
+  ])("%s is refused", (_, changes) => {
     expect(Approval.safeParse({ ...question, ...changes }).success).toBe(false);
   });
 });
 
-test("an answer reaches no further than one of three words says", () => {
+test("an answer has one of three scopes", () => {
   expect(ApprovalScope.options).toEqual(["once", "run", "rule"]);
 });
 
@@ -93,7 +93,7 @@ describe("a stored rule", () => {
     ["for any", { ...rule, argsHash: null, args: null }],
     ["of any agent", { ...rule, agent: null }],
     ["that denies", { ...rule, decision: "deny" }],
-  ])("%s is read as it was stored", (_, stored) => {
+  ])("%s is parsed unchanged", (_, stored) => {
     expect(ApprovalRule.parse(stored)).toEqual(stored);
   });
 
@@ -102,7 +102,7 @@ describe("a stored rule", () => {
     ["without a word on arguments", { argsHash: undefined }],
     ["without a folder", { workspace: undefined }],
     ["that asks", { decision: "ask" }],
-  ])("%s is none", (_, changes) => {
+  ])("%s is refused", (_, changes) => {
     expect(ApprovalRule.safeParse({ ...rule, ...changes }).success).toBe(false);
   });
 });

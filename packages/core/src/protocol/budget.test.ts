@@ -21,14 +21,14 @@ describe("a budget", () => {
     ["no number", { costUsd: Number.NaN }],
     ["no end", { costUsd: Number.POSITIVE_INFINITY }],
     ["text", { toolCalls: "3" }],
-  ])("%s is none", (_, input) => {
+  ])("%s is refused", (_, input) => {
     expect(Budget.safeParse(input).success).toBe(false);
   });
 });
 
-describe("what a person or a definition says of it", () => {
+describe("a partial budget", () => {
   test.each([[{}], [{ tokens: 1 }], [{ costUsd: 0.5, toolCalls: 0 }], [{ spawns: 0 }]])(
-    "%j stays as it is: what is left out stays left out",
+    "%j stays the same: missing fields stay missing",
     (input) => {
       expect(PartialBudget.parse(input)).toEqual(input);
     },
@@ -45,7 +45,7 @@ describe("what a person or a definition says of it", () => {
   });
 });
 
-test("what was spent says all of it; only the price may be unknown", () => {
+test("usage has every field; only the price may be unknown", () => {
   const spent = { tokens: 1, costUsd: null, toolCalls: 2, spawns: 3 };
   expect(Spent.parse(spent)).toEqual(spent);
   expect(Spent.safeParse({ ...spent, tokens: null }).success).toBe(false);

@@ -10,11 +10,11 @@ const Point = z.object({ x: z.int(), inner: z.object({ names: z.array(z.string()
 const point = { x: 1, inner: { names: ["a", "ü", "😀"] } };
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-test("what was encoded is decoded", () => {
+test("an encoded message is decoded to the same value", () => {
   expect(decode(Point, encode(point), "point")).toEqual(point);
 });
 
-test("any JSON survives the way there and back", () => {
+test("any JSON value survives encoding and decoding", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(decode(z.unknown(), encode(value), "value")).toEqual(JSON.parse(JSON.stringify(value)));
@@ -22,7 +22,7 @@ test("any JSON survives the way there and back", () => {
   );
 });
 
-describe("what does not fit is refused with its place", () => {
+describe("an invalid message is refused with the path of the problem", () => {
   test.each([
     ["nothing", "", 'point is not JSON: ""'],
     ["half", '{"x":', 'point is not JSON: "{\\"x\\":"'],
@@ -39,7 +39,7 @@ describe("what does not fit is refused with its place", () => {
     }
   });
 
-  test("bytes that are no UTF-8", () => {
+  test("bytes that are not UTF-8", () => {
     const run = () => decode(Point, new Uint8Array([0x7b, 0xff, 0x7d]), "point");
     expect(run).toThrow(expect.objectContaining({ code: "INVALID_MESSAGE", message: "point is not UTF-8" }));
   });
@@ -53,7 +53,7 @@ describe("what does not fit is refused with its place", () => {
   });
 });
 
-test("bytes of any kind never do anything but decode or throw INVALID_MESSAGE", () => {
+test("any bytes either decode or throw INVALID_MESSAGE", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       try {
@@ -65,7 +65,7 @@ test("bytes of any kind never do anything but decode or throw INVALID_MESSAGE", 
   );
 });
 
-test("a message that is nested too deeply is refused like any other that does not fit", () => {
+test("a message with too much nesting is refused like any other invalid message", () => {
   const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
   expect(() => decodeText(z.object({ data: z.json() }), `{"data":${deep}}`, "message")).toThrow(
     expect.objectContaining({ code: "INVALID_MESSAGE", message: "message is nested too deeply" }),

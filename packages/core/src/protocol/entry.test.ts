@@ -111,7 +111,7 @@ test("every kind has an example here", () => {
 });
 
 describe.each(bodies.map((body) => [body.kind, body] as const))("%s", (kind, body) => {
-  test("what was sealed is read back, under its own head", () => {
+  test("a sealed entry is opened again, under its own head", () => {
     const sealed = sealEntry(head, body);
     expect(openEntry(sealed.text)).toEqual({ ...body, ...head, hash: sealed.hash });
     expect([sealed.index, entryIsIntact(sealed.text)]).toEqual([3, true]);
@@ -122,25 +122,25 @@ describe.each(bodies.map((body) => [body.kind, body] as const))("%s", (kind, bod
   });
 });
 
-test("a settled child's entry stands in its parent's journal and names the child", () => {
+test("a settled child's entry is in its parent's journal and names the child", () => {
   const entry = openEntry(sealEntry(head, childSettled(1, 0)).text);
   expect(entry.run).toBe(run);
   expect(entry.kind === "child.settled" && entry.response.runId).not.toBe(run);
 });
 
-test("a body cannot pass itself off as another's", () => {
+test("a body with another kind is refused", () => {
   const forged = { ...timerFired("x"), run: "00000000-0000-7000-8000-00000000ffff", index: 99, epoch: 9, hash: "no" };
   const { hash, text } = sealEntry(head, forged);
   expect(openEntry(text)).toMatchObject({ run, index: 3, epoch: 1, hash });
 });
 
-test("the hash covers every byte before it, and the entry before", () => {
+test("the hash covers every byte before it, and the previous entry", () => {
   const sealed = sealEntry(head, timerFired("deadline"));
   expect(sealed.hash).toBe(hashText(`${sealed.text.slice(0, -`,"hash":"${sealed.hash}"}`.length)}}`));
   expect(sealEntry({ ...head, prev: "1".repeat(64) }, timerFired("deadline")).hash).not.toBe(sealed.hash);
 });
 
-describe("what an entry says comes back, whatever it is", () => {
+describe("an entry is read as it was written", () => {
   /** A key that would be a prototype is dropped where a model's reply is read, long before an entry is written. */
   const isPlain = (value: unknown): boolean => !JSON.stringify(value).includes('"__proto__"');
   const error = fc.option(fc.string({ unit: "grapheme" }).map((message) => anError({ message })));
@@ -208,7 +208,7 @@ describe("what an entry says comes back, whatever it is", () => {
     fc.constantFrom(...bodies),
   );
 
-  test("of every kind, with any words in it", () => {
+  test("of every kind, with any text in it", () => {
     fc.assert(
       fc.property(anyBody, (body) => {
         fc.pre(isPlain(body));
@@ -220,7 +220,7 @@ describe("what an entry says comes back, whatever it is", () => {
     );
   });
 
-  test("the question that is read is the one that its id is bound to", () => {
+  test("with the approval that its id belongs to", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const args = JSON.parse(JSON.stringify(value));
@@ -236,7 +236,7 @@ describe("what an entry says comes back, whatever it is", () => {
   });
 });
 
-describe("an entry that was written before", () => {
+describe("an entry of an older version", () => {
   const open = (body: object) => openEntry(sealEntry(head, body as EntryBody).text);
   const without = (body: object, ...names: string[]): object =>
     Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
@@ -255,7 +255,7 @@ describe("an entry that was written before", () => {
     expect(open(body)).toMatchObject(says);
   });
 
-  test("there were budgets: its run has none, and its targets bring nothing along", () => {
+  test("from before budgets: its run has none, and its targets have no additional fields", () => {
     const pin = aSpec({ targets: ["helper"] });
     const [target] = pin.targets;
     const old = {
@@ -265,7 +265,7 @@ describe("an entry that was written before", () => {
     expect(RunSpec.parse(old)).toEqual(pin);
   });
 
-  test("grants were layers: what was granted is its one layer", () => {
+  test("from before layers: its grant is one layer", () => {
     const request = { ...without(aRequest(), "layers"), grant: { tools: ["read"], agents: [], writes: [] } };
     const entry = open({ kind: "run.opened", request, pin: aSpec() });
     expect(entry).toMatchObject({ request: { layers: [{ tools: ["read"], agents: [] }] } });
@@ -292,8 +292,8 @@ describe("an entry is refused", () => {
   });
 });
 
-describe("tampering", () => {
-  test("a change of any one byte is seen", () => {
+describe("tampering is detected:", () => {
+  test("a change of any byte", () => {
     const encoder = new TextEncoder();
     fc.assert(
       fc.property(fc.constantFrom(...bodies), fc.nat(), fc.integer({ min: 1, max: 255 }), (body, where, flip) => {
@@ -306,20 +306,20 @@ describe("tampering", () => {
     );
   });
 
-  test("so is anything cut off, put in or left", () => {
+  test("a truncation, an insertion or an omission", () => {
     const { text } = sealEntry(head, timerFired("deadline"));
     for (const other of [text.slice(1), text.slice(0, -1), `${text} `, ` ${text}`, "", "{}", text + text]) {
       expect(entryIsIntact(other)).toBe(false);
     }
   });
 
-  test("no text that was not sealed passes, and none throws", () => {
+  test("no unsealed text is accepted, and none throws", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !entryIsIntact(text)));
   });
 });
 
 describe("hostile content", () => {
-  test("keys such as __proto__ change no prototype and break no hash", () => {
+  test("keys such as __proto__ change no prototype and keep the hash valid", () => {
     const args = JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}},"path":"a"}');
     const sealed = sealEntry(head, reply(1, "", [aToolCall("read", args)]));
     expect(entryIsIntact(sealed.text)).toBe(true);
@@ -330,7 +330,7 @@ describe("hostile content", () => {
     expect(({} as { admin?: unknown }).admin).toBeUndefined();
   });
 
-  test("half characters are kept out of the hash's way", () => {
+  test("lone surrogates are replaced before the hash", () => {
     const sealed = sealEntry(head, toolFinished(1, 0, "\ud83d"));
     expect(entryIsIntact(sealed.text)).toBe(true);
     expect(openEntry(sealed.text)).toMatchObject({ outcome: { output: "\ud83d" } });

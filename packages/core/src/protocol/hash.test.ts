@@ -18,7 +18,7 @@ describe("canonical JSON", () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
-  test("equal values have equal text, whatever order they were built in", () => {
+  test("equal values have equal text, in any order of their keys", () => {
     const shuffled = (value: unknown, from: () => number): unknown => {
       if (Array.isArray(value)) return value.map((item) => shuffled(item, from));
       if (value === null || typeof value !== "object") return value;

@@ -6,11 +6,11 @@ import { childRunId, derivedId, Id, Token } from "./ids.ts";
 const parentRun = "00000000-0000-7000-8000-000000000001";
 const key = { parentRun, step: 1, call: 0, attempt: 1 };
 
-test("a child's id never changes: journals hold it", () => {
+test("a child's id never changes: journals contain it", () => {
   expect(childRunId(key)).toBe("36af1be3-a861-8b9a-ad9f-857353b2a7aa");
 });
 
-test("the first of a batch has the id that a child alone has: journals without batches stay true", () => {
+test("the first of a batch has the id of a single child: journals without batches stay valid", () => {
   expect(childRunId({ ...key, item: 0 })).toBe("36af1be3-a861-8b9a-ad9f-857353b2a7aa");
   expect(childRunId({ ...key, item: 1 })).toBe("147248cb-c2ca-815a-adf0-40df706fbc30");
 });
@@ -59,6 +59,6 @@ test("a derived id is a UUIDv8 of its text alone", () => {
   );
 });
 
-test.each(["", "a.b", "a b", "*", ">", "ü", "a\n", "x".repeat(129)])("%j is no token", (text) => {
+test.each(["", "a.b", "a b", "*", ">", "ü", "a\n", "x".repeat(129)])("%j is not a token", (text) => {
   expect(Token.safeParse(text).success).toBe(false);
 });

@@ -24,16 +24,16 @@ test("every kind has an example here", () => {
   expect(items.map(({ kind }) => kind)).toEqual(kinds);
 });
 
-test.each(items.map((item) => [item.kind, item] as const))("%s is read as it was said", (_, item) => {
+test.each(items.map((item) => [item.kind, item] as const))("%s is parsed unchanged", (_, item) => {
   expect(decode(InboxItem, encode(item), "inbox item")).toEqual(item);
 });
 
-test("an answer that does not say how far it reaches is for this call alone", () => {
+test("an answer without a scope is for this call alone", () => {
   const { scope: _scope, reason: _reason, ...input } = answered as InboxItem & { kind: "approval.answered" };
   expect(InboxItem.parse(input)).toEqual({ ...input, scope: "once", reason: null });
 });
 
-describe("a wish is refused", () => {
+describe("a command is refused", () => {
   test.each([
     ["an answer to nothing", { ...answered, approval: undefined }],
     ["an answer that does not say yes or no", { ...answered, approved: undefined }],

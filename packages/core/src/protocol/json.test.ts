@@ -16,6 +16,6 @@ test.for([
   { what: "a date", value: { a: [new Date(0)] } },
   { what: "a bigint", value: 1n },
   { what: "an absent value", value: { a: undefined } },
-])("$what is none", ({ value }) => {
+])("$what is not JSON", ({ value }) => {
   expect([Json.safeParse(value).success, JsonObject.safeParse(value).success]).toEqual([false, false]);
 });

@@ -7,7 +7,7 @@ import { RunRequest } from "./request.ts";
 
 const defaults = Limits.parse({});
 
-test("the defaults are those of the documents", () => {
+test("the defaults are the documented ones", () => {
   expect(defaults).toEqual({
     maxIterations: 20,
     maxToolCalls: 100,
@@ -23,12 +23,12 @@ test("the defaults are those of the documents", () => {
   });
 });
 
-describe("a cap that is left out stays left out", () => {
+describe("a missing cap stays missing", () => {
   test.each([[{}], [{ maxDepth: 2 }], [{ maxTokens: null }]])("%j", (limits) => {
     expect(PartialLimits.parse(limits)).toEqual(limits);
   });
 
-  test("in a request, so that a parent does not tighten what it does not name", () => {
+  test("in a request, so that a parent does not tighten unnamed limits", () => {
     const limits = { maxDepth: 3 };
     expect(RunRequest.parse(aRequest({ limits })).limits).toEqual(limits);
   });
@@ -49,7 +49,7 @@ test.each([
   ["words without a cap", { maxOutputTokens: null }],
   ["no child at all", { maxChildren: 0 }],
   ["children without a cap", { maxChildren: null }],
-])("%s is no cap", (_, limits) => {
+])("%s is not a cap", (_, limits) => {
   expect(PartialLimits.safeParse(limits).success).toBe(false);
 });
 
@@ -69,7 +69,7 @@ describe("tighten", () => {
     expect(tighten(defaults, by)).toEqual({ ...defaults, ...changed });
   });
 
-  test("is never looser, in any field, and leaves both as they were", () => {
+  test("is never looser, in any field, and does not change its arguments", () => {
     const cap = fc.option(fc.oneof(fc.integer({ min: 1, max: 1_000_000 }), fc.double()));
     const names = Object.keys(defaults) as (keyof Limits)[];
     const anyCaps = fc.record(Object.fromEntries(names.map((name) => [name, cap])), { requiredKeys: [] });

@@ -20,16 +20,16 @@ const least = {
   workspace: { id: "w1", path: "/w" },
 };
 
-test("what is not said has a default, and none that lets a run do more than it was told", () => {
+test("missing fields have defaults, and none of them extends a run's permissions", () => {
   expect(RunRequest.parse(least)).toEqual(aRequest());
 });
 
-test("a child alone is the first of its batch", () => {
+test("a single child is the first of its batch", () => {
   const parent = { run: session, agent: "main", step: 1, call: 0 };
   expect(RunRequest.parse({ ...least, parent }).parent).toEqual({ ...parent, item: 0 });
 });
 
-test("a request with everything comes through as it was sent", () => {
+test("a request with every field is decoded unchanged", () => {
   const request = aRequest({
     parent: { run: session, agent: "main", step: 2, call: 1, item: 3 },
     depth: 1,
@@ -78,14 +78,14 @@ describe("the layers of a grant", () => {
     expect(RunRequest.safeParse(request).error?.issues.map(({ path }) => path)).toEqual([["layers"]]);
   });
 
-  test("of a request from before there were any are what it was granted, and not a bit more", () => {
+  test("of a request from before layers are its grant, and no more", () => {
     const read = RunRequest.parse({ ...withoutLayers, grant: { tools: ["read"], agents: [], writes: [] } });
     expect(read.layers).toEqual([
       { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: [], denyAgents: [], writes: null },
     ]);
   });
 
-  test("restrict nothing that they do not name", () => {
+  test("do not restrict unnamed tools", () => {
     expect(GrantLayer.parse({ from: "session", kind: "session" })).toEqual({
       from: "session",
       kind: "session",
@@ -97,7 +97,7 @@ describe("the layers of a grant", () => {
     });
   });
 
-  test("keep an empty list, which grants nothing, apart from none, which is no restriction", () => {
+  test("keep an empty list, which grants nothing, apart from a missing list, which is not a restriction", () => {
     const layer = GrantLayer.parse({ from: "session", kind: "session", tools: [], agents: [] });
     expect([layer.tools, layer.agents]).toEqual([[], []]);
   });
@@ -123,6 +123,6 @@ test.each([
   ["a budget below nothing", { budget: { tokens: -1 } }],
   ["a temperature that no model has", { temperature: 3 }],
   ["a way of passing context that there is not", { contextMode: "half" }],
-])("%s is no request", (_, changes) => {
+])("%s is refused", (_, changes) => {
   expect(RunRequest.safeParse({ ...least, ...changes }).success).toBe(false);
 });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { anError, aResponse } from "../machines/fixtures.test-helper.ts";
 import { RunResponse, toDelegationResult } from "./response.ts";
 
-describe("what a parent's model reads of a child", () => {
-  test("a success: the words of the delegation tool, and no more", () => {
+describe("the result of a child for its parent's model", () => {
+  test("a success has the fields of the delegation tool, and no others", () => {
     const response = aResponse({
       summary: "found",
       details: "found it",
@@ -29,7 +29,7 @@ describe("what a parent's model reads of a child", () => {
     });
   });
 
-  test("a failure says what went wrong, in the same words", () => {
+  test("a failure has its error, in the same format", () => {
     const error = anError({ type: "rate_limit", message: "slow down", retryAfterMs: 500 });
     expect(toDelegationResult(aResponse({ error, bailoutReason: "timeout" }))).toMatchObject({
       status: "failed",
@@ -45,22 +45,22 @@ describe("what a parent's model reads of a child", () => {
   });
 });
 
-test("a summary over 500 characters is no response", () => {
+test("a summary over 500 characters is refused", () => {
   expect(RunResponse.safeParse(aResponse({ summary: "x".repeat(500) })).success).toBe(true);
   expect(RunResponse.safeParse(aResponse({ summary: "x".repeat(501) })).success).toBe(false);
 });
 
-describe("a response of a run that knew of no budgets", () => {
+describe("a response from before budgets", () => {
   const { charged: _charged, waitedMs: _waitedMs, ...metrics } = aResponse().metrics;
   const read = RunResponse.parse({ ...aResponse(), metrics });
 
-  test("charges nothing, and has not waited", () => {
+  test("has no charge and no wait", () => {
     expect(read.metrics.charged).toEqual({ tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 });
     expect(read.metrics.waitedMs).toBe(0);
   });
 });
 
-test("a run may end because it goes in circles", () => {
+test("loop_detected is a valid end of a run", () => {
   expect(RunResponse.parse(aResponse({ bailoutReason: "repeated_calls" })).bailoutReason).toBe("repeated_calls");
 });
 
@@ -68,10 +68,10 @@ test.each([
   ["a negative number of tokens", { tokens: -1 }],
   ["half a run", { spawns: 0.5 }],
   ["a refund", { costUsd: -0.01 }],
-])("%s cannot be charged", (_, charged) => {
+])("%s is not a valid charge", (_, charged) => {
   expect(RunResponse.safeParse(aResponse({ charged })).success).toBe(false);
 });
 
-test("an unknown price is charged as unknown, not as nothing", () => {
+test("an unknown price is charged as unknown, not as zero", () => {
   expect(RunResponse.parse(aResponse({ charged: { costUsd: null } })).metrics.charged.costUsd).toBeNull();
 });

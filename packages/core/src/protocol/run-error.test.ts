@@ -13,7 +13,7 @@ test.each([
   expect(toRunError(thrown, "tool_error", "read")).toMatchObject(error);
 });
 
-test("a failure of another copy of this package is known by its shape", () => {
+test("a failure of another copy of this package is recognised by its shape", () => {
   const foreign = { runError: { type: "auth", message: "no key", recoverable: false } };
   expect(toRunError(foreign, "model")).toEqual({
     type: "auth",

@@ -42,7 +42,7 @@ test.each(examples)("%s", (subject, parsed) => {
   expect(subjects.parse(subject)).toEqual(parsed);
 });
 
-test("wildcards hear what they name and nothing else", () => {
+test("wildcards match only their own subjects", () => {
   const matched = (pattern: string): string[] =>
     examples.filter(([subject]) => subjectMatches(pattern, subject)).map(([, { kind }]) => kind);
   expect(Object.keys(subjects.all).sort()).toEqual([
@@ -73,7 +73,7 @@ test("wildcards hear what they name and nothing else", () => {
   expect(matched(subjects.all.host)).toEqual(["host"]);
 });
 
-test("namespaces do not hear each other", () => {
+test("namespaces are separate", () => {
   const other = createSubjects("other");
   expect(other.settled("r1")).toBe("other.settled.r1");
   expect(subjects.parse(other.settled("r1"))).toBeNull();
@@ -112,7 +112,7 @@ describe("hostile tokens are refused", () => {
     "troupe.constructor.a",
     "troupe.nope.a",
     "x.settled.a",
-  ])("%j is no subject of ours", (subject) => {
+  ])("%j is not a troupe subject", (subject) => {
     expect(subjects.parse(subject)).toBeNull();
   });
 });
@@ -147,7 +147,7 @@ describe("patterns match as in NATS", () => {
   });
 });
 
-describe("laws", () => {
+describe("properties", () => {
   const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,128}$/);
   const anyParsed: fc.Arbitrary<ParsedSubject> = fc.oneof(
     fc.record({ kind: fc.constant("task" as const), locality: token, agent: token, run: token }),
@@ -157,7 +157,7 @@ describe("laws", () => {
     fc.record({ kind: fc.constantFrom("control" as const, "host" as const), host: token }),
   );
 
-  test("what was built is read back", () => {
+  test("a built subject is parsed to the same parts", () => {
     fc.assert(
       fc.property(token, anyParsed, (namespace, parsed) => {
         const from = createSubjects(namespace);
@@ -166,7 +166,7 @@ describe("laws", () => {
     );
   });
 
-  test("whatever is not a token is refused", () => {
+  test("any text that is not a token is refused", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         fc.pre(!/^[A-Za-z0-9_-]{1,128}$/.test(text));

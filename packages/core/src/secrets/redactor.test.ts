@@ -10,7 +10,7 @@ const mark = "[redacted: SHOP_KEY]";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-describe("a value is found", () => {
+describe("a secret is found", () => {
   it.each<[string, string, string]>([
     ["as it is", `key=${value};`, `key=${mark};`],
     ["twice", `${value}${value}`, `${mark}${mark}`],
@@ -27,7 +27,7 @@ describe("a value is found", () => {
     expect(redactor.text(text)).toBe(expected);
   });
 
-  it.each([0, 1, 2, 3, 4])("in base64 after %i other bytes, of either alphabet, padded or not", (before) => {
+  it.each([0, 1, 2, 3, 4])("in base64 after %i other bytes, of either alphabet, with or without padding", (before) => {
     for (const encoding of ["base64", "base64url"] as const) {
       for (const after of ["", "x", "xy"]) {
         const text = Buffer.from(`${"u".repeat(before)}${value}${after}`).toString(encoding);
@@ -39,11 +39,11 @@ describe("a value is found", () => {
     }
   });
 
-  it("as the password of a user", () => {
+  it("as the password of a user in a URL", () => {
     expect(redactor.text(`Basic ${base64(`user:${value}`)}`)).toContain(mark);
   });
 
-  it.each(["\n", "\r\n", "\\n", "\\r\\n"])("in base64 that is broken into lines by %j, wherever", (lineBreak) => {
+  it.each(["\n", "\r\n", "\\n", "\\r\\n"])("in base64 with line breaks by %j, at any position", (lineBreak) => {
     const long = createRedactor({ values: named(`${"k3y-".repeat(40)}end`) });
     const whole = base64(`${"k3y-".repeat(40)}end`);
     for (const width of [64, 76]) {
@@ -58,41 +58,41 @@ describe("a value is found", () => {
   });
 });
 
-it("the longest of those that begin at one place is taken, under its own name", () => {
+it("of several secrets at one position, the longest is replaced, with its own name", () => {
   const both = createRedactor({ values: named("abcdefgh", "abcdefghijkl") });
   expect(both.text("abcdefghijkl abcdefgh")).toBe("[redacted: KEY_1] [redacted: KEY_0]");
 });
 
-it("values that would be found everywhere are left out", () => {
+it("values that are too common are ignored", () => {
   const short = createRedactor({ values: named("1234567", "redacted") });
   expect(short.text("1234567 was redacted")).toBe("1234567 was redacted");
 });
 
-it("a name that would break a mark is made harmless", () => {
+it("a name that would break a mark is cleaned", () => {
   const odd = createRedactor({ values: [{ name: "a]b\n[c", value: "abcdefgh" }] });
   expect(odd.text("abcdefgh")).toBe("[redacted: a_b__c]");
 });
 
-describe("json", () => {
-  it("reaches every string and every key, and leaves everything else", () => {
+describe("redaction of JSON", () => {
+  it("reaches every string and every key, and keeps the rest", () => {
     const date = new Date(0);
     const given = { a: [1, null, { [value]: `x${value}` }], b: true, c: date, d: undefined };
     expect(redactor.json(given)).toEqual({ a: [1, null, { [mark]: `x${mark}` }], b: true, c: date, d: undefined });
     expect(redactor.json(given).c).toBe(date);
   });
 
-  it("gives back the same value where there is nothing, and the same parts where there is something", () => {
+  it("returns the same object without secrets, and the same parts with some", () => {
     const clean = { b: [1, "two"], n: Number.NaN };
     expect(redactor.json(clean)).toBe(clean);
     expect(redactor.json({ clean, value }).clean).toBe(clean);
   });
 
-  it("loses no field where two keys are one secret", () => {
+  it("keeps both fields if two keys contain the same secret", () => {
     const given = { [value]: 1, [base64(value)]: 2, [Buffer.from(value).toString("hex")]: 3 };
     expect(Object.values(redactor.json(given))).toEqual([1, 2, 3]);
   });
 
-  it("takes __proto__ for a name like others", () => {
+  it("treats __proto__ as an ordinary name", () => {
     const made = redactor.json(JSON.parse(`{"__proto__":{"polluted":"${"s3cr3t"}"},"x":${JSON.stringify(value)}}`));
     expect(Object.keys(made)).toEqual(["__proto__", "x"]);
     expect(made.polluted).toBeUndefined();
@@ -154,7 +154,7 @@ function inPieces(text: string, places: readonly number[]): string[] {
 
 const runs = { numRuns: Number(process.env.SECRETS_RUNS ?? 2_000) };
 
-test("in pieces a text comes out as the whole does, wherever it is cut", () => {
+test("a streamed text is redacted like the whole text, with any split", () => {
   fc.assert(
     fc.property(told, cuts, ({ values, text }, places) => {
       const all = createRedactor({ values: named(...values) });
@@ -166,7 +166,7 @@ test("in pieces a text comes out as the whole does, wherever it is cut", () => {
   );
 });
 
-test("character by character as well", () => {
+test("a text is redacted the same when it is streamed by characters", () => {
   fc.assert(
     fc.property(told, ({ values, text }) => {
       const all = createRedactor({ values: named(...values) });
@@ -178,7 +178,7 @@ test("character by character as well", () => {
   );
 });
 
-test("what has been redacted once stays as it is", () => {
+test("redaction is idempotent", () => {
   fc.assert(
     fc.property(told, ({ values, text }) => {
       const all = createRedactor({ values: named(...values) });
@@ -189,7 +189,7 @@ test("what has been redacted once stays as it is", () => {
   );
 });
 
-test("no value comes through, in whatever form and at whatever split", () => {
+test("no secret passes, in any encoding and with any split", () => {
   const plain = fc.stringMatching(/^[A-Za-z0-9+/=_!"\\ é-]{8,40}$/);
   fc.assert(
     fc.property(plain, anyText, anyText, cuts, (secret, before, after, places) => {
@@ -206,7 +206,7 @@ test("no value comes through, in whatever form and at whatever split", () => {
   );
 });
 
-test("json keeps the structure of anything, and the quick look misses nothing that it finds", () => {
+test("redaction keeps the structure of any JSON, and the quick check misses no secret", () => {
   const shapeOf = (json: unknown): unknown => {
     if (Array.isArray(json)) return json.map(shapeOf);
     return typeof json === "object" && json !== null ? Object.values(json).map(shapeOf) : typeof json;

@@ -9,7 +9,7 @@ const jwt = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${letters.slice(0,
 const pem = `-----BEGIN RSA PRIVATE KEY-----\n${letters.slice(0, 64)}\n${letters.slice(64, 90)}==\n-----END RSA PRIVATE KEY-----`;
 const encrypted = pem.replace("\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C\n\n");
 
-describe("what looks like a secret is found", () => {
+describe("text in the shape of a secret is found", () => {
   it.each<[string, string]>([
     [`sk-ant-api03-${letters.slice(0, 40)}-_${letters.slice(40, 60)}`, "API key"],
     [`sk-proj-${letters.slice(0, 60)}`, "API key"],
@@ -64,14 +64,14 @@ describe("what looks like a secret is found", () => {
     expect(redactor.mayBeIn(JSON.stringify({ text }))).toBe(true);
   });
 
-  it("a private key that was cut off too, and nothing of the prose after it", () => {
+  it("a truncated private key too, but not the prose after it", () => {
     const cut = pem.slice(0, 80);
     expect(redactor.text(`${cut}"; the rest is gone`)).toBe('[redacted: private key]"; the rest is gone');
     expect(redactor.text("it begins with -----BEGIN PRIVATE KEY----- and goes on")).toContain("and goes on");
   });
 });
 
-describe("what is none stays, byte for byte:", () => {
+describe("other text stays, byte for byte:", () => {
   it.each<[string, string]>([
     ["a uuid", "0198a000-0000-7000-8000-00000000000a"],
     ["hashes", `${createHash("sha256").update("x").digest("hex")} ${createHash("sha1").update("x").digest("hex")}`],
@@ -120,7 +120,7 @@ const hostile: [string, string][] = [
 ];
 
 /** Ten megabytes of each take some tenths of a second; were the work quadratic in one of them, it would take hours. */
-test.each(hostile)("%j, over and over, does not keep anybody waiting", (_, piece) => {
+test.each(hostile)("%j, repeated many times, takes little time", (_, piece) => {
   const all = createRedactor({ values: [{ name: "K", value: "k3y-0123456789-0123456789" }] });
   const text = piece.repeat(10_000_000 / piece.length);
   expect(all.text(text).length).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ describe("a delay on the system clock", () => {
     vi.useRealTimers();
   });
 
-  test("may be longer than the 24.8 days that a timer can hold", () => {
+  test("may be longer than the 24.8 days of a JavaScript timer", () => {
     const fired = vi.fn();
     const timers = vi.spyOn(globalThis, "setTimeout");
     systemClock().after(60 * dayMs, fired);
@@ -26,7 +26,7 @@ describe("a delay on the system clock", () => {
     expect(fired).toHaveBeenCalledOnce();
   });
 
-  test("can be cancelled when a part of it is over", () => {
+  test("can be cancelled after a part of it", () => {
     const fired = vi.fn();
     const cancel = systemClock().after(60 * dayMs, fired);
 
@@ -38,7 +38,7 @@ describe("a delay on the system clock", () => {
   });
 });
 
-test("system ids are ids, and sort in the order they were made", () => {
+test("system ids are valid ids, and sort in the order of their creation", () => {
   const ids = systemIds();
   const made = Array.from({ length: 1000 }, () => ids.next());
 

@@ -64,14 +64,14 @@ describe("the sections of an answer", () => {
     expect(sectionsOf(text).findings).toEqual(findings);
   });
 
-  test.each(["None", "none.", "No", "nothing", "N/A", "-", "—"])("%j is nothing to list", (word) => {
+  test.each(["None", "none.", "No", "nothing", "N/A", "-", "—"])("%j is an empty list", (word) => {
     expect(sectionsOf(`## Warnings\n${word}\n\n## Suggestions\n- ${word}`)).toMatchObject({
       warnings: [],
       suggestions: [],
     });
   });
 
-  test("are no more than anybody reads", () => {
+  test("are limited in number and length", () => {
     const text = `## Findings\n${Array.from({ length: 150 }, (_, i) => `- ${i}`).join("\n")}`;
     expect(sectionsOf(text).findings).toHaveLength(100);
   });
@@ -106,7 +106,7 @@ describe("the response", () => {
     });
   });
 
-  test("adds the warnings of the answer to those of the runtime, each once", () => {
+  test("adds the warnings of the answer to those of the runtime, without duplicates", () => {
     const d = drive();
     d.feed(reply(1, "## Warnings\n- careful\n- careful", [], { stopReason: "max_tokens" }));
     expect(d.response().warnings).toEqual([expect.stringContaining("cut off"), "careful"]);
@@ -125,13 +125,13 @@ describe("the response", () => {
     expect(d.effect("verify").response).toMatchObject({ status: "completed", data: { bugs: 2 } });
   });
 
-  test("has none where the answer is not JSON: that is for the check to say", () => {
+  test("has no output if the answer is not JSON: the check reports that", () => {
     const d = drive({}, { outputSchema: schema });
     d.feed(reply(1, "I could not"));
     expect(d.effect("verify").response.data).toBeNull();
   });
 
-  test("has none without a schema", () => {
+  test("has no output without a schema", () => {
     const d = drive();
     d.feed(reply(1, '{"bugs": 2}'));
     expect(d.response().data).toBeNull();

@@ -43,22 +43,22 @@ function approvedOf(d: MachineDriver, call: number): boolean | undefined {
   return tool?.kind === "callTool" ? tool.approved : undefined;
 }
 
-describe("a call that is asked about", () => {
-  test("waits, and the others of its turn go on", () => {
+describe("a call that needs an approval", () => {
+  test("waits while the other calls of its turn continue", () => {
     const d = waiting();
     expect(d.pendingKeys()).toEqual(["tool/1/2"]);
     expect(d.on(toolFinished(1, 2, "x"))).toEqual({ state: "execute.act.working", started: [], stopped: [] });
     expect(d.pending()).toEqual([]);
   });
 
-  test("gives its place to one that queues", () => {
+  test("frees its slot for a queued call", () => {
     const d = drive({ limits: { maxParallelTools: 1 } });
     d.feed(reply(1, "", [shell("a"), shell("b")]));
     d.look();
     expect(d.on(question(0)).started).toEqual(["tool/1/1"]);
   });
 
-  test("is made once it is allowed, and says so", () => {
+  test("runs after an allowance, which marks the call as approved", () => {
     const d = waiting();
     expect(d.on(answered(idOf(1), true)).started).toEqual(["tool/1/1"]);
     expect([approvedOf(d, 1), approvedOf(d, 2)]).toEqual([true, false]);
@@ -69,7 +69,7 @@ describe("a call that is asked about", () => {
     expect(results(d).map(([text]) => text)).toEqual(["done as well", "done", "x"]);
   });
 
-  test("and allowed while it is paused, is made after the resume", () => {
+  test("runs after the resume if it was allowed during a pause", () => {
     const d = waiting();
     d.feed(commanded({ kind: "run.paused" }));
     expect(d.on(answered(idOf(0), true)).started).toEqual([]);
@@ -79,7 +79,7 @@ describe("a call that is asked about", () => {
   test.each([
     [null, "denied by ada"],
     ["not on a Friday", "denied by ada: not on a Friday"],
-  ])("and denied (%j), is a result that the model reads", (reason, message) => {
+  ])("becomes a result for the model if it is denied (%j)", (reason, message) => {
     const d = waiting();
     d.feed(answered(idOf(0), false, { reason }));
     d.feed(answered(idOf(1), false, { reason }));
@@ -89,20 +89,20 @@ describe("a call that is asked about", () => {
   });
 });
 
-describe("how far a yes reaches", () => {
-  test("once: this call, and no other", () => {
+describe("the scope of an allowance", () => {
+  test("once: covers this call and no other", () => {
     const d = waiting();
     expect(d.on(answered(idOf(0), true, { scope: "once" })).started).toEqual(["tool/1/0"]);
     expect(d.context().allowedTools).toEqual([]);
   });
 
-  test("rule: this call; the rule itself is its machine's to keep", () => {
+  test("rule: covers this call; the machine of the call stores the rule", () => {
     const d = waiting();
     expect(d.on(answered(idOf(0), true, { scope: "rule" })).started).toEqual(["tool/1/0"]);
     expect(d.context().allowedTools).toEqual([]);
   });
 
-  test("run: this tool for the rest of the run, also where it waits already", () => {
+  test("run: covers this tool for the rest of the run, with its waiting calls", () => {
     const d = waiting();
     expect(d.on(answered(idOf(0), true, { scope: "run" })).started).toEqual(["timer/deadline", "tool/1/0", "tool/1/1"]);
     for (const call of [0, 1, 2]) d.feed(toolFinished(1, call, "x"));
@@ -110,7 +110,7 @@ describe("how far a yes reaches", () => {
     expect([approvedOf(d, 0), approvedOf(d, 1)]).toEqual([true, false]);
   });
 
-  test("run: not another tool that waits", () => {
+  test("run: does not cover the waiting calls of another tool", () => {
     const d = drive();
     d.feed(reply(1, "", [shell("a"), aToolCall("write")]));
     d.feed(question(0));
@@ -120,14 +120,14 @@ describe("how far a yes reaches", () => {
     expect(d.context().calls[1]).toMatchObject({ phase: "waiting" });
   });
 
-  test("a no to one call allows and denies no other", () => {
+  test("of a denial is one call", () => {
     const d = waiting();
     d.feed(answered(idOf(0), false, { scope: "run" }));
     expect(d.context().calls.map(({ phase }) => phase)).toEqual(["settled", "waiting", "running"]);
   });
 });
 
-describe("what changes nothing", () => {
+describe("is ignored:", () => {
   const otherQuestion = "00000000-0000-8000-8000-00000000cccc";
   test.each([
     ["a yes to another question", answered(otherQuestion, true)],
@@ -157,7 +157,7 @@ describe("what changes nothing", () => {
     expect(d.context().calls).toEqual(calls);
   });
 
-  test("an answer that comes when the run is past it", () => {
+  test("an answer after its question is closed", () => {
     const d = drive();
     d.feed(reply(1, "", [shell("a")]));
     d.feed(toolFinished(1, 0, "x"));
@@ -165,8 +165,8 @@ describe("what changes nothing", () => {
   });
 });
 
-describe("time", () => {
-  test("stands still until the last question is answered", () => {
+describe("the clock", () => {
+  test("stops until the last question is answered", () => {
     const d = waiting();
     d.feed(answered(idOf(0), true), openedAt + 1_000_000);
     expect(d.pendingKeys()).not.toContain("timer/deadline");
@@ -175,13 +175,13 @@ describe("time", () => {
     expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 2_000_000 });
   });
 
-  test("of a tool that runs meanwhile counts for nothing either", () => {
+  test("does not count a tool that runs during the wait", () => {
     const d = waiting();
     d.feed(toolFinished(1, 2, "x"), openedAt + 900_000);
     expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: null });
   });
 
-  test("a child that is asked afterwards gets all that was left when the question came", () => {
+  test("leaves a child that starts after the answer all the time from before the question", () => {
     const d = drive({ limits: { maxDurationMs: 60_000 } });
     d.feed(reply(1, "", [shell("a")]), openedAt + 1_000);
     d.feed(question(0), openedAt + 5_000);
@@ -191,14 +191,14 @@ describe("time", () => {
   });
 });
 
-test("a pause that ends while it waits does not start the clock", () => {
+test("is not started by the end of a pause while the run waits", () => {
   const d = waiting();
   d.feed(commanded({ kind: "run.paused" }), openedAt + 3_000);
   d.feed(commanded({ kind: "run.resumed" }), openedAt + 4_000);
   expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: null });
 });
 
-test("parked and taken up by another host, it waits on, and works on once it is answered", () => {
+test("a run that was parked and resumed on another host keeps waiting, and continues after the answer", () => {
   const d = waiting();
   d.feed(toolFinished(1, 2, "x"));
   d.feed(parked, openedAt + 3_000);

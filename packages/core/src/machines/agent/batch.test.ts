@@ -39,7 +39,7 @@ const abc = [{ name: "a" }, { name: "b" }, { name: "c" }];
 const chain = [{ name: "a" }, { name: "b", after: ["a"] }, { name: "c", after: ["b"] }];
 
 describe("a batch", () => {
-  test("is written down before any of it starts: who is asked for what, in which order", () => {
+  test("is journaled before any task starts: each agent, task and the order", () => {
     const d = drive();
     d.feed(reply(1, "", [delegateTo("writer"), aBatch([{ name: "a" }, { name: "b", after: ["a"], context: "full" }])]));
     const planned = d.facts.find(({ type }) => type === "calls.planned");
@@ -56,7 +56,7 @@ describe("a batch", () => {
     });
   });
 
-  test("is answered once all have ended, in the order in which they were asked for", () => {
+  test("has its result when all tasks have ended, in the order of the tasks", () => {
     const d = asking(abc);
     d.feed(settled(2, { summary: "third" }));
     d.feed(settled(0, { summary: "first" }));
@@ -76,20 +76,20 @@ describe("a batch", () => {
     });
   });
 
-  test("of one task is a list of one; a task without a name has its place as one", () => {
+  test("of one task has a list of one result; a task without a name is named by its position", () => {
     const d = asking([{}]);
     d.feed(settled(0));
     expect(answer(d).results).toMatchObject([{ name: "1", agent: "helper", run_id: expect.any(String) }]);
   });
 
-  test("shares its run's slots with the other calls of the turn", () => {
+  test("shares the slots of its run with the other calls of the turn", () => {
     const d = drive({ limits: { maxConcurrent: 3 } });
     d.look();
     expect(d.on(reply(1, "", [aBatch(abc), delegateTo("writer")])).started).toEqual(["plan/1", key(0), key(1), key(2)]);
     expect(d.on(settled(1)).started).toEqual(["child/1/1/0/1"]);
   });
 
-  test("leaves nothing behind", () => {
+  test("leaves no actor behind", () => {
     const d = asking(abc);
     for (const item of [0, 1, 2]) d.feed(settled(item));
     expect(d.context()).toMatchObject({ batches: {}, children: {}, readyTasks: [] });
@@ -97,8 +97,8 @@ describe("a batch", () => {
   });
 });
 
-describe("a task that waits for others", () => {
-  test("is asked when they have ended, and is given their results", () => {
+describe("a task that depends on others", () => {
+  test("starts when they have ended, and gets their results", () => {
     const d = asking([{ name: "a" }, { name: "b" }, { name: "c", after: ["a", "b"] }]);
     expect(d.pendingKeys()).toEqual([key(0), key(1), "timer/deadline"]);
     d.feed(settled(1, { details: "B it is" }));
@@ -111,7 +111,7 @@ describe("a task that waits for others", () => {
     ]);
   });
 
-  test("is given them again when it is tried again", () => {
+  test("gets their results again when it is retried", () => {
     const d = asking(chain);
     d.feed(settled(0, { details: "A it is" }));
     d.feed(settled(1, network));
@@ -119,7 +119,7 @@ describe("a task that waits for others", () => {
     expect(d.effect("runChild").request).toMatchObject({ attempt: 2, context: expect.stringContaining("A it is") });
   });
 
-  test("is not asked when one of them failed, nor are those that wait for it: each settles as not run", () => {
+  test("is dropped when a dependency fails, and so are the tasks that depend on it: each settles as not run", () => {
     const d = asking(chain);
     expect(d.on(settled(0, permanent)).started).toEqual([key(1)]);
     expect(d.settleDropped()).toEqual([key(1)]);
@@ -136,7 +136,7 @@ describe("a task that waits for others", () => {
     expect(d.context().usage.charged.spawns).toBe(1);
   });
 
-  test("waits for the last attempt of one that is tried again", () => {
+  test("waits for the last attempt of a retried dependency", () => {
     const d = asking(chain);
     d.feed(settled(0, network));
     expect(d.on(timerFired("retry/1/0/0/1")).started).toEqual([key(0, 2)]);
@@ -147,7 +147,7 @@ describe("a task that waits for others", () => {
 describe("its policy", () => {
   const two = { limits: { maxConcurrent: 2 } };
 
-  test("any: the first success stops what runs and drops what queues; whatever they answer is told", () => {
+  test("any: the first success stops running tasks and drops queued tasks; their responses are still reported", () => {
     const d = asking(abc, { policy: "any" }, two);
     expect(d.on(settled(0)).started).toEqual([key(2), "cancel-child/1/0/1/1"]);
     expect(d.effect("cancelChild").reason).toBe("no longer needed: enough of its siblings have succeeded");
@@ -160,14 +160,14 @@ describe("its policy", () => {
     });
   });
 
-  test("any: one that finished before it heard of it has succeeded all the same", () => {
+  test("any: a task that finished before the stop reached it counts as a success", () => {
     const d = asking(abc.slice(0, 2), { policy: "any" });
     d.feed(settled(0));
     d.feed(settled(1));
     expect(answer(d)).toMatchObject({ succeeded: 2, failed: 0 });
   });
 
-  test("quorum: so many successes stop the rest", () => {
+  test("quorum: the required number of successes stops the rest", () => {
     const d = asking(abc, { policy: "quorum", quorum: 2 });
     expect(d.on(settled(2)).started).toEqual([]);
     expect(d.on(settled(0)).started).toEqual(["cancel-child/1/0/1/1"]);
@@ -175,7 +175,7 @@ describe("its policy", () => {
     expect(answer(d)).toMatchObject({ policy: "quorum 2", outcome: "completed", succeeded: 2, failed: 1 });
   });
 
-  test("quorum: when it is out of reach, nothing more starts", () => {
+  test("quorum: no more tasks start when it is out of reach", () => {
     const d = asking(abc, { policy: "quorum 3" }, two);
     expect(d.on(settled(0, permanent)).started).toEqual([key(2)]);
     expect(d.effect("dropChild").response.summary).toBe("not run: 3 successes can no longer be reached");
@@ -184,7 +184,7 @@ describe("its policy", () => {
     expect(answer(d)).toMatchObject({ outcome: "failed", isError: true, succeeded: 1, failed: 2 });
   });
 
-  test("all: a failure drops what has not started, and lets end what runs", () => {
+  test("all: a failure drops tasks that have not started, and lets running tasks end", () => {
     const d = asking(abc, { policy: "all" }, two);
     expect(d.on(settled(1, permanent)).started).toEqual([key(2)]);
     expect(d.pending().map(({ kind }) => kind)).not.toContain("cancelChild");
@@ -193,7 +193,7 @@ describe("its policy", () => {
     expect(answer(d)).toMatchObject({ policy: "all", outcome: "failed", isError: true, succeeded: 1, failed: 2 });
   });
 
-  test("a task that waits for its retry is over when it is no longer needed", () => {
+  test("a task that waits for its retry ends when it is no longer needed", () => {
     const d = asking(abc.slice(0, 2), { policy: "any" });
     d.feed(settled(0, network));
     expect(d.on(settled(1))).toMatchObject({ state: "execute.think", stopped: ["timer/retry/1/0/0/1"] });
@@ -202,7 +202,7 @@ describe("its policy", () => {
 });
 
 describe("sequential", () => {
-  test("one after another, whatever becomes of each", () => {
+  test("runs one task after another, with any outcome of each", () => {
     const d = asking(abc, { mode: "sequential" });
     expect(d.pendingKeys()).toEqual([key(0), "timer/deadline"]);
     expect(d.on(settled(0, permanent)).started).toEqual([key(1)]);
@@ -211,15 +211,15 @@ describe("sequential", () => {
     expect(answer(d)).toMatchObject({ succeeded: 2, failed: 1 });
   });
 
-  test("the agent's own mode holds where the call says none, and the call's where it does", () => {
+  test("the mode of a call wins over the mode of the agent", () => {
     const definition = { subagents: { allow: [], deny: [], execution: "sequential" as const, max_concurrent: 5 } };
     expect(asking(abc, {}, { definition }).pendingKeys()).toHaveLength(2);
     expect(asking(abc, { mode: "parallel" }, { definition }).pendingKeys()).toHaveLength(4);
   });
 });
 
-describe("every child that was planned settles", () => {
-  test.each(["continue", "all", "any", "quorum 2"])("once, whatever the policy: %s", (policy) => {
+describe("every planned child settles", () => {
+  test.each(["continue", "all", "any", "quorum 2"])("once, under each policy: %s", (policy) => {
     const d = asking(
       [...abc, { name: "d", after: ["a"] }, { name: "e", after: ["d"] }],
       { policy },
@@ -243,7 +243,7 @@ describe("many tasks", () => {
     ["a thousand, a few at a time", 1_000, 5, false],
     ["a thousand, each after the one before it", 1_000, 5, true],
     ["hundreds at once", 400, 400, false],
-  ])("%s: no trouble", (_, count, maxConcurrent, isChain) => {
+  ])("%s: finish in time", (_, count, maxConcurrent, isChain) => {
     const tasks = Array.from({ length: count }, (_, i) => ({
       name: `t${i}`,
       after: isChain && i > 0 ? [`t${i - 1}`] : [],

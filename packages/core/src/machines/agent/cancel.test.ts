@@ -74,7 +74,7 @@ const late: FactBody[] = [
 ];
 
 describe.each(places)("cancelled while %s", (_, place, running) => {
-  test("all that runs is stopped, and the run settles as cancelled", () => {
+  test("all running effects stop, and the run settles as cancelled", () => {
     const d = place();
     const { state, started, stopped } = d.on(cancelled("not needed"));
     expect([state, stopped.sort()]).toEqual(["respond.settling", running]);
@@ -88,7 +88,7 @@ describe.each(places)("cancelled while %s", (_, place, running) => {
     });
   });
 
-  test("no actor of a call is left", () => {
+  test("no actor of a call remains", () => {
     const d = place();
     d.feed(cancelled());
     expect(d.children().filter((id) => /^(batch|tool)\//.test(id))).toEqual([]);
@@ -106,19 +106,19 @@ describe.each(places)("cancelled while %s", (_, place, running) => {
   });
 });
 
-test("a cancel without a reason has one", () => {
+test("a cancel without a reason gets a default reason", () => {
   const d = drive();
   d.feed(cancelled(""));
   expect(d.response().summary).toBe("cancelled");
 });
 
-test("a run's own cancel is one like the whole session's", () => {
+test("a cancel of one run has the same effect as a cancel of its session", () => {
   const d = drive();
   d.feed(commanded({ kind: "run.cancelled", reason: "not this one" }));
   expect(d.response()).toMatchObject({ status: "cancelled", summary: "not this one" });
 });
 
-test("what was used and touched before the cancel is in the response", () => {
+test("the response has the usage and the files from before the cancel", () => {
   const d = drive();
   d.feed(reply(1, "writing", [aToolCall("write"), read]));
   d.feed(toolFinished(1, 0, "ok", { tool: "write", filesCreated: ["a.txt"] }));

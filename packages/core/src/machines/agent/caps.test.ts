@@ -40,7 +40,7 @@ describe("iterations", () => {
     expect(d.response()).toMatchObject({ status: "completed", bailoutReason: null, metrics: { iterations: 2 } });
   });
 
-  test("tools asked for in it are not run: bailed out, with the partial text", () => {
+  test("tool calls in it do not run: the run bails out, with its partial text", () => {
     const d = drive({ limits: { maxIterations: 2 } });
     turn(d, 1, "looking");
     d.look();
@@ -59,14 +59,14 @@ describe("iterations", () => {
     });
   });
 
-  test("words of an earlier turn count where the last has none", () => {
+  test("the text of an earlier turn is the partial text if the last turn has none", () => {
     const d = drive({ limits: { maxIterations: 2 } });
     turn(d, 1, "I found three");
     d.feed(reply(2, "", [read]));
     expect(d.response()).toMatchObject({ status: "bailed_out", details: "I found three" });
   });
 
-  test("a single turn is the last", () => {
+  test("a single turn is the last turn", () => {
     const d = drive({ limits: { maxIterations: 1 } });
     expect(isTold(d)).toBe(true);
     d.feed(reply(1, "", [delegateTo("helper")]));
@@ -75,7 +75,7 @@ describe("iterations", () => {
 });
 
 describe("tool calls", () => {
-  test("those over the cap are refused, those under it run, then comes the last turn", () => {
+  test("calls over the cap are refused, calls under it run, and then comes the last turn", () => {
     const d = drive({ limits: { maxToolCalls: 2 } });
     d.look();
     expect(d.on(reply(1, "", reads(3))).started).toEqual(["plan/1", "tool/1/0", "tool/1/1"]);
@@ -99,7 +99,7 @@ describe("tool calls", () => {
     });
   });
 
-  test("delegations count as well, and are not even queued over the cap", () => {
+  test("delegations count as well, and are not queued over the cap", () => {
     const d = drive({ limits: { maxToolCalls: 1 } });
     d.look();
     expect(d.on(reply(1, "", [delegateTo("helper"), delegateTo("writer")])).started).toEqual([
@@ -113,7 +113,7 @@ describe("tool calls", () => {
 /** Tokens that are paid for, and do not make the conversation longer. */
 const thought = (tokens: number) => ({ outputTokens: tokens, reasoningTokens: tokens });
 
-describe("checked between turns", () => {
+describe("a cap is checked between turns", () => {
   const cases: [string, SpecChanges, ReplyChanges["usage"], string, string][] = [
     ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 49_990, outputTokens: 10 }, "x", "max_tokens"],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
@@ -122,7 +122,7 @@ describe("checked between turns", () => {
     ["the whole tree's tokens", { budget: { tokens: 50_000 } }, { inputTokens: 49_990 }, "x", "max_tokens"],
     ["the whole tree's cost", { budget: { costUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
   ];
-  test.each(cases)("%s: no room for another turn", (_, changes, usage, output, bailoutReason) => {
+  test.each(cases)("%s: refuses another turn", (_, changes, usage, output, bailoutReason) => {
     const d = drive(changes);
     d.feed(reply(1, "so far", [read], { usage: usage ?? {} }));
     d.look();
@@ -144,7 +144,7 @@ describe("checked between turns", () => {
     ["the whole tree's tokens", { budget: { tokens: 50_000 } }, thought(48_500), "x", "max_tokens"],
     ["the whole tree's tool calls", { budget: { toolCalls: 1 } }, {}, "x", "max_tool_calls"],
   ];
-  test.each(nearly)("%s: room for just one more, which is told", (_, changes, usage, output, bailoutReason) => {
+  test.each(nearly)("%s: allows one more turn, which is announced as the last", (_, changes, usage, output, bailoutReason) => {
     const d = drive(changes);
     expect(isTold(d)).toBe(false);
     d.feed(reply(1, "so far", [read], { usage: usage ?? {} }));
@@ -165,13 +165,13 @@ describe("checked between turns", () => {
     expect([d.state(), isTold(d)]).toEqual(["execute.think", false]);
   });
 
-  test("an answer is an answer, though it went over a cap", () => {
+  test("an answer completes the run even if it exceeded a cap", () => {
     const d = drive({ limits: { maxTokens: 5_000 } });
     d.feed(reply(1, "42", [], { usage: { inputTokens: 9_000 } }));
     expect(d.response()).toMatchObject({ status: "completed", bailoutReason: null });
   });
 
-  test("an empty reply in the last turn is the cap's doing", () => {
+  test("an empty reply in the last turn counts as reached cap", () => {
     const d = drive({ limits: { maxIterations: 2 } });
     turn(d, 1, "I found three");
     d.feed(reply(2, ""));
@@ -205,7 +205,7 @@ describe("the deadline", () => {
   test.each([
     ["while the model thinks", (_: MachineDriver) => {}, ["model/1"]],
     ["while tools run", (d: MachineDriver) => d.feed(reply(1, "reading", reads(2))), ["tool/1/0", "tool/1/1"]],
-  ])("%s: timeout, and nothing runs on", (_, prepare, stopped) => {
+  ])("%s: timeout, and all effects stop", (_, prepare, stopped) => {
     const d = drive();
     prepare(d);
     expect(d.on(timerFired("deadline"))).toEqual({ state: "respond.settling", started: ["settle"], stopped });
@@ -219,7 +219,7 @@ describe("the deadline", () => {
     expect(d.children().filter((id) => /^(batch|tool)\//.test(id))).toEqual([]);
   });
 
-  test("with less than a tenth of the time left, the turn that begins is the last", () => {
+  test("with less than a tenth of the time left, the next turn is the last", () => {
     const d = drive({ limits: { maxDurationMs: 100_000 } });
     d.feed(reply(1, "", [read]), openedAt + 80_000);
     d.feed(toolFinished(1, 0, "x"), openedAt + 90_000);
@@ -231,7 +231,7 @@ describe("the deadline", () => {
     expect(d.response()).toMatchObject({ status: "timeout", bailoutReason: "timeout", details: "half" });
   });
 
-  test("what was said so far is in the details", () => {
+  test("the text before the timeout is in the details", () => {
     const d = drive();
     turn(d, 1, "I found three");
     d.feed(timerFired("deadline"));

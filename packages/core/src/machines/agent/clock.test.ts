@@ -15,27 +15,27 @@ import { drive, openedAt } from "../machine-driver.test-helper.ts";
 import { activeMs, openClock, skipUnheldTime, startClock, stopClock } from "./clock.ts";
 
 describe("the clock", () => {
-  test("counts while it runs", () => {
+  test("counts while the run is active", () => {
     expect(activeMs({ clock: openClock(100), lastAt: 150 })).toBe(50);
   });
 
-  test("stands still from stop to start", () => {
+  test("does not count from stop to start", () => {
     const clock = startClock(stopClock(openClock(100), 150), 1_000);
     expect(activeMs({ clock, lastAt: 1_007 })).toBe(57);
   });
 
-  test("stopping twice, and starting twice, is doing it once", () => {
+  test("ignores a second stop and a second start", () => {
     const once = stopClock(openClock(100), 150);
     expect(stopClock(once, 900)).toEqual(once);
     const again = startClock(once, 1_000);
     expect(startClock(again, 2_000)).toEqual(again);
   });
 
-  test("of a host that goes backwards takes nothing away", () => {
+  test("ignores a host whose time goes backwards", () => {
     expect(stopClock(openClock(100), 50)).toEqual({ activeMs: 0, runningSince: null });
   });
 
-  test("leaves out the time from the newest entry to the next claim", () => {
+  test("does not count the time between the newest entry and the next claim", () => {
     const clock = skipUnheldTime({ clock: openClock(100), lastAt: 150 }, 900);
     expect(activeMs({ clock, lastAt: 910 })).toBe(60);
     const still = stopClock(openClock(100), 150);
@@ -51,7 +51,7 @@ describe("a child that waits for a person", () => {
     return d;
   }
 
-  test("stops its parent's clock, and starts it again", () => {
+  test("stops its parent's clock until it continues", () => {
     const d = delegating();
     expect(d.on(childWaiting(1, 0, true, 1), openedAt + 2_000).stopped).toEqual(["timer/deadline"]);
     expect(d.on(timerFired("deadline")).state).toBe("execute.act.working");
@@ -59,14 +59,14 @@ describe("a child that waits for a person", () => {
     expect(d.effect("startTimer")).toMatchObject({ delayMs: 98_000, since: openedAt + 902_000 });
   });
 
-  test("and then ends, starts it as well", () => {
+  test("and ends while it waits, starts the clock again", () => {
     const d = delegating();
     d.feed(childWaiting(1, 0, true, 1), openedAt + 2_000);
     d.feed(childSettled(1, 0, {}, 1, 1), openedAt + 902_000);
     expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 902_000 });
   });
 
-  test("keeps it standing until the last of them has its answer", () => {
+  test("keeps the clock stopped until the last child has its answer", () => {
     const d = delegating();
     d.feed(childWaiting(1, 0, true, 0), openedAt + 2_000);
     d.feed(childWaiting(1, 0, true, 1), openedAt + 3_000);
@@ -76,7 +76,7 @@ describe("a child that waits for a person", () => {
     expect(d.context().clock).toEqual({ activeMs: 2_000, runningSince: openedAt + 5_000 });
   });
 
-  test("leaves a sibling that is asked afterwards all its time", () => {
+  test("leaves a sibling that starts later all its time", () => {
     const d = drive({ limits: { maxDurationMs: 100_000, maxConcurrent: 1 } });
     d.feed(reply(1, "", delegations(2)), openedAt + 1_000);
     d.feed(childWaiting(1, 0, true), openedAt + 2_000);
@@ -91,7 +91,7 @@ describe("a child that waits for a person", () => {
     ["of no task", childWaiting(1, 0, true, 7)],
     ["of no call", childWaiting(1, 5, true)],
     ["of another step", childWaiting(2, 0, true)],
-  ])("news %s stops nothing", (_, fact) => {
+  ])("news %s does not stop its parent's clock", (_, fact) => {
     const d = drive();
     d.feed(reply(1, "", delegations(1)));
     d.feed(childSettled(1, 0, { error: anError() }));
@@ -101,7 +101,7 @@ describe("a child that waits for a person", () => {
     expect(d.context().clock.runningSince).toBe(openedAt);
   });
 
-  test("while its parent is paused: both have to end", () => {
+  test("and a pause of its parent stop the clock until both have ended", () => {
     const d = delegating();
     d.feed(childWaiting(1, 0, true), openedAt + 2_000);
     d.feed(commanded({ kind: "run.paused" }), openedAt + 3_000);
@@ -112,7 +112,7 @@ describe("a child that waits for a person", () => {
   });
 });
 
-test("a claim while the clock stands still does not start it", () => {
+test("a claim does not start a stopped clock", () => {
   const d = drive();
   d.feed(reply(1, "", delegations(1)));
   d.feed(childWaiting(1, 0, true));
@@ -121,7 +121,7 @@ test("a claim while the clock stands still does not start it", () => {
   expect(d.context().clock.runningSince).toBeNull();
 });
 
-test("the host that resumes the run starts the deadline again, for the time left", () => {
+test("the host that resumes the run starts the deadline again, for the remaining time", () => {
   const d = drive({ limits: { maxDurationMs: 100_000 } });
   d.feed({ kind: "run.parked", reason: "drain" }, openedAt + 30_000);
   d.look();

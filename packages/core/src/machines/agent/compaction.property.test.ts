@@ -138,7 +138,7 @@ function stepsOf(d: MachineDriver, kind: "context.trimmed" | "context.compacted"
   return d.facts.flatMap((fact) => (fact.type === kind ? [fact.step] : []));
 }
 
-test("a conversation that is cut down stays one, and within its limit", () => {
+test("a compacted conversation is valid, and within its limit", () => {
   const seen = { trimmed: 0, compacted: 0, bailedOut: 0 };
   const scenario = fc.array(happening, { minLength: 5, maxLength: 80, size: "max" });
   fc.assert(

@@ -77,7 +77,7 @@ describe("the limit of a conversation", () => {
     expect(contextLimit(drive(changes).context().pin)).toBe(limit);
   });
 
-  test("of a window leaves the answer no more than what is left of it", () => {
+  test("leaves the answer at most the rest of the context window", () => {
     const d = drive({ contextTokens: 4_096 });
     take(d, { results: [2_000] });
     const { maxOutputTokens } = d.effect("callModel");
@@ -85,8 +85,8 @@ describe("the limit of a conversation", () => {
   });
 });
 
-describe("from three fifths of it on, older results give way to references:", () => {
-  test("all but those of the newest turns, before the next model call", () => {
+describe("from three fifths of the limit on, references replace older results:", () => {
+  test("before the next model call, except in the newest turns", () => {
     const d = drive(capped);
     d.look();
     fill(d, { results: [450] });
@@ -108,7 +108,7 @@ describe("from three fifths of it on, older results give way to references:", ()
     ]);
   });
 
-  test("the calls, and whether they failed, are still told", () => {
+  test("the calls, and whether they failed, remain", () => {
     const d = drive(capped);
     d.feed(reply(1, "looking", [{ ...aToolCall("read", { path: "a" }), id: "a" }]));
     d.feed(toolFinished(1, 0, words(800), { error: anError({ type: "tool_error" }) }));
@@ -130,7 +130,7 @@ describe("from three fifths of it on, older results give way to references:", ()
     expect(d.context().messages[2]?.text).toContain(hint);
   });
 
-  test("results that are hardly longer than a reference stay, and so does the model's every word", () => {
+  test("results hardly longer than a reference remain, and so does all text of the model", () => {
     const d = drive(capped);
     fill(d, { says: 60, results: [30, 400] });
     const before = d.context().messages;
@@ -145,7 +145,7 @@ describe("from three fifths of it on, older results give way to references:", ()
     expect(after.filter(({ text }) => text === words(30))).toHaveLength(4);
   });
 
-  test("rarely, and much at a time, so that the provider's prompt cache is of use in between", () => {
+  test("rarely, and many at a time, so that the provider's prompt cache stays useful", () => {
     const d = drive({ ...capped, limits: { maxContextTokens: 100_000, maxIterations: 500, maxToolCalls: 500 } });
     const steps: number[] = [];
     const freed: number[] = [];
@@ -161,14 +161,14 @@ describe("from three fifths of it on, older results give way to references:", ()
     expect(Math.min(...freed)).toBeGreaterThan(0.2);
   });
 
-  test("of a turn with many calls each by its own place", () => {
+  test("each call of a long turn has a reference with its own position", () => {
     const d = drive(capped);
     take(d, { results: [300, 300, 300] });
     fill(d);
     expect(d.effect("trim").results).toEqual(["1/0", "1/1", "1/2", "2/0"]);
   });
 
-  test("a run that was opened before this could be done goes on without", () => {
+  test("a run that was opened before compaction existed continues without it", () => {
     const d = drive({ ...capped, makesRoom: false });
     fill(d);
     expect(d.facts.map(({ type }) => type)).not.toContain("context.trimmed");
@@ -187,8 +187,8 @@ describe("from three fifths of it on, older results give way to references:", ()
   });
 });
 
-describe("where that is not enough, the history gives way to a summary:", () => {
-  test("one call beside the turns, set aside as any other", () => {
+describe("if references are not enough, a summary replaces the history:", () => {
+  test("by one call outside the turns, with a reservation like any other", () => {
     const d = compacting();
     const compact = d.effect("compact");
     const { contextTokens, callReserve, messages } = d.context();
@@ -210,7 +210,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     expect(d.context().contextTokens).toBe(tokensIn(d));
   });
 
-  test("what it used counts in the run's totals", () => {
+  test("its usage counts in the run's totals", () => {
     const d = compacting();
     const before = d.context().usage;
     d.feed(compacted(d.effect("compact"), { usage: { inputTokens: 700, outputTokens: 70, costUsd: 0.5 } }));
@@ -222,7 +222,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
   test.each([
     ["failed: it is charged whole", { type: "network" as const }, "whole"],
     ["was turned away: it is free", { type: "rate_limit" as const }, 0],
-  ])("a call that %s, and a cutting stands for it", (_, error, charged) => {
+  ])("a call that %s leads to a truncated history instead", (_, error, charged) => {
     const d = compacting();
     const { callReserve, usage: before } = d.context();
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -235,7 +235,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     expect(d.state()).toBe("execute.think");
   });
 
-  test("with no budget for a call it is cut without one", () => {
+  test("without budget for a call the history is truncated", () => {
     const d = drive({ ...capped, budget: { tokens: 7_000 } });
     for (let i = 0; i < 5; i += 1) take(d, { says: 300, results: [100] });
     take(d, { results: [1_000] });
@@ -246,7 +246,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     expect(d.context().usage.lost.tokens).toBe(0);
   });
 
-  test("references count on after it: a result is still that of its step", () => {
+  test("references after it keep counting: a result belongs to its step", () => {
     const d = compacting();
     d.feed(compacted(d.effect("compact")));
     const next = d.effect("callModel").step;
@@ -255,7 +255,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     expect(d.effect("trim").results.every((reference) => Number(reference.split("/")[0]) >= next - 2)).toBe(true);
   });
 
-  test("a later summary takes the earlier one in", () => {
+  test("a later summary includes the earlier one", () => {
     const d = compacting();
     d.feed(compacted(d.effect("compact"), { text: "the first" }));
     fill(d, { says: 300, results: [100] });
@@ -266,7 +266,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     expect(texts.filter((text) => /the first|the second/.test(text))).toEqual([expect.stringContaining("the second")]);
   });
 
-  test("thoughts of the turns that remain stay, those of the others go", () => {
+  test("thinking of the remaining turns stays, earlier thinking goes", () => {
     const d = drive(capped);
     const thought = (step: number) => ({
       provider: "p",
@@ -294,7 +294,7 @@ describe("where that is not enough, the history gives way to a summary:", () => 
     );
   });
 
-  test("a run that then ends in mid-turn has the summary for its details", () => {
+  test("a run that then ends in the middle of a turn has the summary as its details", () => {
     const d = drive(capped);
     d.feed(reply(1, "I begin", [aToolCall("read")]));
     d.feed(toolFinished(1, 0, "x"));
@@ -306,8 +306,8 @@ describe("where that is not enough, the history gives way to a summary:", () => 
   });
 });
 
-describe("it never goes round in circles:", () => {
-  test("a summary that would free next to nothing is not paid for", () => {
+describe("compaction ends:", () => {
+  test("a summary that would free next to nothing is not requested", () => {
     const d = drive(capped);
     take(d, { says: 300, results: [10] });
     take(d, { says: 300, results: [10] });
@@ -318,7 +318,7 @@ describe("it never goes round in circles:", () => {
     expect([d.state(), d.context().turn?.last]).toEqual(["execute.think", null]);
   });
 
-  test("a conversation that cannot shrink goes on to its last turn, and out", () => {
+  test("a conversation that cannot shrink continues to its last turn, and bails out", () => {
     const d = drive(capped);
     take(d, { results: [3_200] });
     expect([d.state(), d.context().turn?.last]).toEqual(["execute.think", "max_context"]);
@@ -327,7 +327,7 @@ describe("it never goes round in circles:", () => {
   });
 
   test.each([0, 4])(
-    "one result that is too long by itself ends the run, and nothing is paid to sum up %i turns",
+    "one result over the limit ends the run, and no summary of %i turns is paid for",
     (turns) => {
       const d = drive(capped);
       for (let i = 0; i < turns; i += 1) take(d, { says: 400, results: [10] });
@@ -337,7 +337,7 @@ describe("it never goes round in circles:", () => {
     },
   );
 
-  test("a summary that is no shorter than what it stands for is not made again before that turn", () => {
+  test("a summary as long as its source is not requested again before the next turn", () => {
     const d = compacting();
     const { step } = d.effect("compact");
     d.feed(compacted(d.effect("compact"), { text: words(3_000) }));
@@ -345,7 +345,7 @@ describe("it never goes round in circles:", () => {
     expect(["execute.think", "respond.settling"]).toContain(d.state());
   });
 
-  test("a turn that is made over again makes no room twice", () => {
+  test("a repeated turn does not compact twice", () => {
     const d = drive(capped);
     fill(d);
     const { step } = d.effect("trim");
@@ -357,7 +357,7 @@ describe("it never goes round in circles:", () => {
     expect(d.look().started).not.toContain(`trim/${step}`);
   });
 
-  test("what is for another turn changes nothing", () => {
+  test("an outcome for another turn is ignored", () => {
     const d = drive(capped);
     fill(d);
     const before = d.context();
@@ -366,8 +366,8 @@ describe("it never goes round in circles:", () => {
   });
 });
 
-describe("between two turns, like everything else,", () => {
-  test("a person's word is heard first: a paused run makes no room", () => {
+describe("compaction happens between two turns:", () => {
+  test("a command comes first: a paused run does not compact", () => {
     const d = drive(capped);
     const { step } = d.effect("callModel");
     for (let i = 1; i < 5; i += 1) take(d, { results: [500] });
@@ -378,7 +378,7 @@ describe("between two turns, like everything else,", () => {
     expect(d.on(commanded({ kind: "run.resumed" })).state).toBe("execute.trimming");
   });
 
-  test("a host that dies in the middle of a summary: the call is charged, and made again", () => {
+  test("a summary that was lost with its host is charged, and requested again", () => {
     const d = compacting();
     const { callReserve, usage } = d.context();
     const { step } = d.effect("compact");
@@ -394,7 +394,7 @@ describe("between two turns, like everything else,", () => {
     expect(d.state()).toBe("execute.think");
   });
 
-  test("a run that is cancelled meanwhile ends, with what was set aside charged", () => {
+  test("a run that is cancelled during it ends, and its reservation is charged", () => {
     const d = compacting();
     const { step } = d.effect("compact");
     const { callReserve, usage } = d.context();
@@ -402,7 +402,7 @@ describe("between two turns, like everything else,", () => {
     expect(d.response().metrics.charged.tokens).toBe(usage.charged.tokens + (callReserve?.tokens ?? 0));
   });
 
-  test.each(["trim", "compact"])("what was written down is replayed to the very same conversation: %s", (kind) => {
+  test.each(["trim", "compact"])("a replay of the journal has the same conversation: %s", (kind) => {
     const d = kind === "trim" ? drive(capped) : compacting();
     if (kind === "trim") fill(d);
     d.feed(kind === "trim" ? trimmed(d.effect("trim")) : compacted(d.effect("compact"), { text: "so far" }));
@@ -413,7 +413,7 @@ describe("between two turns, like everything else,", () => {
   });
 });
 
-describe("what was said in the session before", () => {
+describe("the conversation of earlier turns of the session", () => {
   const long: Message[] = Array.from({ length: 6 }, (_, turn): Message[] => [
     { role: "user", text: `question ${turn}` },
     { role: "assistant", text: `${turn}`, calls: [{ ...aToolCall("read"), id: `h${turn}` }] },
@@ -421,14 +421,14 @@ describe("what was said in the session before", () => {
     { role: "assistant", text: `answer ${turn}`, calls: [] },
   ]).flat();
 
-  test("comes before the request, and is read with it", () => {
+  test("comes before the request in the model's messages", () => {
     const history = long.slice(0, 4);
     const d = drive({ ...capped, history });
     expect(d.effect("callModel").messages).toEqual([...history, { role: "user", text: "count the files" }]);
     expect(d.context().contextTokens).toBe(tokensIn(d));
   });
 
-  test("may have been cut down itself: its references are none of this run's", () => {
+  test("may have been compacted itself: its references do not belong to this run", () => {
     const before = drive(capped);
     fill(before);
     before.feed(trimmed(before.effect("trim")));
@@ -446,13 +446,13 @@ describe("what was said in the session before", () => {
     expect(later.context().messages.slice(0, -1)).toEqual(d.context().messages);
   });
 
-  test("is no word of this run's", () => {
+  test("does not count as a message of this run", () => {
     const d = drive({ ...capped, history: long.slice(0, 4) });
     d.feed(timerFired("deadline"));
     expect(d.response().details).not.toContain("answer 0");
   });
 
-  test("gives its oldest results up first, which cannot be recalled by this run's steps", () => {
+  test("loses its oldest results first, and steps of this run cannot recall them", () => {
     const d = drive({ ...capped, history: long });
     expect(d.effect("trim")).toMatchObject({ step: 1, results: ["0/2", "0/6", "0/10", "0/14"] });
     d.feed(trimmed(d.effect("trim")));
@@ -462,7 +462,7 @@ describe("what was said in the session before", () => {
     expect(d.state()).toBe("execute.think");
   });
 
-  test("is summed up before the run's own turns are, and the request stays behind it", () => {
+  test("is summarised before the run's own turns, and the request stays behind the summary", () => {
     const talk = Array.from({ length: 10 }, (_, turn): Message[] => [
       { role: "user", text: `question ${turn}` },
       { role: "assistant", text: words(300), calls: [] },
@@ -493,7 +493,7 @@ describe("what was said in the session before", () => {
   });
 });
 
-test("a child that is to know the whole conversation reads what is left of it, and no reference that is not its own", () => {
+test("a child with the full context gets the remaining conversation, and no references to results of another run", () => {
   const d = drive(capped);
   fill(d);
   d.feed(trimmed(d.effect("trim")));
@@ -505,7 +505,7 @@ test("a child that is to know the whole conversation reads what is left of it, a
   expect(context).not.toMatch(/recall/);
 });
 
-test("a thousand messages are looked through no more often each than a hundred", () => {
+test("a thousand messages are scanned at most a hundred times each", () => {
   const readsPerMessage = (turns: number): number => {
     const d = drive(capped);
     take(d);

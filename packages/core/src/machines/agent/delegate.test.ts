@@ -33,7 +33,7 @@ const network = { error: anError({ type: "network" }) };
 const permanent = { error: anError({ type: "params", recoverable: false, message: "bad" }) };
 
 describe("a delegation", () => {
-  test("is one request with all that the child has to know", () => {
+  test("is one request with all fields of the child", () => {
     const d = drive({}, { chain: [], userId: "ada", workspace: { id: "w1", path: "/w" } });
     const call = aToolCall("delegate", { agent: "helper", task: " find it ", success_criteria: "found" });
     d.feed(reply(1, "", [call]), openedAt + 2_000);
@@ -75,13 +75,13 @@ describe("a delegation", () => {
     });
   });
 
-  test.each(["delegate", "delegate_to_agent", "Task", "task", "Agent"])("may be called %s", (name) => {
+  test.each(["delegate", "delegate_to_agent", "Task", "task", "Agent"])("may use the name %s", (name) => {
     const d = drive();
     d.feed(reply(1, "", [aToolCall(name, { role: "helper", task: "find it" })]));
     expect(d.effect("runChild").request.agent).toBe("helper");
   });
 
-  test("answers the model with the JSON of its response", () => {
+  test("returns the JSON of the child's response to the model", () => {
     const d = delegating(1);
     expect(d.on(childSettled(1, 0, { summary: "found", filesCreated: ["a"] }))).toEqual({
       state: "execute.think",
@@ -109,7 +109,7 @@ describe("a delegation", () => {
 });
 
 describe("delegations queue beyond maxConcurrent", () => {
-  test("all exist, as many as the cap are offered, the rest as siblings settle", () => {
+  test("all are planned, as many as the cap are offered, and the rest follow as siblings settle", () => {
     const d = delegating(4, { limits: { maxConcurrent: 2 } });
     expect(d.look().started).toEqual(["plan/1", "child/1/0/0/1", "child/1/1/0/1"]);
     expect(d.children().filter((id) => id.startsWith("batch/"))).toHaveLength(4);
@@ -126,13 +126,13 @@ describe("delegations queue beyond maxConcurrent", () => {
     expect(d.on(childSettled(1, 0, {}, 2)).started).toEqual(["child/1/1/0/1"]);
   });
 
-  test("an offer says how much time is left when it is made", () => {
+  test("an offer has the time that is left at that moment", () => {
     const d = delegating(2, { limits: { maxConcurrent: 1, maxDurationMs: 60_000 } });
     d.feed(childSettled(1, 0), openedAt + 20_000);
     expect(d.effect("runChild")).toMatchObject({ call: 1, request: { remainingMs: 39_000 } });
   });
 
-  test("with no time left, those that queue settle without an offer", () => {
+  test("without time left, queued delegations settle without an offer", () => {
     const d = delegating(3, { limits: { maxConcurrent: 1, maxDurationMs: 60_000 } });
     d.look();
     expect(d.on(childSettled(1, 0), openedAt + 59_500)).toMatchObject({
@@ -147,7 +147,7 @@ describe("delegations queue beyond maxConcurrent", () => {
     expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
   });
 
-  test("time in which no host held the run is not lost to its children", () => {
+  test("time without a host is not taken from the children", () => {
     const d = drive({ limits: { maxDurationMs: 60_000 } });
     d.feed({ kind: "run.claimed", reason: "resumed" }, openedAt + 1_000_000);
     d.feed(reply(1, "", [delegateTo("helper")]), openedAt + 1_010_000);
@@ -156,7 +156,7 @@ describe("delegations queue beyond maxConcurrent", () => {
 });
 
 describe("siblings do not disturb each other", () => {
-  test("one fails, the others go on, and the results stand in call order", () => {
+  test("one fails, the others continue, and the results are in call order", () => {
     const d = delegating(3);
     d.look();
     expect(d.on(childSettled(1, 1, permanent))).toEqual({ state: "execute.act.working", started: [], stopped: [] });
@@ -170,7 +170,7 @@ describe("siblings do not disturb each other", () => {
   });
 });
 
-describe("a recoverable failure is tried again", () => {
+describe("a recoverable failure is retried", () => {
   test("after a backoff, as another run", () => {
     const d = delegating(1);
     d.look();
@@ -195,7 +195,7 @@ describe("a recoverable failure is tried again", () => {
     expect(results(d)[0]?.text).toContain("at last");
   });
 
-  test("every attempt counts in the subtree", () => {
+  test("every attempt counts in the usage of the subtree", () => {
     const d = delegating(1);
     d.feed(childSettled(1, 0, { ...network, filesCreated: ["half"], subtree: { inputTokens: 500, costUsd: 1 } }));
     d.feed(timerFired("retry/1/0/0/1"));
@@ -212,7 +212,7 @@ describe("a recoverable failure is tried again", () => {
     ["a step's that is over", timerFired("retry/0/0/0/1")],
     ["a backoff that is over", timerFired("retry/1/0/0/1")],
     ["a timer without a number", timerFired("retry/x")],
-  ])("%s changes nothing", (_, fact) => {
+  ])("%s is ignored", (_, fact) => {
     const d = delegating(1, { retry: { maxAttempts: 5 } });
     d.feed(childSettled(1, 0, network));
     d.feed(timerFired("retry/1/0/0/1"));
@@ -228,7 +228,7 @@ describe("a recoverable failure is tried again", () => {
   });
 });
 
-describe("a call that cannot be made is answered at once", () => {
+describe("an invalid call gets an error at once", () => {
   const refused: [string, unknown, string, Parameters<typeof drive>[1]?][] = [
     ["no arguments", {}, "delegate: agent: name the agent"],
     ["arguments of another shape", ["helper"], "delegate: arguments: "],
@@ -262,13 +262,13 @@ describe("a call that cannot be made is answered at once", () => {
     expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
   });
 
-  test("a child as deep as the limit can be made", () => {
+  test("a child at the depth limit starts", () => {
     const d = drive({}, { depth: 2 });
     d.feed(reply(1, "", [delegateTo("helper")]));
     expect(d.effect("runChild").request.depth).toBe(3);
   });
 
-  test("the others of its turn go on", () => {
+  test("the other calls of its turn continue", () => {
     const d = drive();
     d.look();
     expect(d.on(reply(1, "", [delegateTo("missing"), delegateTo("helper")])).started).toEqual([
@@ -288,7 +288,7 @@ describe("a call that cannot be made is answered at once", () => {
   });
 });
 
-describe("the hint that a host has the child", () => {
+describe("the hint that a host has claimed the child", () => {
   test("starts and stops nothing", () => {
     const d = delegating(1);
     d.look();

@@ -10,7 +10,7 @@ const streaming = aToolCall("delegate", {
   mode: "parallel_streaming",
 });
 
-test.each(["", " \n "])("the first empty reply (%j) is answered: go on", (text) => {
+test.each(["", " \n "])("the first empty reply (%j) gets a request to continue", (text) => {
   const d = drive();
   d.look();
   expect(d.on(reply(1, text))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
@@ -19,7 +19,7 @@ test.each(["", " \n "])("the first empty reply (%j) is answered: go on", (text) 
   expect(d.response()).toMatchObject({ status: "completed", details: "42", metrics: { iterations: 2 } });
 });
 
-test("the second in a row ends the run as failed", () => {
+test("the second empty reply in a row fails the run", () => {
   const d = drive();
   d.feed(reply(1, ""));
   expect(d.on(reply(2, "")).state).toBe("respond.settling");
@@ -29,7 +29,7 @@ test("the second in a row ends the run as failed", () => {
   });
 });
 
-test("one with calls is no empty reply, and those before it are forgotten", () => {
+test("a reply with calls is not empty, and resets the count", () => {
   const d = drive();
   d.feed(reply(1, ""));
   d.feed(reply(2, "", [read]));
@@ -47,13 +47,13 @@ describe("while tasks run", () => {
     return d;
   }
 
-  test("an empty reply waits for them", () => {
+  test("an empty reply waits for their results", () => {
     const d = listening();
     expect(d.on(reply(2, ""))).toEqual({ state: "execute.listening", started: [], stopped: [] });
     expect(d.on(childSettled(1, 0, {}, 1, 1))).toMatchObject({ state: "execute.think", started: ["model/3"] });
   });
 
-  test("when they end without a word, it is asked to go on", () => {
+  test("the model is asked to continue after their last result", () => {
     const d = listening();
     d.feed(reply(2, "", [aToolCall("delegate", { cancel: ["1.0.1"] })]));
     expect(d.on(reply(3, "")).state).toBe("execute.listening");

@@ -89,7 +89,7 @@ describe("tests", () => {
     expect(after(...calls).response()).toMatchObject({ testsRun, testsPassed });
   });
 
-  test("of children go up; the same tests, run again by another, count once", () => {
+  test("of children are included; a repetition of the same tests by another run counts once", () => {
     const d = drive();
     d.feed(reply(1, "", [all, ...delegations(2)]));
     d.feed(toolFinished(1, 0, "ok", { tool: "test", ...tests(3, 1) }));
@@ -115,25 +115,25 @@ describe("files", () => {
     { changes },
   ];
 
-  test("are told by what was done to them", () => {
+  test("have the change that was made to them", () => {
     const d = after(edit(change("new", "created"), change("old", "modified"), change("gone", "deleted")));
     expect(d.response()).toMatchObject({ filesCreated: ["new"], filesModified: ["old"], filesDeleted: ["gone"] });
   });
 
-  test("one that is named beside its change is told once, as the change says", () => {
+  test("named as evidence and as a change are listed once, as the change", () => {
     const changes = [change("a", "created"), change("gone", "deleted")];
     const d = after([aToolCall("write"), { filesCreated: ["a"], filesModified: ["gone", "named"], changes }]);
     expect(d.response()).toMatchObject({ filesCreated: ["a"], filesModified: ["named"], filesDeleted: ["gone"] });
   });
 
-  test("one that is gone is not told as made or changed, and one that is back not as gone", () => {
+  test("that were deleted are not listed as made or changed, and restored files are not listed as deleted", () => {
     const gone = after(edit(change("a", "created")), edit(change("a", "modified")), edit(change("a", "deleted")));
     expect(gone.response()).toMatchObject({ filesCreated: [], filesModified: [], filesDeleted: ["a"] });
     const back = after(edit(change("a", "deleted")), edit(change("a", "created")));
     expect(back.response()).toMatchObject({ filesCreated: ["a"], filesDeleted: [] });
   });
 
-  test("of children go up", () => {
+  test("of children are included", () => {
     const d = drive();
     d.feed(reply(1, "", [aToolCall("write"), delegateTo("helper")]));
     d.feed(toolFinished(1, 0, "ok", { tool: "write", filesCreated: ["a", "b"] }));
@@ -143,7 +143,7 @@ describe("files", () => {
   });
 });
 
-test("artifacts are listed once each, those of children too", () => {
+test("artifacts are listed once each, with those of children", () => {
   const report = { name: "report.md", ref: "aaaa" };
   const d = drive();
   d.feed(reply(1, "", [aToolCall("workbench_upload"), aToolCall("workbench_upload"), delegateTo("helper")]));

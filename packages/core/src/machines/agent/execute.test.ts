@@ -45,7 +45,7 @@ describe("one turn after another", () => {
     });
   });
 
-  test("a call is made, its result is read, the model goes on", () => {
+  test("a call runs, the model reads its result, and the next turn follows", () => {
     const d = drive();
     d.look();
     expect(d.on(reply(1, "let me see", [read]))).toEqual({
@@ -68,7 +68,7 @@ describe("one turn after another", () => {
     expect(d.response().metrics).toMatchObject({ iterations: 2, toolCalls: 1 });
   });
 
-  test("a tool's failure is a result like any other", () => {
+  test("the failure of a tool is a result like any other", () => {
     const d = acting(2);
     d.feed(toolFinished(1, 0, "no such file", { error: anError({ type: "tool_error" }) }));
     d.feed(toolFinished(1, 1, "maybe", { inDoubt: true }));
@@ -87,20 +87,20 @@ describe("one turn after another", () => {
     ["a failure of the network that will not pass", { type: "network", recoverable: false } as const],
     ["a spent budget", { type: "budget", recoverable: false, begun: false } as const],
     ["a rate limit that will not pass", { type: "rate_limit", recoverable: false } as const],
-  ])("the model's failure fails the run, as recoverable as it was: %s", (_, changes) => {
+  ])("a failure of the model fails the run, with the same recoverability: %s", (_, changes) => {
     const d = drive();
     d.look();
     expect(d.on(modelFailed(1, changes))).toEqual({ state: "respond.settling", started: ["settle"], stopped: [] });
     expect(d.response()).toMatchObject({ status: "failed", error: changes });
   });
 
-  test("a refusal of the model is no success, whatever it says or asks for", () => {
+  test("a refusal of the model is a failure, whatever text or calls it has", () => {
     const d = drive();
     d.feed(reply(1, "I cannot", [read], { stopReason: "refusal" }));
     expect(d.response()).toMatchObject({ status: "failed", details: "I cannot", error: { type: "model" } });
   });
 
-  test("an answer that was cut off says so", () => {
+  test("a truncated answer has a warning", () => {
     const d = drive();
     d.feed(reply(1, "first, sec", [], { stopReason: "max_tokens" }));
     expect(d.response()).toMatchObject({ status: "completed" });
@@ -119,7 +119,7 @@ describe("tools of one turn run side by side", () => {
   });
 
   test.each([[[0, 1, 2]], [[0, 2, 1]], [[1, 0, 2]], [[1, 2, 0]], [[2, 0, 1]], [[2, 1, 0]]])(
-    "results stand in call order, finished as %j",
+    "results are in call order, finished as %j",
     (order) => {
       const d = acting(3);
       for (const call of order) d.feed(toolFinished(1, call, `result ${call}`));
@@ -131,7 +131,7 @@ describe("tools of one turn run side by side", () => {
     },
   );
 
-  test("children and tools have caps of their own", () => {
+  test("children and tools have separate caps", () => {
     const d = drive({ limits: { maxParallelTools: 1, maxConcurrent: 1 } });
     d.look();
     const calls = [...reads(2), delegateTo("helper"), delegateTo("writer")];
@@ -141,7 +141,7 @@ describe("tools of one turn run side by side", () => {
   });
 });
 
-describe("late and foreign outcomes change nothing", () => {
+describe("late and foreign outcomes are ignored", () => {
   test.each([
     ["of a settled call", toolFinished(1, 1, "again", { inDoubt: true, filesCreated: ["x"] })],
     ["of a call that still queues", toolFinished(1, 3, "early")],
@@ -160,7 +160,7 @@ describe("late and foreign outcomes change nothing", () => {
     expect(d.pendingKeys()).toEqual(["timer/deadline", "tool/1/0", "tool/1/2"]);
   });
 
-  test("of a tool, where there is a child", () => {
+  test("the outcome of a tool for a delegation", () => {
     const d = drive();
     d.feed(reply(1, "", [delegateTo("helper")]));
     const before = d.context();

@@ -25,15 +25,15 @@ function awaitingApproval() {
   return d;
 }
 
-describe("a request comes in", () => {
-  test("direct: thinking starts at once, and the deadline runs", () => {
+describe("a request", () => {
+  test("direct: starts the model call at once, and the deadline", () => {
     const d = drive();
     expect(d.state()).toBe("execute.think");
     expect(d.look()).toEqual({ started: ["timer/deadline", "model/1"], stopped: [] });
     expect(d.effect("startTimer")).toMatchObject({ timer: "deadline", delayMs: 300_000, since: openedAt });
   });
 
-  test.each(["patterns", "model"] as const)("%s: the intent is assessed before the model is called", (intent) => {
+  test.each(["patterns", "model"] as const)("%s: assesses the intent before the model is called", (intent) => {
     const d = drive({ definition: { intent } });
     expect(d.state()).toBe("intent.assessing");
     expect(d.look().started).toEqual(["timer/deadline", "intent"]);
@@ -41,7 +41,7 @@ describe("a request comes in", () => {
     expect(d.context().intent.context.notes).toEqual(["assessed"]);
   });
 
-  test("the direct intent has the six fields, from the request alone", () => {
+  test("the direct intent has its six fields from the request alone", () => {
     const { intent } = drive({}, { successCriteria: "a number" }).context();
     expect(intent.context).toEqual({
       request: "count the files",
@@ -54,21 +54,21 @@ describe("a request comes in", () => {
     expect(intent).toMatchObject({ risk: "low", successCriteria: "a number" });
   });
 
-  test("the single message holds task, criteria and context", () => {
+  test("the first message holds task, criteria and context", () => {
     const d = drive({}, { successCriteria: "a number", context: "a.txt" });
     expect(d.effect("callModel").messages).toEqual([
       { role: "user", text: "count the files\n\nSuccess criteria: a number\n\nContext:\na.txt" },
     ]);
   });
 
-  test("the deadline is the run's own cap or what its parent had left, whichever is less", () => {
+  test("the deadline is the minimum of the run's own cap and the time that its parent had left", () => {
     expect(drive({}, { remainingMs: 400 }).effect("startTimer").delayMs).toBe(400);
     expect(drive({}, { remainingMs: 400_000 }).effect("startTimer").delayMs).toBe(300_000);
   });
 });
 
-describe("a risky intent waits for a person", () => {
-  test("it starts nothing but the question, and once that is written down nothing at all", () => {
+describe("a risky intent waits for an approval", () => {
+  test("it starts only the question, and no effect after the question is journaled", () => {
     const d = assessing();
     d.look();
     expect(d.on(intentAssessed("high"))).toEqual({
@@ -98,7 +98,7 @@ describe("a risky intent waits for a person", () => {
   test.each([
     ["a yes", yes],
     ["a no", no],
-  ])("%s before the question is written down decides nothing", (_, fact) => {
+  ])("%s before the question is journaled is ignored", (_, fact) => {
     const d = assessing();
     d.feed(intentAssessed("high"));
     expect(d.on(fact).state).toBe("awaitingApproval.asking");
@@ -107,7 +107,7 @@ describe("a risky intent waits for a person", () => {
   test.each([
     ["a cancel", cancelled(), "cancelled"],
     ["the deadline", timerFired("deadline"), "timeout"],
-  ])("while the question is being asked, %s ends it", (_, fact, status) => {
+  ])("during the question, %s ends it", (_, fact, status) => {
     const d = assessing();
     d.feed(intentAssessed("high"));
     d.look();
@@ -118,7 +118,7 @@ describe("a risky intent waits for a person", () => {
   test.each([
     [null, "denied by ada"],
     ["too dear", "denied by ada: too dear"],
-  ])("denied with the reason %j: rejected, by whom and why", (reason, message) => {
+  ])("a denial with the reason %j rejects the run, with the person and the reason", (reason, message) => {
     const d = awaitingApproval();
     d.feed(answered(question.approval.id, false, { reason }));
     expect(d.response()).toMatchObject({
@@ -129,14 +129,14 @@ describe("a risky intent waits for a person", () => {
     });
   });
 
-  test("a second answer changes nothing", () => {
+  test("a second answer is ignored", () => {
     const d = awaitingApproval();
     d.feed(yes);
     d.look();
     expect(d.on(no)).toEqual({ state: "execute.think", started: [], stopped: [] });
   });
 
-  test("the time waited counts against no cap", () => {
+  test("the wait counts against no cap", () => {
     const d = awaitingApproval();
     const asked = d.context().lastAt;
     d.feed(yes, asked + 3_600_000);
@@ -151,7 +151,7 @@ describe("a request is rejected before anything starts", () => {
     ["too deep", { depth: 4 }, "depth", "depth 4 is over the limit of 3"],
     ["a cycle", { depth: 2, chain: ["main", "helper"] }, "permission", "main → helper → main is a cycle"],
     ["another agent's", { agent: "helper" }, "params", "the request is for helper, the definition is of main"],
-  ] as const)("%s", (_, request, type, message) => {
+  ] as const)("if %s", (_, request, type, message) => {
     const d = drive({}, { ...request, chain: "chain" in request ? [...request.chain] : [] });
     expect(d.state()).toBe("respond.settling");
     expect(d.look().started).toEqual(["timer/deadline", "settle"]);
@@ -165,7 +165,7 @@ describe("a request is rejected before anything starts", () => {
     });
   });
 
-  test("an agent that its owner has switched off", () => {
+  test("if its owner has disabled the agent", () => {
     const d = drive({ definition: { disabled: true } });
     expect(d.response()).toMatchObject({
       status: "rejected",
@@ -173,16 +173,16 @@ describe("a request is rejected before anything starts", () => {
     });
   });
 
-  test("as deep as the limit is not too deep", () => {
+  test("but not at the depth limit itself", () => {
     expect(drive({}, { depth: 3 }).state()).toBe("execute.think");
   });
 });
 
-describe("while the intent is assessed", () => {
+describe("while the intent is being assessed", () => {
   test.each([
     ["a cancel", cancelled("not today"), "cancelled", null, "not today"],
     ["the deadline", timerFired("deadline"), "timeout", "timeout", "stopped at its limit (timeout)"],
-  ])("%s stops it and settles", (_, fact, status, bailoutReason, message) => {
+  ])("%s stops it and settles the run", (_, fact, status, bailoutReason, message) => {
     const d = assessing();
     d.look();
     expect(d.on(fact)).toEqual({ state: "respond.settling", started: ["settle"], stopped: ["intent"] });
@@ -191,13 +191,13 @@ describe("while the intent is assessed", () => {
     expect(d.on(intentAssessed("low"))).toEqual({ state: "respond.settling", started: [], stopped: [] });
   });
 
-  test("another timer does not", () => {
+  test("another timer is ignored", () => {
     expect(assessing().on(timerFired("retry/1/0/0/1"))).toMatchObject({ state: "intent.assessing", stopped: [] });
   });
 });
 
 describe("an assessment whose outcome is lost", () => {
-  test("is made again by the next host, and charged", () => {
+  test("is repeated by the next host, and charged", () => {
     const d = drive({ definition: { intent: "model" }, limits: { maxOutputTokens: 100 } });
     const { callReserve } = d.context();
     d.look();
@@ -210,7 +210,7 @@ describe("an assessment whose outcome is lost", () => {
     expect(d.context().usage).toMatchObject({ lost: callReserve, charged: { tokens: callReserve?.tokens } });
   });
 
-  test("what it used counts as the run's own", () => {
+  test("its usage counts as the run's own", () => {
     const d = assessing();
     const usage = { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0.5 };
     d.feed({ ...intentAssessed("low"), usage });
@@ -222,7 +222,7 @@ describe("an assessment whose outcome is lost", () => {
   });
 });
 
-test("time in which no host held the run counts for nothing", () => {
+test("time without a host is not counted", () => {
   const d = drive();
   d.feed({ kind: "run.parked", reason: "drain" }, openedAt + 1_000);
   d.feed(claimed(), openedAt + 61_000);

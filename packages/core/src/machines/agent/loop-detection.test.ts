@@ -30,7 +30,7 @@ function turn(d: MachineDriver, ...calls: ToolCall[]): string[] {
 }
 
 describe("identical calls", () => {
-  test("twice is fine, the third and fourth are refused, the fifth ends the run", () => {
+  test("two are allowed, the third and fourth are refused, the fifth ends the run", () => {
     const d = drive({ tools });
     expect([1, 2, 3, 4].map(() => turn(d, read))).toEqual([["read"], ["read"], [], []]);
     const messages = d
@@ -51,26 +51,26 @@ describe("identical calls", () => {
     });
   });
 
-  test("of one turn are counted one by one", () => {
+  test("of one turn are counted separately", () => {
     const d = drive({ tools });
     expect(turn(d, read, read, read)).toEqual(["read", "read"]);
     expect(turn(d, read)).toEqual([]);
   });
 
-  test("five in one turn end the run before any is made", () => {
+  test("five in one turn end the run before any of them runs", () => {
     const d = drive({ tools });
     d.look();
     expect(d.on(reply(1, "", [read, read, read, read, read])).started).toEqual(["settle"]);
   });
 
-  test("are those with the same arguments, in whatever order their keys stand", () => {
+  test("have the same arguments in any order of their keys", () => {
     const d = drive({ tools });
     turn(d, aToolCall("read", { path: "a", from: 1 }));
     turn(d, aToolCall("read", { from: 1, path: "a" }));
     expect(turn(d, aToolCall("read", { path: "a", from: 1 }), aToolCall("read", { path: "b" }))).toEqual(["read"]);
   });
 
-  test("a delegation is the same under every name of the tool", () => {
+  test("include a delegation under any name of the tool", () => {
     const d = drive();
     for (const [step, name] of [
       [1, "delegate"],
@@ -85,7 +85,7 @@ describe("identical calls", () => {
 });
 
 describe("progress", () => {
-  test("a call that may have changed something lets the others be made again", () => {
+  test("is a call that may have changed something: then the others are allowed again", () => {
     const d = drive({ tools });
     turn(d, read);
     turn(d, read);
@@ -106,7 +106,7 @@ describe("progress", () => {
     expect(turn(d, read)).toEqual([]);
   });
 
-  test("two calls that take turns are no progress, though each may change something", () => {
+  test("is not made by two alternating calls, though each may change something", () => {
     const d = drive({ tools });
     const ping = aToolCall("shell", { command: "ping" });
     const pong = aToolCall("shell", { command: "pong" });
@@ -116,7 +116,7 @@ describe("progress", () => {
     expect(ran.flat().length).toBeLessThanOrEqual(6);
   });
 
-  test("a delegation that succeeded is", () => {
+  test("is a delegation that succeeded", () => {
     const d = drive({ tools });
     turn(d, read);
     turn(d, read);
@@ -125,7 +125,7 @@ describe("progress", () => {
     expect(turn(d, read)).toEqual(["read"]);
   });
 
-  test("a person's words are", () => {
+  test("is a message of a person", () => {
     const d = drive({ tools });
     turn(d, read);
     d.feed(commanded({ kind: "run.steered", text: "look again" }));

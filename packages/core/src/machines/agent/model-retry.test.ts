@@ -10,7 +10,7 @@ import { lastTurnNotice } from "./turn.ts";
 const limited = (retryAfterMs: number | null = null) => modelFailed(1, { type: "rate_limit", retryAfterMs });
 
 describe("a rate limit", () => {
-  test("is waited for, then the same step is made again", () => {
+  test("is waited for, then the same step is repeated", () => {
     const d = drive();
     const first = d.effect("callModel");
     d.look();
@@ -21,7 +21,7 @@ describe("a rate limit", () => {
     expect(d.response()).toMatchObject({ status: "completed", metrics: { iterations: 1 } });
   });
 
-  test("doubles the wait each time, up to a minute; a reply begins anew", () => {
+  test("doubles the wait each time, up to a minute; a reply resets it", () => {
     const d = drive();
     const delays: number[] = [];
     const mostMs = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000];
@@ -43,7 +43,7 @@ describe("a rate limit", () => {
     expect(again?.kind === "startTimer" ? again.delayMs : null).toBeLessThanOrEqual(1_000);
   });
 
-  test("is not waited for equally long by all, but by each as long as ever", () => {
+  test("has a random wait (jitter), the same in every replay", () => {
     const delayOf = (run: string): unknown => {
       const d = drive({}, { run });
       d.feed(limited());
@@ -55,20 +55,20 @@ describe("a rate limit", () => {
     expect(runs.map(delayOf)).toEqual(runs.map(delayOf));
   });
 
-  test("says with its timer why it waits, and that it may be asked for any number of times", () => {
+  test("has its reason in the timer, and may be repeated without a limit", () => {
     const d = drive();
     d.feed(limited(123_456));
     const retry = { type: "rate_limit", message: expect.any(String), tries: 1, triesMax: null };
     expect(d.pending().at(-1)).toMatchObject({ kind: "startTimer", delayMs: 123_456, retry });
   });
 
-  test("is waited for as long as it says", () => {
+  test("is waited for as long as the provider asks", () => {
     const d = drive();
     d.feed(limited(123_456));
     expect(d.pending().at(-1)).toMatchObject({ timer: "rate/1/1", delayMs: 123_456 });
   });
 
-  test("costs nothing, and no turn", () => {
+  test("costs no tokens and no turn", () => {
     const d = drive({ budget: { tokens: 100_000 }, limits: { maxIterations: 1 } });
     d.feed(limited());
     d.feed(timerFired("rate/1/1"));
@@ -81,13 +81,13 @@ describe("a rate limit", () => {
     ["another step's", timerFired("rate/2/1")],
     ["a reply of the call that was turned away", reply(1, "late")],
     ["its failure again", limited()],
-  ])("%s ends no wait", (_, fact) => {
+  ])("%s does not end the wait", (_, fact) => {
     const d = drive();
     d.feed(limited());
     expect(d.on(fact)).toEqual({ state: "execute.backingOff", started: [], stopped: [] });
   });
 
-  test("does not outlast the deadline", () => {
+  test("does not extend the deadline", () => {
     const d = drive();
     d.feed(limited());
     expect(d.on(timerFired("deadline"))).toMatchObject({ state: "respond.settling", stopped: ["timer/rate/1/1"] });
@@ -110,7 +110,7 @@ describe("a call that was lost", () => {
   const lost = (changes: Parameters<typeof modelFailed>[1] = {}) =>
     modelFailed(1, { type: "network", message: "silent", begun: true, tries: 1, ...changes });
 
-  test("is made again after a timer, and charged what was set aside for it", () => {
+  test("is repeated after a timer, and charged its reservation", () => {
     const d = drive({ limits: { maxOutputTokens: 100 } });
     const [first, reserve] = [d.effect("callModel"), d.context().turn?.reserve.tokens ?? 0];
     d.look();
@@ -127,7 +127,7 @@ describe("a call that was lost", () => {
     ["network", { type: "network" as const }],
     ["timeout", { type: "timeout" as const }],
     ["a limit that was told in the middle of an answer", { type: "rate_limit" as const }],
-  ])("is asked for five times at most, and then fails and says so: %s", (_, changes) => {
+  ])("is made at most five times, and then fails with a message: %s", (_, changes) => {
     const d = drive({ limits: { maxOutputTokens: 100 } });
     const reserve = d.context().turn?.reserve.tokens ?? 0;
     for (let count = 1; count < 5; count += 1) {
@@ -143,7 +143,7 @@ describe("a call that was lost", () => {
     });
   });
 
-  test("counts with the requests that were made for it elsewhere", () => {
+  test("counts with the earlier requests of its provider", () => {
     const d = drive();
     d.feed(lost({ begun: false, tries: 3 }));
     d.feed(timerFired("rate/1/1"));
@@ -152,7 +152,7 @@ describe("a call that was lost", () => {
     expect(d.response()).toMatchObject({ error: { tries: 5 } });
   });
 
-  test("counts nothing where it was refused before there was a request", () => {
+  test("is not counted if it was refused before a request", () => {
     const d = drive();
     d.feed(limited());
     d.feed(timerFired("rate/1/1"));
@@ -161,7 +161,7 @@ describe("a call that was lost", () => {
     expect(d.effect("callModel").triesBefore).toBe(1);
   });
 
-  test("begins to count anew with each turn", () => {
+  test("is counted per turn", () => {
     const d = drive();
     d.feed(lost({ tries: 4 }));
     d.feed(timerFired("rate/1/1"));
@@ -172,14 +172,14 @@ describe("a call that was lost", () => {
     expect(d.state()).toBe("execute.backingOff");
   });
 
-  test("that was turned away before it began is charged nothing", () => {
+  test("is charged nothing if the provider refused it before any work", () => {
     const d = drive();
     d.feed(lost({ begun: false }));
     expect(d.state()).toBe("execute.backingOff");
     expect(d.context().usage.lost.tokens).toBe(0);
   });
 
-  test("is not made again where there is no room for it: the run ends with what it has", () => {
+  test("is not repeated without budget: the run ends with its partial result", () => {
     const d = drive({ budget: { tokens: 1_500 }, limits: { maxOutputTokens: 2_000 } });
     d.feed(lost());
     d.feed(timerFired("rate/1/1"));
@@ -187,7 +187,7 @@ describe("a call that was lost", () => {
     expect(d.response().metrics.charged.tokens).toBeLessThanOrEqual(1_500);
   });
 
-  test("is made again by the next host as well, and still counts", () => {
+  test("is repeated by the next host as well, and still counts", () => {
     const d = drive();
     d.feed(lost());
     d.feed(claimed());
@@ -205,7 +205,7 @@ describe("a failed call", () => {
     ["params", false],
     ["permission", false],
     ["budget", false],
-  ] as const)("of type %s is charged what was set aside for it: %j", (type, isCharged) => {
+  ] as const)("of type %s is charged its reservation: %j", (type, isCharged) => {
     const d = drive({ limits: { maxOutputTokens: 100 } });
     const reserve = d.context().turn?.reserve.tokens ?? 0;
     d.feed(modelFailed(1, { type, recoverable: false }));
@@ -214,8 +214,8 @@ describe("a failed call", () => {
   });
 });
 
-describe("a model call that was under way when its host went", () => {
-  test("is made again by the next one, and charged twice", () => {
+describe("a model call that was running when its host died", () => {
+  test("is repeated by the next host, and charged twice", () => {
     const d = drive({ limits: { maxOutputTokens: 100 } });
     const [first, reserve] = [d.effect("callModel"), d.context().turn?.reserve.tokens ?? 0];
     d.look();
@@ -225,7 +225,7 @@ describe("a model call that was under way when its host went", () => {
     expect(d.response().metrics).toMatchObject({ iterations: 1, totalTokens: 110, charged: { tokens: reserve + 110 } });
   });
 
-  test("each time anew, until nothing is left: then it ends, and says so", () => {
+  test("is repeated until no budget is left: then the run ends with a message", () => {
     const d = drive({ budget: { tokens: 8_000 }, limits: { maxOutputTokens: 2_000 } });
     let claims = 0;
     for (; claims < 20 && d.state() === "execute.think"; claims += 1) d.feed(claimed());
@@ -234,7 +234,7 @@ describe("a model call that was under way when its host went", () => {
     expect(d.response().metrics.charged.tokens).toBeLessThanOrEqual(8_000);
   });
 
-  test("its last turn is told so once, however often it is made", () => {
+  test("announces the last turn once, in any number of repetitions", () => {
     const d = drive({ limits: { maxIterations: 1 } });
     d.feed(claimed());
     d.feed(claimed());

@@ -104,7 +104,7 @@ function streaming(): MachineDriver {
 const isWork = (key: string): boolean => key !== "timer/deadline" && !key.startsWith("plan/");
 
 describe.each(places)("paused while %s", (_, place, ends, next) => {
-  test("it finishes, nothing follows, and a resume lets it", () => {
+  test("it finishes, nothing follows, and a resume continues", () => {
     const d = place();
     const atWork = d.pendingKeys().filter(isWork);
     d.look();
@@ -115,7 +115,7 @@ describe.each(places)("paused while %s", (_, place, ends, next) => {
     expect(d.on(resume).started.filter(isWork)).toEqual(next);
   });
 
-  test("a cancel ends it all the same", () => {
+  test("a cancel still ends it", () => {
     const d = place();
     d.feed(pause);
     for (const fact of ends) d.feed(fact);
@@ -126,7 +126,7 @@ describe.each(places)("paused while %s", (_, place, ends, next) => {
 });
 
 describe("time", () => {
-  test("stands still, and the deadline comes as much later", () => {
+  test("stops, and moves the deadline by the length of the pause", () => {
     const d = drive();
     d.feed(pause, openedAt + 10_000);
     d.feed(resume, openedAt + 3_610_000);
@@ -135,7 +135,7 @@ describe("time", () => {
     expect(d.response().metrics).toMatchObject({ durationMs: 3_615_000, waitedMs: 3_600_000 });
   });
 
-  test("stands still for what it leaves its children, too", () => {
+  test("stops for the children's remaining time, too", () => {
     const d = drive({ limits: { maxDurationMs: 60_000 } });
     d.feed(pause, openedAt + 10_000);
     d.feed(resume, openedAt + 3_610_000);
@@ -143,13 +143,13 @@ describe("time", () => {
     expect(d.effect("runChild").request.remainingMs).toBe(39_000);
   });
 
-  test("a deadline that was on its way is void", () => {
+  test("ends no run when the deadline fires during the pause", () => {
     const d = drive();
     d.feed(pause);
     expect(d.on(timerFired("deadline"))).toEqual({ state: "execute.think", started: [], stopped: [] });
   });
 
-  test("is not started by another host that takes it up", () => {
+  test("is not started by another host that resumes the run", () => {
     const d = drive();
     d.feed(pause, openedAt + 10_000);
     d.feed({ kind: "run.parked", reason: "pause" }, openedAt + 20_000);
@@ -173,7 +173,7 @@ test.each<[string, () => MachineDriver, string]>([
   expect(d.on(resume).started.sort()).toEqual([key, "timer/deadline"].sort());
 });
 
-test("pausing twice is pausing once; a resume without a pause is nothing", () => {
+test("a second pause is ignored, and so is a resume without a pause", () => {
   const d = drive();
   d.look();
   expect(d.on(resume)).toEqual({ state: "execute.think", started: [], stopped: [] });
@@ -184,13 +184,13 @@ test("pausing twice is pausing once; a resume without a pause is nothing", () =>
   expect(d.pendingKeys()).toEqual(["model/1", "timer/deadline"]);
 });
 
-test("an answer that is final is given although it is paused", () => {
+test("a final answer is accepted during a pause", () => {
   const d = drive();
   d.feed(pause);
   expect(d.on(reply(1, "42")).state).toBe("respond.settling");
 });
 
-test("a task that is stopped while it waits for its retry is over", () => {
+test("a task that is stopped while it waits for its retry ends", () => {
   const d = at({}, reply(1, "", [aBatch([{}, {}], { mode: "parallel_streaming" })]), childSettled(1, 0, {}, 1, 0));
   d.feed(childSettled(1, 0, network, 1, 1));
   d.feed(reply(2, "", [aToolCall("delegate", { cancel: ["1.0.1"] })]));

@@ -36,7 +36,7 @@ const summarised = (step: number, text: string) => ({
   durationMs: 1,
 });
 
-describe("refused, and nothing of it is started", () => {
+describe("a refused delegation starts no task:", () => {
   test.each<[string, Args, string, string, SpecChanges?]>([
     [
       "an unknown agent, with those there are",
@@ -103,7 +103,7 @@ describe("refused, and nothing of it is started", () => {
     });
   });
 
-  test("files by one that may not read them", () => {
+  test("files from a run that may not read them", () => {
     const d = asking({ context_files: ["a.md", "b.md"] }, { grantedTools: ["shell"] });
     expect(errorOf(d)).toEqual({
       type: "permission",
@@ -111,7 +111,7 @@ describe("refused, and nothing of it is started", () => {
     });
   });
 
-  test("what an earlier call of the turn has taken is not there for a later one", () => {
+  test("runs that an earlier call of the turn has reserved", () => {
     const d = drive({ limits: { maxChildren: 1 } });
     d.feed(
       reply(1, "", [aToolCall("delegate", { agent: "missing", task: "x" }), aBatch([{}]), aBatch([{ task: "more" }])]),
@@ -119,7 +119,7 @@ describe("refused, and nothing of it is started", () => {
     expect(d.context().calls.map(({ phase }) => phase)).toEqual(["settled", "running", "settled"]);
   });
 
-  test("over several turns the children are counted, retries are not", () => {
+  test("too many children over several turns, with retries not counted", () => {
     const d = asking({}, { limits: { maxChildren: 2 } });
     d.feed(childSettled(1, 0, { error: anError() }));
     d.feed(timerFired("retry/1/0/0/1"));
@@ -130,17 +130,17 @@ describe("refused, and nothing of it is started", () => {
 });
 
 describe("the request of a child", () => {
-  test("is tighter where the call says so; it says nothing of the rest", () => {
+  test("has the tighter limits of the call, and no other limits", () => {
     const d = asking({ limits: { max_iterations: 3, max_tokens: 500 } }, { limits: { maxDepth: 2 } });
     expect(d.effect("runChild").request.limits).toEqual({ maxIterations: 3, maxTokens: 500, maxDepth: 2 });
   });
 
-  test("has the schema that its answer has to fit, and the criteria", () => {
+  test("has the schema for its answer, and the criteria", () => {
     const d = asking({ output_schema: { type: "object" }, success_criteria: "valid" });
     expect(d.effect("runChild").request).toMatchObject({ outputSchema: { type: "object" }, successCriteria: "valid" });
   });
 
-  test("adds this run to all those above it", () => {
+  test("adds this run to its ancestors", () => {
     const above = ["00000000-0000-7000-8000-00000000eeee"];
     const d = asking({}, {}, { ancestors: above, chain: ["boss"], depth: 1 });
     const { run } = d.context().request;
@@ -151,7 +151,7 @@ describe("the request of a child", () => {
     });
   });
 
-  test("adds what this run's own definition says to the layers of its grant", () => {
+  test("adds this run's own definition to the layers of its grant", () => {
     const layer = {
       from: "session",
       kind: "session" as const,
@@ -169,15 +169,15 @@ describe("the request of a child", () => {
   });
 });
 
-describe("what comes along of the conversation", () => {
-  test("task_only: nothing", () => {
+describe("the context from the conversation", () => {
+  test("task_only: is empty", () => {
     expect(asking({ context: "task_only" }).effect("runChild").request).toMatchObject({
       context: null,
       contextMode: "task_only",
     });
   });
 
-  test("selective: the files that are named, for its host to read", () => {
+  test("selective: is the named files, which its host reads", () => {
     expect(asking({ context_files: ["a.md"] }).effect("runChild").request).toMatchObject({
       context: null,
       contextMode: "selective",
@@ -185,7 +185,7 @@ describe("what comes along of the conversation", () => {
     });
   });
 
-  test("full: all that was said, but the reply that asks for it", () => {
+  test("full: is all messages before the reply with the call", () => {
     const d = drive();
     d.feed(reply(1, "let me look", [aToolCall("read", { path: "a" })]));
     d.feed(toolFinished(1, 0, "hello"));
@@ -195,7 +195,7 @@ describe("what comes along of the conversation", () => {
     );
   });
 
-  test("the agent's own mode, where the call names none", () => {
+  test("the agent's own mode applies if the call has none", () => {
     const targets = [{ id: "helper", contextMode: "full" as const }];
     expect(asking({}, { targets }).effect("runChild").request).toMatchObject({
       contextMode: "full",
@@ -218,7 +218,7 @@ describe("what comes along of the conversation", () => {
       return d;
     }
 
-    test("is made once for all children of a turn, before anything of it starts", () => {
+    test("is requested once for all children of a turn, before any of them starts", () => {
       const d = summarising();
       expect([d.state(), d.look().started]).toEqual(["execute.act.summarising", ["plan/1", "summary/1"]]);
       expect(d.effect("summarise")).toMatchObject({ step: 1, maxOutputTokens: 1_024 });
@@ -228,13 +228,13 @@ describe("what comes along of the conversation", () => {
       expect(contexts).toEqual(["in short", null, "in short"]);
     });
 
-    test("is charged to the run that asks", () => {
+    test("is charged to the parent", () => {
       const d = summarising();
       d.feed(summarised(1, "in short"));
       expect(d.context().usage).toMatchObject({ own: { inputTokens: 150, outputTokens: 15, costUsd: 0.26 } });
     });
 
-    test("whose host went is made again, and charged as lost", () => {
+    test("is repeated after the loss of its host, and charged as lost", () => {
       const d = summarising();
       const reserve = d.context().callReserve?.tokens;
       d.look();
@@ -242,19 +242,19 @@ describe("what comes along of the conversation", () => {
       expect(d.context().usage.lost.tokens).toBe(reserve);
     });
 
-    test("with no budget to spare is none for a model", () => {
+    test("is truncated text if no budget is left for a model", () => {
       const d = drive({ budget: { tokens: 3_000 } });
       d.feed(reply(1, "", [aBatch([{ context: "summary" }])], { usage: { inputTokens: 2_000 } }));
       expect(d.effect("summarise").maxOutputTokens).toBe(0);
       expect(d.context().callReserve).toBeNull();
     });
 
-    test("of another step counts for nothing", () => {
+    test("of another step is ignored", () => {
       const d = summarising();
       expect(d.on(summarised(2, "late")).state).toBe("execute.act.summarising");
     });
 
-    test("is made anew for a later turn", () => {
+    test("is requested again for a later turn", () => {
       const d = drive();
       d.feed(reply(1, "", [aBatch([{ context: "summary" }])]));
       d.feed(summarised(1, "one"));
@@ -269,14 +269,14 @@ describe("what comes along of the conversation", () => {
 describe("an expert of one domain", () => {
   const targets = [{ id: "email", domain: "email", contextMode: "full" as const }, "helper"];
 
-  test("gets its task and nothing else, whatever is asked", () => {
+  test("gets its task alone, with any requested context", () => {
     for (const context of ["full", "summary", "selective"]) {
       const d = asking({ agent: "email", context, context_files: ["a.md"] }, { targets });
       expect(d.effect("runChild").request).toMatchObject({ contextMode: "task_only", context: null, contextFiles: [] });
     }
   });
 
-  test("never replaces an agent that was given more", () => {
+  test("never replaces an agent that has more than its task", () => {
     const d = asking({ context: "full", retry: { alternative: "email" } }, { targets });
     expect(errorOf(d)).toEqual({
       type: "params",
@@ -284,14 +284,14 @@ describe("an expert of one domain", () => {
     });
   });
 
-  test("stands in for one that was given its task alone", () => {
+  test("can replace an agent that has its task alone", () => {
     const d = asking({ retry: { alternative: "email", max_attempts: 1 } }, { targets });
     d.feed(childSettled(1, 0, { error: anError() }));
     d.feed(timerFired("retry/1/0/0/1"));
     expect(d.effect("runChild").request).toMatchObject({ agent: "email", context: null });
   });
 
-  test("is not asked where a definition would have it so all the same", () => {
+  test("is skipped as an alternative even if a definition names it", () => {
     const retry = { maxAttempts: 1, backoffMs: 0, on: ["network" as const], alternative: "email" };
     const d = asking(
       { context: "full" },
@@ -314,24 +314,24 @@ describe("an agent that works with its parent's prompt", () => {
     expect(d.effect("runChild").request.parentPrompt).toBe("You are the boss.");
   });
 
-  test("is given the one that its parent works with itself", () => {
+  test("is given the inherited prompt of its parent", () => {
     const definition = { prompt: "unused", promptFrom: "parent" as const };
     const d = asking({}, { targets: [general], definition }, { parentPrompt: "You are the boss of the boss." });
     expect(d.effect("runChild").request.parentPrompt).toBe("You are the boss of the boss.");
   });
 
-  test("is given it also where it stands in for another", () => {
+  test("is given it as an alternative, too", () => {
     const d = asking({ agent: "writer", retry: { alternative: "helper" } }, { targets: ["writer", general] });
     expect(d.effect("runChild").request.parentPrompt).toBe("You do everything.");
   });
 
-  test("others are not", () => {
+  test("is the only kind that gets it", () => {
     expect(asking({}).effect("runChild").request.parentPrompt).toBeNull();
   });
 });
 
-describe("how it is tried again", () => {
-  test("as its definition says, and as the call says more closely", () => {
+describe("the retry policy", () => {
+  test("merges the definition and the call", () => {
     const d = asking({ retry: { max_attempts: 3 } }, { retry: { backoffMs: 70 } });
     for (const attempt of [1, 2]) {
       d.feed(childSettled(1, 0, { error: anError() }, attempt));
@@ -342,7 +342,7 @@ describe("how it is tried again", () => {
     expect(d.on(childSettled(1, 0, { error: anError() }, 3)).state).toBe("execute.think");
   });
 
-  test("then by another agent, with a run of its own", () => {
+  test("uses another agent at the end, with a run of its own", () => {
     const d = asking({ retry: { alternative: "writer", max_attempts: 1 } });
     const { run } = d.effect("runChild").request;
     d.feed(childSettled(1, 0, { error: anError() }));
@@ -352,12 +352,12 @@ describe("how it is tried again", () => {
     expect(d.on(childSettled(1, 0, { error: anError() }, 2)).state).toBe("execute.think");
   });
 
-  test("not where its parent would have no time to wait", () => {
+  test("does not wait longer than its parent's time", () => {
     const d = asking({ retry: { backoff_ms: 60_000 } }, { limits: { maxDurationMs: 60_000 } });
     expect(d.on(childSettled(1, 0, { error: anError() })).state).toBe("execute.think");
   });
 
-  test("with the time that is left by then, and not at all when it is gone", () => {
+  test("gives a retry the time that is left, and does not retry without time", () => {
     const limits = { maxDurationMs: 60_000 };
     const d = asking({ retry: { max_attempts: 3 } }, { limits });
     d.feed(childSettled(1, 0, { error: anError() }), openedAt + 10_000);
@@ -368,7 +368,7 @@ describe("how it is tried again", () => {
     expect(d.context().children.size).toBe(0);
   });
 
-  test("not where no run may be started any more", () => {
+  test("does not retry if no further run is allowed", () => {
     const d = asking({}, { budget: { spawns: 1 } });
     d.feed(childSettled(1, 0, { error: anError() }));
     expect(d.on(timerFired("retry/1/0/0/1")).state).toBe("execute.think");
@@ -376,7 +376,7 @@ describe("how it is tried again", () => {
   });
 });
 
-describe("where a child works", () => {
+describe("the workspace of a child", () => {
   const session = { id: "w1", path: "/project", place: "box" };
   const isolated = { id: "w1", path: "/project", mode: "isolated" };
   const below = (workspace: object, target: object = {}) => {
@@ -402,7 +402,7 @@ describe("where a child works", () => {
     expect(JSON.parse(JSON.stringify(below(given, target)))).toEqual(expected);
   });
 
-  test("is what the alternative's file says, where that one is asked instead", () => {
+  test("is that of the alternative's file if the alternative runs", () => {
     const targets = [
       { id: "helper", retry: { maxAttempts: 1, backoffMs: 1, on: ["network" as const], alternative: "writer" } },
       { id: "writer", workspace: "isolated" as const },

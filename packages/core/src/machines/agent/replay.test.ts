@@ -72,7 +72,7 @@ function watch(d: MachineDriver) {
   };
 }
 
-test("an effect is started once, unless its outcome was lost, put off or asked about; once it is over it is not wanted", () => {
+test("an effect starts once, unless its outcome was lost, delayed or needs an approval; a finished effect is not started again", () => {
   fc.assert(
     fc.property(setting, schedule, (changes, choices) => {
       const d = drive(changes);
@@ -86,7 +86,7 @@ test("an effect is started once, unless its outcome was lost, put off or asked a
 const count = (d: MachineDriver, kind: Effect["kind"]): number =>
   d.pending().filter((effect) => effect.kind === kind).length;
 
-test("never more at once than the caps allow, never more turns, calls or children", () => {
+test("the caps on concurrency, turns, calls and children are never exceeded", () => {
   fc.assert(
     fc.property(setting, schedule, (changes, choices) => {
       const d = drive(changes);
@@ -111,7 +111,7 @@ test("never more at once than the caps allow, never more turns, calls or childre
   );
 });
 
-test("what is used and what is set aside are never more than the budget of the tree", () => {
+test("used and reserved amounts never exceed the budget of the tree", () => {
   fc.assert(
     fc.property(setting, schedule, (changes, choices) => {
       const d = drive(changes);
@@ -131,7 +131,7 @@ test("what is used and what is set aside are never more than the budget of the t
   );
 });
 
-test("while a run is paused nothing new is started, and time stands still", () => {
+test("while a run is paused no effect starts, and the clock stops", () => {
   fc.assert(
     fc.property(setting, schedule, (changes, choices) => {
       const d = drive(changes);
@@ -172,7 +172,7 @@ function finish(d: MachineDriver, how: number): void {
   }
 }
 
-test("wherever a run is, answering what it wants brings it to its end, and there it stays", () => {
+test("answering the pending effects of a run at any point settles it, and it stays settled", () => {
   fc.assert(
     fc.property(setting, schedule, fc.nat(1_000), (changes, choices, how) => {
       const d = drive(changes);
@@ -186,7 +186,7 @@ test("wherever a run is, answering what it wants brings it to its end, and there
   );
 });
 
-test("every child that was planned settles, unless its parent waited for it in vain", () => {
+test("every planned child settles, unless its parent's wait timed out", () => {
   fc.assert(
     fc.property(setting, schedule, fc.nat(1_000), (changes, choices, how) => {
       const d = drive(changes);
@@ -205,7 +205,7 @@ test("every child that was planned settles, unless its parent waited for it in v
   );
 });
 
-test("a settled run is the same whatever comes after", () => {
+test("a settled run ignores every later event", () => {
   const d = drive();
   const again = drive();
   d.feed(settledWith(aResponse()));

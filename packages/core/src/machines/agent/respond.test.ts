@@ -34,7 +34,7 @@ function verifying(changes: SpecChanges = {}): MachineDriver {
 }
 
 describe("verifiers", () => {
-  test("run once there is an answer, and see it", () => {
+  test("run on the answer", () => {
     const d = verifying();
     expect([d.state(), d.look()]).toEqual(["respond.verifying", { started: ["verify/1"], stopped: [] }]);
     expect(d.effect("verify")).toMatchObject({
@@ -50,7 +50,7 @@ describe("verifiers", () => {
     expect(d.response()).toMatchObject({ status: "completed", success: true });
   });
 
-  test("fail: the model is told, mends it, and is checked again", () => {
+  test("fail: the model gets the failure, corrects the answer, and the check runs again", () => {
     const d = verifying();
     expect(d.on(verified(1, ["a.txt is missing", "b.txt too"]))).toEqual({
       state: "execute.think",
@@ -66,7 +66,7 @@ describe("verifiers", () => {
     expect(d.response()).toMatchObject({ status: "completed", details: "mended", metrics: { iterations: 2 } });
   });
 
-  test("fail for good: sent back twice, then failed", () => {
+  test("fail repeatedly: the answer is returned twice, and then the run fails", () => {
     const d = verifying();
     for (const round of [1, 2]) {
       d.feed(verified(round, ["no"]));
@@ -92,7 +92,7 @@ describe("verifiers", () => {
     expect(d.response()).toMatchObject({ status: "failed", error: { type: "verification" } });
   });
 
-  test("an outcome of another round counts for nothing", () => {
+  test("ignore an outcome of another round", () => {
     const d = verifying();
     d.feed(verified(1, ["no"]));
     d.feed(reply(2, "mended"));
@@ -100,7 +100,7 @@ describe("verifiers", () => {
     expect(d.on(verified(1, ["no"]))).toEqual({ state: "respond.verifying", started: [], stopped: [] });
   });
 
-  test("the deadline does not wait for them", () => {
+  test("end at the deadline", () => {
     const d = verifying();
     expect(d.on(timerFired("deadline"))).toEqual({
       state: "respond.settling",
@@ -110,15 +110,15 @@ describe("verifiers", () => {
     expect(d.response()).toMatchObject({ status: "timeout", bailoutReason: "timeout" });
   });
 
-  test("only what claims to be complete is checked", () => {
+  test("check only answers that claim to be complete", () => {
     const d = drive({ ...checked, limits: { maxIterations: 1 } });
     d.feed(reply(1, "half", [aToolCall("read")]));
     expect(d.state()).toBe("respond.settling");
   });
 });
 
-describe("settling is the last word", () => {
-  test("once it is in the journal the run is over and nothing is left of it", () => {
+describe("settling", () => {
+  test("ends the run once it is journaled, with no actor left", () => {
     const d = drive();
     d.feed(reply(1, "42"));
     expect(d.effect("settle").response).toEqual(d.response());
@@ -129,7 +129,7 @@ describe("settling is the last word", () => {
     expect(d.pending()).toEqual([]);
   });
 
-  test("a restart while settling does not change the response", () => {
+  test("that is interrupted by a restart has the same response", () => {
     const d = drive();
     d.feed(reply(1, "42"), openedAt + 10);
     const before = d.response();
@@ -138,7 +138,7 @@ describe("settling is the last word", () => {
     expect(d.pendingKeys()).toEqual(["settle", "timer/deadline"]);
   });
 
-  test("nothing changes a settled run", () => {
+  test("is final: later events are ignored", () => {
     const d = drive();
     d.feed(reply(1, "42"));
     d.feed(settledWith(d.response()));
@@ -156,7 +156,7 @@ describe("settling is the last word", () => {
     ["while it thinks", () => drive()],
     ["while children work", () => acting()],
     ["while it is verified", () => verifying()],
-  ])("settled by another, %s: the journal is right, and all stops", (_, place) => {
+  ])("by another host, %s: the journal wins, and all effects stop", (_, place) => {
     const d = place();
     const response = aResponse({ status: "failed", error: anError({ type: "crashed" }) });
     d.feed(settledWith(response));
@@ -172,7 +172,7 @@ describe("settling is the last word", () => {
 });
 
 describe("the response", () => {
-  test("has the evidence of outcomes and children, and only the prose of the model", () => {
+  test("has its evidence from outcomes and children, and only its prose from the model", () => {
     const d = drive();
     const calls = [aToolCall("write"), aToolCall("shell"), aToolCall("write"), delegateTo("helper")];
     d.feed(reply(1, "working", calls), openedAt + 100);
@@ -222,7 +222,7 @@ describe("the response", () => {
     });
   });
 
-  test("what the model claims in JSON sets no status", () => {
+  test("ignores a status in the model's JSON", () => {
     const d = drive();
     d.feed(reply(1, '{"status":"failed","success":false,"files_created":["x"]}'));
     expect(d.response()).toMatchObject({ status: "completed", success: true, filesCreated: [] });
@@ -232,7 +232,7 @@ describe("the response", () => {
     ["its own", { costUsd: null }, {}, null, null],
     ["a child's", {}, { costUsd: null }, 0.02, null],
     ["none", {}, {}, 0.02, 0.021],
-  ])("an unknown cost makes the sums unknown, never nothing: %s", (_, usage, subtree, own, all) => {
+  ])("has an unknown sum if one cost is unknown: %s", (_, usage, subtree, own, all) => {
     const d = drive();
     d.feed(reply(1, "", [delegateTo("helper")], { usage }));
     d.feed(childSettled(1, 0, { subtree }));
@@ -256,7 +256,7 @@ describe("the response", () => {
     expect(() => encodeURIComponent(d.response().summary)).not.toThrow();
   });
 
-  test("a failure's long message is cut too", () => {
+  test("has a truncated message for a long failure", () => {
     const d = drive();
     d.feed(cancelled("because ".repeat(200)));
     expect(RunResponse.safeParse(d.response()).success).toBe(true);

@@ -16,8 +16,8 @@ import { drive } from "../machine-driver.test-helper.ts";
 const steer = (text: string) => commanded({ kind: "run.steered", text });
 const fromAda = (text: string) => ({ role: "user", text: `A message from ada: ${text}` });
 
-describe("words that come", () => {
-  test("while the model thinks are told at the next step", () => {
+describe("a message from a person", () => {
+  test("while the model works is read at the next step", () => {
     const d = drive();
     d.look();
     expect(d.on(steer("in French"))).toEqual({ state: "execute.think", started: [], stopped: [] });
@@ -26,7 +26,7 @@ describe("words that come", () => {
     expect(d.effect("callModel").messages.at(-1)).toEqual(fromAda("in French"));
   });
 
-  test("while tools run are told after their results", () => {
+  test("while tools run is read after their results", () => {
     const d = drive();
     d.feed(reply(1, "", [aToolCall("read")]));
     d.feed(steer("in French"));
@@ -34,7 +34,7 @@ describe("words that come", () => {
     expect(d.effect("callModel").messages.slice(-2)).toMatchObject([{ role: "tool" }, fromAda("in French")]);
   });
 
-  test("before the answer keep it from being the last word", () => {
+  test("before the answer gives the model another turn", () => {
     const d = drive();
     d.feed(steer("in French"));
     d.look();
@@ -47,7 +47,7 @@ describe("words that come", () => {
     expect(d.response()).toMatchObject({ status: "completed", details: "Bonjour" });
   });
 
-  test("several times are told in their order, each once", () => {
+  test("is read once, in the order of sending", () => {
     const d = drive();
     d.feed(steer("one"));
     d.feed(steer("two"));
@@ -62,7 +62,7 @@ describe("words that come", () => {
     expect(d.on(reply(3, "done")).state).toBe("respond.settling");
   });
 
-  test("while its children work wait for them", () => {
+  test("while its children work waits for them", () => {
     const d = drive();
     d.feed(reply(1, "", [delegateTo("helper")]));
     d.look();
@@ -71,7 +71,7 @@ describe("words that come", () => {
     expect(d.effect("callModel").messages.at(-1)).toEqual(fromAda("hurry"));
   });
 
-  test("while the provider asks to wait are told when it is asked again", () => {
+  test("while the provider is rate-limited is read at the repeated call", () => {
     const d = drive();
     d.feed(modelFailed(1, { type: "rate_limit" }));
     d.feed(steer("hurry"));
@@ -80,14 +80,14 @@ describe("words that come", () => {
     expect(d.effect("callModel").messages.at(-1)).toEqual(fromAda("hurry"));
   });
 
-  test("in the last turn come too late for it: its answer stands", () => {
+  test("in the last turn comes too late: the answer stands", () => {
     const d = drive({ limits: { maxIterations: 1 } });
     d.feed(steer("hurry"));
     d.feed(reply(1, "done"));
     expect(d.response()).toMatchObject({ status: "completed", details: "done" });
   });
 
-  test("once it has answered change nothing", () => {
+  test("after the answer is ignored", () => {
     const d = drive();
     d.feed(reply(1, "done"));
     const before = d.response();

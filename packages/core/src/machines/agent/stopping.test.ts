@@ -30,8 +30,8 @@ const stoppedByItself = { status: "cancelled", error: anError({ type: "cancelled
 describe.each([
   ["its session's cancel", cancelled("enough")],
   ["its own cancel", commanded({ kind: "run.cancelled", reason: "enough" })],
-])("by %s", (_, cancel) => {
-  test("the child hears by the same wish; one that queues is dropped, one that waits for its retry is over", () => {
+])("stopped by %s", (_, cancel) => {
+  test("running children get the same command; queued ones are dropped, and those before a retry end", () => {
     const d = withChildren();
     const { state, started, stopped } = d.on(cancel);
     expect([state, started, stopped]).toEqual([
@@ -43,7 +43,7 @@ describe.each([
     expect(d.pendingKeys()).toEqual(["child/1/0/0/1", "child/1/2/0/1", "timer/deadline", "timer/grace"]);
   });
 
-  test("it ends when the last of them has", () => {
+  test("it ends when the last child has ended", () => {
     const d = withChildren();
     d.feed(cancel);
     expect(d.settleDropped()).toEqual(["child/1/2/0/1"]);
@@ -71,7 +71,7 @@ describe.each<[string, FactBody, string]>([
     return d;
   }
 
-  test("only its parent can tell the child", () => {
+  test("only the parent can stop the child", () => {
     const d = streaming();
     expect(d.on(fact)).toMatchObject({ state: "stopping.waiting", started: ["cancel-child/1/0/1/1", "timer/grace"] });
     const told = d.effect("cancelChild");
@@ -80,15 +80,15 @@ describe.each<[string, FactBody, string]>([
     expect(told.reason).toBe(d.response().error?.message);
   });
 
-  test("a failure on the way is not tried again", () => {
+  test("a failure meanwhile is not retried", () => {
     const d = streaming();
     d.feed(fact);
     expect(d.on(childSettled(1, 0, { error: anError() }, 1, 1)).state).toBe("respond.settling");
   });
 });
 
-describe("between the plan of its children and their start", () => {
-  test("every child that was written down settles, and none is asked", () => {
+describe("stopped between the plan of its children and their start", () => {
+  test("every journaled child settles, and none starts", () => {
     const d = drive();
     d.feed(reply(1, "", [aBatch([{ context: "summary" }, {}]), aToolCall("read")]));
     expect(d.state()).toBe("execute.act.summarising");
@@ -99,8 +99,8 @@ describe("between the plan of its children and their start", () => {
   });
 });
 
-describe("when the grace is over", () => {
-  test("it ends without them: said as a warning, and their whole share is charged", () => {
+describe("stopped without an answer of its children in the grace period", () => {
+  test("it ends without them, with a warning, and their whole share is charged", () => {
     const d = withChildren({ budget: { tokens: 40_000 }, limits: { maxConcurrent: 2 } });
     const { children, usage } = d.context();
     const share = children.get("1/0/0")?.reserve?.tokens ?? 0;
@@ -114,7 +114,7 @@ describe("when the grace is over", () => {
     expect(d.response().metrics.charged.tokens).toBe(usage.charged.tokens + share);
   });
 
-  test("what comes afterwards changes nothing", () => {
+  test("later responses are ignored", () => {
     const d = withChildren();
     d.feed(cancelled());
     d.feed(timerFired("grace"));
@@ -126,7 +126,7 @@ describe("when the grace is over", () => {
   });
 });
 
-describe("while it waits for them", () => {
+describe("waiting for its stopped children", () => {
   test.each<[string, FactBody]>([
     ["another cancel", cancelled("again")],
     ["the deadline", timerFired("deadline")],
@@ -140,7 +140,7 @@ describe("while it waits for them", () => {
     expect(d.context()).toMatchObject({ outcome, children, batches });
   });
 
-  test("no tool runs on, and no other child is asked", () => {
+  test("it runs no tool and starts no other child", () => {
     const d = drive({ limits: { maxConcurrent: 1 } });
     d.feed(reply(1, "", [...delegations(2), aToolCall("read")]));
     expect(d.on(cancelled()).stopped).toEqual(["tool/1/2"]);

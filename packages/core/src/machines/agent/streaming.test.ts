@@ -42,7 +42,7 @@ function results(d: MachineDriver): string[] {
 }
 
 describe("the first result", () => {
-  test("settles the call, with the handles of the tasks that still run", () => {
+  test("settles the call, with the handles of the running tasks", () => {
     const d = streaming();
     expect(d.on(settled(1, { summary: "b is in" }))).toMatchObject({ state: "execute.think", started: ["model/2"] });
     expect(JSON.parse(results(d)[0] ?? "")).toMatchObject({
@@ -54,13 +54,13 @@ describe("the first result", () => {
     });
   });
 
-  test("may be a failure, which the call then is", () => {
+  test("may be a failure, which then is the result of the call", () => {
     const d = streaming();
     d.feed(settled(2, { error: anError({ recoverable: false }) }));
     expect(lastMessage(d)).toMatchObject({ role: "tool", isError: true });
   });
 
-  test("of a batch of one is the result of all", () => {
+  test("of a batch of one is the result of the batch", () => {
     const d = streaming({}, [{ name: "a" }]);
     d.feed(settled(0));
     expect(JSON.parse(results(d)[0] ?? "")).toMatchObject({ outcome: "completed", results: [{ name: "a" }] });
@@ -76,7 +76,7 @@ describe("the first result", () => {
 });
 
 describe("a later result", () => {
-  test("is put before the model at its next turn, as a message", () => {
+  test("reaches the model at its next turn, as a message", () => {
     const d = withFirst();
     d.feed(settled(0, { summary: "a is in" }));
     expect(d.on(reply(2, "", [aToolCall("read")])).started).toEqual(["tool/2/0"]);
@@ -86,7 +86,7 @@ describe("a later result", () => {
     expect(lastMessage(d)?.text).toContain("a is in");
   });
 
-  test("starts a turn where the model has nothing to do", () => {
+  test("starts a turn if the model is idle", () => {
     const d = withFirst();
     expect(d.on(reply(2, "I wait for the others"))).toEqual({ state: "execute.listening", started: [], stopped: [] });
     expect(d.on(settled(0))).toMatchObject({ state: "execute.think", started: ["model/3"] });
@@ -95,7 +95,7 @@ describe("a later result", () => {
     expect(lastMessage(d)?.text).toContain("None is left.");
   });
 
-  test("several at once are several messages of one turn", () => {
+  test("is a message of its own, also with several at once", () => {
     const d = withFirst();
     d.feed(settled(0));
     d.feed(settled(2));
@@ -109,7 +109,7 @@ describe("a later result", () => {
 });
 
 describe("the answer", () => {
-  test("counts only when all have ended and the model has heard of it", () => {
+  test("is final only after all tasks have ended and the model has their results", () => {
     const d = withFirst();
     d.feed(reply(2, "early"));
     d.feed(settled(0));
@@ -120,7 +120,7 @@ describe("the answer", () => {
     expect(d.response()).toMatchObject({ status: "completed", details: "all of it", metrics: { iterations: 4 } });
   });
 
-  test("words of a person come to it while it listens", () => {
+  test("waits for the model to read a person's message first", () => {
     const d = withFirst();
     d.feed(reply(2, "I wait"));
     expect(d.on(commanded({ kind: "run.steered", text: "be brief" })).started).toEqual(["model/3"]);
@@ -129,7 +129,7 @@ describe("the answer", () => {
 });
 
 describe("the last turn", () => {
-  test("waits until there is nothing more to hear", () => {
+  test("waits for the last result", () => {
     const d = withFirst({ limits: { maxIterations: 2 } });
     expect(d.state()).toBe("execute.listening");
     expect(d.on(settled(0)).state).toBe("execute.listening");
@@ -147,7 +147,7 @@ describe("the last turn", () => {
     expect(d.response()).toMatchObject({ status: "completed", details: "all of it" });
   });
 
-  test("comes also when the model has said its piece before", () => {
+  test("also comes after an early answer of the model", () => {
     const d = withFirst({ limits: { maxIterations: 3 } });
     d.feed(reply(2, "early"));
     d.feed(settled(0));
@@ -157,8 +157,8 @@ describe("the last turn", () => {
   });
 });
 
-describe("cancel", () => {
-  test("stops tasks by their handles: what runs is told, and of them the model hears no more", () => {
+describe("a cancel call", () => {
+  test("stops tasks by their handles: running tasks get a command, and the model gets no more of their results", () => {
     const d = withFirst();
     expect(d.on(reply(2, "enough", [cancelling("1.0.0")])).started).toEqual(["cancel-child/1/0/0/1", "model/3"].sort());
     expect(results(d).at(-1)).toBe('{"cancelled":["1.0.0"]}');
@@ -168,7 +168,7 @@ describe("cancel", () => {
     expect(d.effect("callModel").messages.filter(({ text }) => text.includes("1.0.0) has ended"))).toEqual([]);
   });
 
-  test("an answer given while they stop is the answer", () => {
+  test("does not change an answer that was given while they stop", () => {
     const d = withFirst();
     d.feed(reply(2, "enough", [cancelling("1.0.0", "1.0.2")]));
     expect(d.on(reply(3, "the answer")).state).toBe("execute.listening");
@@ -177,7 +177,7 @@ describe("cancel", () => {
     expect(d.response()).toMatchObject({ status: "completed", details: "the answer", metrics: { iterations: 3 } });
   });
 
-  test("a task that queues is dropped, and takes no slot from anybody", () => {
+  test("drops a queued task, which frees no slot of another", () => {
     const d = streaming({ limits: { maxConcurrent: 1 } });
     d.feed(settled(0));
     expect(d.context().readyTasks).toMatchObject([{ item: 2 }]);
@@ -192,7 +192,7 @@ describe("cancel", () => {
     ["one that has ended", "1.0.1", "running are: 1.0.0, 1.0.2"],
     ["one of no task", "1.0.7", "running are: 1.0.0, 1.0.2"],
     ["nonsense", "x", "running are: 1.0.0, 1.0.2"],
-  ])("of %s is refused, with those that it could be", (_, handle, known) => {
+  ])("of %s is refused, with the valid handles", (_, handle, known) => {
     const d = withFirst();
     d.feed(reply(2, "", [cancelling("1.0.0", handle)]));
     expect(JSON.parse(results(d).at(-1) ?? "").error).toMatchObject({
@@ -202,15 +202,15 @@ describe("cancel", () => {
     expect(d.pending().map(({ kind }) => kind)).not.toContain("cancelChild");
   });
 
-  test("with nothing running says so", () => {
+  test("reports that no task runs", () => {
     const d = drive();
     d.feed(reply(1, "", [cancelling("1.0.0")]));
     expect(results(d)[0]).toContain("none is running");
   });
 });
 
-describe("a repeated call is no loop", () => {
-  test("where a task's success came between", () => {
+describe("a repeated call", () => {
+  test("is not a loop if a task succeeded in between", () => {
     const d = withFirst({ tools: [] });
     const read = aToolCall("read");
     for (const [step, item] of [

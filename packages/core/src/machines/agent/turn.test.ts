@@ -31,7 +31,7 @@ function about(contextTokens: number, changes: SpecChanges = {}) {
 }
 
 describe("a turn", () => {
-  test("may say as much as its run's cap allows, where nothing else is scarce", () => {
+  test("may use the output cap of its run if no other limit is lower", () => {
     expect(planTurn(about(1_000), null)).toEqual({
       last: null,
       maxOutputTokens: 8_192,
@@ -39,7 +39,7 @@ describe("a turn", () => {
     });
   });
 
-  test("has set aside what it reads and all that it may say, at its model's price", () => {
+  test("reserves its input and its maximum output, at its model's price", () => {
     const { reserve } = planTurn(about(1_000, { price, limits: { maxOutputTokens: 2_000 } }), null);
     expect(reserve).toEqual({ tokens: 3_000, costUsd: expect.closeTo(0.033) });
   });
@@ -90,7 +90,7 @@ describe("the last turn", () => {
     expect(reachedCap(about(contextTokens, changes))).toBe(reason);
   });
 
-  test("knows what it will be told before it is made", () => {
+  test("includes its announcement in its estimate", () => {
     const pendingMessages = ["x".repeat(30_000)];
     const context = about(1_000, { budget: { tokens: 9_000 } });
     expect([reachedCap(context), reachedCap({ ...context, pendingMessages })]).toEqual([null, "max_tokens"]);
@@ -99,8 +99,8 @@ describe("the last turn", () => {
   });
 });
 
-describe("what is left", () => {
-  test("counts what runs and what its children may use as used", () => {
+describe("the remaining budget", () => {
+  test("excludes running calls and the shares of children", () => {
     const context = about(1_000, { budget: { tokens: 10_000, costUsd: 1, toolCalls: 9, spawns: 9 }, price });
     const reserve = { tokens: 2_000, costUsd: 0.25, toolCalls: 3, spawns: 1 };
     const child = { step: 1, call: 0, item: 0, attempt: 1, reserve, retryReserve: { spawns: 1 }, waiting: false };
@@ -113,7 +113,7 @@ describe("what is left", () => {
     });
   });
 
-  test("for children is less a last turn, in which their results are read", () => {
+  test("for children excludes a last turn, which reads their results", () => {
     const context = about(1_000, { budget: { tokens: 10_000, costUsd: 1 }, price });
     expect(leftForChildren(context)).toMatchObject({
       tokens: 10_000 - 1_000 - 1_024,
@@ -125,16 +125,16 @@ describe("what is left", () => {
     ["all that is wanted", {}, 1_024],
     ["less, where little is left", { budget: { tokens: 3_124 } }, 50],
     ["nothing, where it is too little to be worth it", { budget: { tokens: 3_050 } }, 0],
-  ])("for a call beside the turns: %s", (_, changes, output) => {
+  ])("for a call outside the turns: %s", (_, changes, output) => {
     expect(sideCallOutput(about(1_000, changes), 1_024)).toBe(output);
   });
 
-  test("an unknown price costs nothing without a cap", () => {
+  test("ignores an unknown price if costs have no cap", () => {
     expect(callCost(about(1_000), 50)).toEqual({ tokens: 1_050, costUsd: 0 });
   });
 });
 
-test("reading costs what it costs where it is dearest: read, or kept for later as well", () => {
+test("input has the highest of its prices: read, or written to the cache", () => {
   const dear = { ...price, cacheWritePerMillion: 3.75, cachedInputPerMillion: 0.3 };
   const limits = { maxOutputTokens: 1_000 };
   expect(planTurn(about(1_000, { price: dear, limits }), null).reserve.costUsd).toBeCloseTo(0.018_75);
@@ -154,22 +154,22 @@ describe("the length of a conversation", () => {
     return { before, length: d.context().contextTokens };
   };
 
-  test("is what its provider counted, where that is more than our estimate", () => {
+  test("is the provider's count if it is above the estimate", () => {
     expect(after({ usage: { inputTokens: 5_000, outputTokens: 700 } }).length).toBe(5_700);
   });
 
-  test("is never less than our estimate", () => {
+  test("is never below the estimate", () => {
     const { before, length } = after({ usage: { inputTokens: 1, outputTokens: 1 } });
     expect(length).toBeGreaterThan(before);
   });
 
-  test("is without thinking that is not stored", () => {
+  test("excludes thinking that is not stored", () => {
     expect(after({ usage: { inputTokens: 5_000, outputTokens: 700, reasoningTokens: 600 } }).length).toBe(5_100);
   });
 });
 
 describe("children's shares", () => {
-  test("are reserved when they are asked, and what they did not use comes back", () => {
+  test("are reserved when they start, and the unused part returns", () => {
     const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 1 } });
     d.feed(reply(1, "", [aBatch([{}, {}])]));
     const left = leftForChildren({ ...d.context(), children: new Map() }).tokens ?? 0;
@@ -182,14 +182,14 @@ describe("children's shares", () => {
     expect(remainder({ ...d.context(), callReserve: null }).tokens).toBe(50_000 - 110 - 1_500);
   });
 
-  test("are no more than the agent's own definition allows", () => {
+  test("are at most the limits of the agent's own definition", () => {
     const targets = [{ id: "helper", budget: { tokens: 700, costUsd: null, toolCalls: 2, spawns: 0 } }];
     const d = drive({ budget: { tokens: 50_000, toolCalls: 10 }, targets });
     d.feed(reply(1, "", [aBatch([{ limits: { max_tokens: 300 } }])]));
     expect(d.effect("runChild").request.budget).toEqual({ tokens: 300, costUsd: null, toolCalls: 2, spawns: 0 });
   });
 
-  test("that would be nothing: the child settles unasked, and says why", () => {
+  test("of nothing settle the child without a start, with the reason", () => {
     const d = drive({ budget: { tokens: 3_000 } });
     d.feed(reply(1, "", [aBatch([{}])], { usage: { outputTokens: 2_410, reasoningTokens: 2_410 } }));
     expect(d.effect("dropChild").response).toMatchObject({
@@ -203,7 +203,7 @@ describe("children's shares", () => {
     expect(d.state()).toBe("execute.think");
   });
 
-  test("of runs are split among the siblings, each of which is one, and may have to be tried again", () => {
+  test("of runs are divided among the siblings, each with its own run and its retries", () => {
     const d = drive({ budget: { spawns: 10 } });
     d.feed(reply(1, "", [aBatch([{}, {}])]));
     const shares = d.pending().flatMap((effect) => (effect.kind === "runChild" ? [effect.request.budget.spawns] : []));
@@ -236,7 +236,7 @@ function spend(d: MachineDriver): void {
   }
 }
 
-test("no cap is ever overspent, and the model is told of its last turn before it ends, whatever the caps and prices", () => {
+test("no cap is ever exceeded, and the last turn is announced before the run ends, with any caps and prices", () => {
   const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
   const caps = fc.record({
     tokens: maybe(fc.integer({ min: 100, max: 60_000 })),

@@ -17,8 +17,8 @@ import { leftForChildren } from "./turn.ts";
 
 const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
 
-describe("a call beside the turns", () => {
-  test("that failed is charged whole: an assessment", () => {
+describe("a call outside the turns", () => {
+  test("that failed is charged its whole reservation: an assessment", () => {
     const d = drive({ definition: { intent: "model" } });
     const { callReserve } = d.context();
     d.feed(intentAssessed("low"));
@@ -52,14 +52,14 @@ describe("a call beside the turns", () => {
   });
 });
 
-test.each([8, 100])("an agent that may say %i tokens at a time works as any other", (maxOutputTokens) => {
+test.each([8, 100])("an agent with an output limit of %i tokens works as any other", (maxOutputTokens) => {
   const d = drive({ limits: { maxOutputTokens } });
   expect(d.effect("callModel")).toMatchObject({ lastTurn: false, maxOutputTokens });
   d.feed(reply(1, "", [aToolCall("read")]));
   expect(d.on(toolFinished(1, 0, "words")).state).toBe("execute.think");
 });
 
-describe("while a task waits to be asked again", () => {
+describe("while a task waits for its retry", () => {
   const two = { budget: { tokens: 100_000, toolCalls: 100, spawns: 20 }, limits: { maxConcurrent: 2 } };
   const once = { retry: { max_attempts: 1 } };
 
@@ -86,7 +86,7 @@ describe("while a task waits to be asked again", () => {
   });
 });
 
-test("a slot that comes when its task has just left the batch is taken back, and no run is counted", () => {
+test("a slot for a task that has just left the batch is returned, and no run is counted", () => {
   const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 2 } });
   d.feed(reply(1, "", [aBatch([{}]), aBatch([{}, {}, {}, {}], { policy: "all" })]));
   d.feed(commanded({ kind: "run.paused" }));

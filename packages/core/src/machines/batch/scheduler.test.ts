@@ -40,7 +40,7 @@ const free = [[], [], []];
 /** A diamond: 1 and 2 wait for 0, 3 for both. */
 const diamond = [[], [0], [0], [1, 2]];
 
-describe("the order", () => {
+describe("the order of tasks", () => {
   test.each<[string, number[][], string, number[]]>([
     ["tasks that wait for nothing are ready at once", free, "bbb", [0, 1, 2]],
     ["no task becomes ready twice", free, "ras", []],
@@ -78,7 +78,7 @@ describe("the order", () => {
     expect(decisionOf(aPlan(after), letters)).toEqual([ready, drop, []]);
   });
 
-  test("a dropped task is told which task failed", () => {
+  test("a dropped task names the failed task", () => {
     const [dropped] = scheduleTasks(aPlan([[], [0]]), items("fb")).drop;
     expect(dropped?.error).toMatchObject({
       type: "tool_error",
@@ -136,7 +136,7 @@ function runAll(plan: BatchPlan, isGood: (item: number) => boolean) {
   return { all, most, asked };
 }
 
-test("every task of every graph settles, under every policy and mode, and none is asked before what it waits for", () => {
+test("every task of every graph settles, under every policy and mode, and none starts before its dependencies", () => {
   const policies = fc.constantFrom<BatchPolicy>(
     { kind: "continue" },
     { kind: "all" },

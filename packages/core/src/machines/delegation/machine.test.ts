@@ -52,7 +52,7 @@ function backoffOver(attempt: number, remainingMs: number | null = 10_000): Dele
 
 const failure = (changes: Parameters<typeof anError>[0] = {}) => ({ error: anError(changes) });
 
-test("it waits for a slot, then for the one response", () => {
+test("a delegation waits for a slot, then for its one response", () => {
   const d = delegation();
   expect(d.on(settled({}))).toEqual(["queued"]);
   expect(d.on(granted)).toEqual([offered, "+child/2/1/0/1"]);
@@ -62,7 +62,7 @@ test("it waits for a slot, then for the one response", () => {
   expect(d.output()).toMatchObject({ attempts: 1, response: { summary: "fine" } });
 });
 
-describe("what is tried again", () => {
+describe("a retry", () => {
   test.each([
     ["a recoverable failure of a listed type", failure({ type: "network" }), "retrying"],
     ["one that is not recoverable", failure({ type: "network", recoverable: false }), "settled"],
@@ -75,7 +75,7 @@ describe("what is tried again", () => {
     expect(d.on(settled(changes))[0]).toBe(state);
   });
 
-  test("as often as the policy says, with a doubling backoff and a new run each time", () => {
+  test("happens as often as the policy allows, with a doubling backoff and a new run each time", () => {
     const d = delegation();
     d.on(granted);
     const runs = [d.request().run];
@@ -90,7 +90,7 @@ describe("what is tried again", () => {
     expect(runs).toEqual([1, 2, 3].map((attempt) => childRunId({ parentRun: run, step: 2, call: 1, attempt })));
   });
 
-  test("one attempt is no retry", () => {
+  test("does not happen with one attempt", () => {
     const d = delegation({ maxAttempts: 1 });
     d.on(granted);
     expect(d.on(settled(failure()))[0]).toBe("settled");
@@ -100,20 +100,20 @@ describe("what is tried again", () => {
     [5_000, 5_000],
     [50, 100],
     [null, 100],
-  ])("never sooner than the failure allows: retryAfterMs %j waits %i ms", (retryAfterMs, delayMs) => {
+  ])("never comes before retryAfterMs: %j waits %i ms", (retryAfterMs, delayMs) => {
     const d = delegation();
     d.on(granted);
     expect(d.on(settled(failure({ type: "rate_limit", retryAfterMs })))).toContain(`+timer/retry/2/1/0/1 ${delayMs}`);
   });
 
-  test("not when its parent would have no time left to wait for it", () => {
+  test("does not happen without time of its parent left for the wait", () => {
     const d = delegation();
     d.on(granted);
     expect(d.on(settled(failure({ retryAfterMs: 5_000 }), 1, 5_000))[0]).toBe("settled");
     expect(d.output()).toMatchObject({ attempts: 1 });
   });
 
-  test("not when the time went by in the backoff", () => {
+  test("does not happen if the time ended in the backoff", () => {
     const d = delegation();
     d.on(granted);
     d.on(settled(failure()));
@@ -121,7 +121,7 @@ describe("what is tried again", () => {
     expect(d.output()).toMatchObject({ attempts: 1 });
   });
 
-  test("the next attempt is told what time is left now", () => {
+  test("has the time that is left at its start", () => {
     const d = delegation();
     d.on(granted);
     d.on(settled(failure()));
@@ -130,7 +130,7 @@ describe("what is tried again", () => {
   });
 });
 
-describe("what is none of its business", () => {
+describe("is ignored:", () => {
   test.each([
     ["another attempt's response", settled({}, 2)],
     ["another call's response", { ...settled({}), call: 7 } as DelegationEvent],
@@ -153,7 +153,7 @@ describe("what is none of its business", () => {
     expect(d.on(event)).toEqual(["retrying"]);
   });
 
-  test("once it has settled: everything", () => {
+  test("every event once it has settled", () => {
     const d = delegation();
     d.on(granted);
     d.on(settled({ summary: "fine" }));
@@ -161,7 +161,7 @@ describe("what is none of its business", () => {
   });
 });
 
-test("a response is passed on as it is", () => {
+test("a response is passed on unchanged", () => {
   const d = delegation();
   d.on(granted);
   const response = aResponse({ runId: d.request().run, details: "all of it" });

@@ -65,7 +65,7 @@ function backoffOver(attempt: number, budget: Budget = unlimited): DelegationEve
 
 const failure = (changes: Parameters<typeof anError>[0] = {}) => ({ error: anError(changes) });
 
-describe("a child in the queue", () => {
+describe("a queued child", () => {
   test.each<[string, DelegationEvent, object]>([
     ["dropped", dropped, { status: "rejected", summary: "nothing left", error: { type: "budget" } }],
     ["cancelled", told, { status: "cancelled", summary: "enough", error: { type: "cancelled", recoverable: false } }],
@@ -85,7 +85,7 @@ describe("a child in the queue", () => {
   });
 });
 
-describe("a child that was asked", () => {
+describe("a running child", () => {
   test("is told to stop, and its response awaited", () => {
     const d = delegation();
     d.on(granted);
@@ -94,7 +94,7 @@ describe("a child that was asked", () => {
     expect(d.on(settled({ status: "cancelled", ...failure({ type: "cancelled" }) }))[0]).toBe("settled");
   });
 
-  test("that hears of it by itself is not told", () => {
+  test("that receives the cancel itself is not told", () => {
     const d = delegation();
     d.on(granted);
     expect(d.on(unannounced)).toEqual([{ waiting: "ending" }]);
@@ -104,14 +104,14 @@ describe("a child that was asked", () => {
   test.each([
     ["told", told],
     ["heard", unannounced],
-  ])("and %s is not tried again, though it failed in a way that may pass", (_, event) => {
+  ])("and %s is not retried, even after a recoverable failure", (_, event) => {
     const d = delegation();
     d.on(granted);
     d.on(event);
     expect(d.on(settled(failure()))[0]).toBe("settled");
   });
 
-  test("is not dropped any more", () => {
+  test("is not dropped", () => {
     const d = delegation();
     d.on(granted);
     expect(d.on(dropped)).toEqual([{ waiting: "offered" }]);
@@ -120,7 +120,7 @@ describe("a child that was asked", () => {
   test.each([
     ["cancelled", told],
     ["dropped", dropped],
-  ])("and waits for its retry is over when it is %s, with the last response", (_, event) => {
+  ])("before its retry ends when it is %s, with its last response", (_, event) => {
     const d = delegation();
     d.on(granted);
     d.on(settled(failure({ message: "the first" })));
@@ -132,7 +132,7 @@ describe("a child that was asked", () => {
 describe("the alternative", () => {
   const alternative = { alternative: "writer" };
 
-  test("is asked once every attempt has failed, and once only", () => {
+  test("runs after every attempt has failed, and once only", () => {
     const d = delegation({ ...alternative, maxAttempts: 2 });
     d.on(granted);
     d.on(settled(failure()));
@@ -145,7 +145,7 @@ describe("the alternative", () => {
     expect(d.output()?.attempts).toBe(3);
   });
 
-  test("is asked at once where the same agent could never do it", () => {
+  test("runs at once if the same agent can never succeed", () => {
     const d = delegation(alternative);
     d.on(granted);
     d.on(settled(failure({ type: "permission", recoverable: false })));
@@ -153,13 +153,13 @@ describe("the alternative", () => {
     expect(d.request()).toMatchObject({ agent: "writer", attempt: 2 });
   });
 
-  test("is not asked about an error that is not listed", () => {
+  test("does not run for an error that is not listed", () => {
     const d = delegation({ ...alternative, on: ["network"] });
     d.on(granted);
     expect(d.on(settled(failure({ type: "permission", recoverable: false })))[0]).toBe("settled");
   });
 
-  test("gets what came along with the first, its own share, and a run of its own", () => {
+  test("gets the context of the first agent, its own share, and a run of its own", () => {
     const d = delegation({ ...alternative, maxAttempts: 1 });
     d.on(granted);
     d.on(settled(failure()));
@@ -175,8 +175,8 @@ describe("the alternative", () => {
   });
 });
 
-describe("errors that say nothing about trying again", () => {
-  test.each(["verification", "timeout", "budget"] as const)("%s is tried again where the policy lists it", (type) => {
+describe("errors without a retry hint", () => {
+  test.each(["verification", "timeout", "budget"] as const)("%s is retried if the policy lists it", (type) => {
     const d = delegation();
     d.on(granted);
     expect(d.on(settled(failure({ type, recoverable: false })))[0]).toBe("retrying");
