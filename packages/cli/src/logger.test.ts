@@ -24,7 +24,7 @@ test("lines are JSON, private, and without secrets", () => {
   expect(logsOf(home)).toEqual(["troupe-2026-05-06.log"]);
 });
 
-test("TROUPE_LOG sets the level; one that is none is named", () => {
+test("TROUPE_LOG sets the level; an invalid level is named", () => {
   const home = temporaryFolder();
   const log = open(home, { TROUPE_LOG: "debug" });
   expect(log.logger.level).toBe("debug");

@@ -15,7 +15,7 @@ function shortly({ severity, line, column, code, fix }: AgentProblem): string {
   return `${severity} ${line}:${column} ${code}: ${fix}`;
 }
 
-describe("keys below troupe that are right", () => {
+describe("valid keys below troupe", () => {
   const table: [line: string, settings: object][] = [
     [
       "budget: {tokens: 90000, costUsd: 0.5, toolCalls: 40, spawns: 0}",
@@ -49,7 +49,7 @@ describe("keys below troupe that are right", () => {
   });
 });
 
-describe("keys below troupe that are wrong", () => {
+describe("invalid keys below troupe", () => {
   const table: [line: string, problem: string][] = [
     ["budget: 5", "error 5:11 wrong-type: put keys below budget:, indented by two spaces"],
     ["budget: {token: 5}", "error 5:12 unknown-key: did you mean tokens?"],
@@ -85,7 +85,7 @@ describe("keys below troupe that are wrong", () => {
     expect(definition).toBeNull();
   });
 
-  test("the message names a value that JSON does not have as it was written", () => {
+  test("the message quotes a value that JSON does not have as written", () => {
     expect(parse("outputSchema: {const: .inf}").problems[0]?.message).toBe(
       "troupe.outputSchema.const is Infinity; expected a value that JSON supports",
     );
@@ -105,7 +105,7 @@ describe("keys below troupe that are wrong", () => {
   });
 });
 
-describe("settings that cannot hold together", () => {
+describe("contradictory settings", () => {
   test.each([
     ["domain: email", "subagents: {allow: [b]}", ["error 5:21 domain-agent-delegates"]],
     ["domain: email", "tools: [read, Agent(b)]", ["error 5:15 domain-agent-delegates"]],
@@ -154,7 +154,7 @@ test.for<[string, string | null]>([
   expect(definition?.effort).toBe(effort);
 });
 
-describe("an effort that is none is told with its place", () => {
+describe("an invalid effort is reported with its place", () => {
   test.for([
     ["hgh", "did you mean high?"],
     ["-1", "write effort: medium, or remove the line"],

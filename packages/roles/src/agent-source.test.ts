@@ -60,7 +60,7 @@ describe("the agents of a registry", () => {
     expect(ids(registry)).toEqual(["mine"]);
   });
 
-  test("files lie at any depth; README.md and other files are left alone", async () => {
+  test("files can be at any depth; README.md and other files are ignored", async () => {
     await write(claude("b/deep/er.md"), agent("deeper", "d"));
     await write(claude("a.md"), agent("a", "d"));
     await write(claude("README.md"), "# About\n");
@@ -74,14 +74,14 @@ describe("the agents of a registry", () => {
     expect(await load()).toMatchObject({ agents: [], problems: [] });
   });
 
-  test("where user folder and workspace folder are one, it is read once", async () => {
+  test("a folder that is both the user's and the workspace's is read once", async () => {
     userFolder = join(workspace, ".claude", "agents");
     await write(claude("bad.md"), "nothing");
     expect(codes((await load()).problems)).toEqual(["missing-front-matter"]);
   });
 });
 
-describe("broken files", () => {
+describe("invalid files", () => {
   test("one does not break the others", async () => {
     await write(project("bad.md"), "---\nname: bad\n---\n");
     await write(project("good.md"), agent("good", "d"));
@@ -90,7 +90,7 @@ describe("broken files", () => {
     expect(registry.problems[0]).toMatchObject({ path: project("bad.md"), severity: "error", line: 2 });
   });
 
-  test("the shipped agent of the same id does not take its place, and the problem says so", async () => {
+  test("the shipped agent of the same id does not replace it, and the problem says so", async () => {
     await write(project("coder.md"), "You code.");
     const registry = await load({ builtin: true });
     expect(registry.find("coder")).toBeUndefined();
@@ -98,7 +98,7 @@ describe("broken files", () => {
     expect(registry.problems[1]).toMatchObject({ severity: "warning", code: "unusable-target" });
   });
 
-  test("a sound file of a later source does take its place", async () => {
+  test("a valid file of a later source does replace it", async () => {
     await write(claude("coder.md"), "You code.");
     await write(project("coder.md"), agent("coder", "sound"));
     const registry = await load({ builtin: true });
@@ -123,7 +123,7 @@ describe("broken files", () => {
     expect(problems).toMatchObject([{ code: "file-too-large" }, { code: "not-utf8", line: 3, column: 14 }]);
   });
 
-  test("files beyond the cap are not read, and that is said", async () => {
+  test("files beyond the cap are not read, and a problem reports them", async () => {
     const names = Array.from({ length: filesMax + 1 }, (_, i) => `a${String(i).padStart(4, "0")}`);
     await Promise.all(names.map((name) => write(project(`${name}.md`), agent(name, "d"))));
     const registry = await load();
@@ -208,8 +208,8 @@ describe("delegation between agents", () => {
   });
 });
 
-describe("loading again", () => {
-  test("sees edits of the same length, a file put in its place within the same instant, a removal and a new file", async () => {
+describe("a second load", () => {
+  test("sees edits of the same length, a file replaced at the same instant, a removal and a new file", async () => {
     const source = createAgentSource({ builtin: false, userFolders: [] });
     const path = await write(project("a.md"), agent("a", "one"));
     const instant = new Date(1_700_000_000_000);

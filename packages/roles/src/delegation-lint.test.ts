@@ -67,7 +67,7 @@ describe("disabled agents", () => {
     ).toHaveLength(2);
   });
 
-  test("are refused all the same where they name themselves", () => {
+  test("are refused all the same if they name themselves", () => {
     expect(problemsOf([["a", "disabled: true", "a"]])).toEqual(["a.md error 5:21 self-reference"]);
   });
 });
@@ -141,7 +141,7 @@ describe("alternatives", () => {
     expect(problemsOf(files)).toEqual(problems);
   });
 
-  test("the message names the parents, and a misspelt one gets the likely one", () => {
+  test("the message names the parents, and suggests a correction for a misspelt one", () => {
     const unreachable = registryOf([
       ["p", "", "a"],
       ["q", "", "a"],

@@ -10,7 +10,7 @@ function parse(schema: string) {
   return parseAgent({ path: "a.md", origin: "project", text });
 }
 
-describe("schemas that an answer can be held to", () => {
+describe("valid schemas", () => {
   test.each([
     "{type: object, properties: {ok: {type: boolean}, notes: {type: array, items: {type: string}}}, required: [ok]}",
     "{type: object, additionalProperties: false, required: []}",
@@ -29,7 +29,7 @@ describe("schemas that an answer can be held to", () => {
   });
 });
 
-describe("schemas that cannot be used", () => {
+describe("invalid schemas", () => {
   const table: [schema: string, column: number, message: string, fix: string][] = [
     ["{}", 17, "does not describe the answer", "start with type: object"],
     ["{description: a list}", 17, "does not describe the answer", "start with type: object"],
@@ -83,7 +83,7 @@ describe("schemas that cannot be used", () => {
   });
 });
 
-test("a keyword that is nearly one is a warning, for it has no effect", () => {
+test("a misspelt keyword is a warning, because it has no effect", () => {
   const { definition, problems } = parse("{type: object, propertes: {a: {type: string}}}");
   expect(definition).not.toBeNull();
   expect(problems).toMatchObject([

@@ -50,7 +50,7 @@ const file = fc
   .tuple(fc.boolean(), fc.array(line, { maxLength: 14 }), fc.constantFrom("\n", "\r\n"))
   .map(([fenced, lines, ending]) => (fenced ? ["---", ...lines, "---", "Do it."] : lines).join(ending));
 
-test("500 fuzzed files: no crash, and either a sound definition or an error with its place", () => {
+test("500 fuzzed files: no crash, and either a valid definition or an error with its place", () => {
   fc.assert(
     fc.property(file, (text) => {
       const { definition, problems } = parseAgent({ path: "f.md", origin: "project", text });
@@ -80,7 +80,7 @@ test.each([
   ["parentheses", `tools: ${"(".repeat(30_000)}`],
   ["commas", `tools: ${"a,".repeat(15_000)}`],
   ["known keys, broken", `description: ${"\ntools: [".repeat(3_000)}`],
-])("a hostile file of %s is done with within a second", (_name, yaml) => {
+])("a hostile file of %s takes less than a second", (_name, yaml) => {
   const text = `---\n${yaml}\n---\nx`;
   expect(cpuMsOf(() => void parseAgent({ path: "f.md", origin: "project", text }))).toBeLessThan(1_000);
 });

@@ -15,7 +15,7 @@ function shortly({ severity, line, column, code }: AgentProblem): string {
   return `${severity} ${line}:${column} ${code}`;
 }
 
-describe("a file that is wrong says what, and where", () => {
+describe("an invalid file gets an error with its place", () => {
   const table: [name: string, text: string, problems: string[]][] = [
     ["empty file", "", ["error 1:1 missing-front-matter"]],
     ["no front matter", "# Hello\n", ["error 1:1 missing-front-matter"]],
@@ -94,7 +94,7 @@ describe("a file that is wrong says what, and where", () => {
     }
   });
 
-  test("the message names the value", () => {
+  test("the message quotes the value", () => {
     const wrong = parse(withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"));
     expect(wrong.problems[0]?.message).toBe('troupe.limits.maxDurationMs is "5 min"; expected a number');
   });
@@ -115,8 +115,8 @@ describe("a file that is wrong says what, and where", () => {
   });
 });
 
-describe("a sound file", () => {
-  test("a minimal one has the defaults of the schema and no caps of its own", () => {
+describe("a valid file", () => {
+  test("without optional keys has the defaults of the schema and no caps of its own", () => {
     const { definition, problems } = parse(withLines());
     expect(problems).toEqual([]);
     expect(definition).toEqual({
@@ -151,7 +151,7 @@ describe("a sound file", () => {
     });
   });
 
-  test("a byte order mark counts as no column", () => {
+  test("a byte order mark does not count as a column", () => {
     const { definition, problems } = parse("\uFEFF---\nname: a\ndescription: d\n---\nx");
     expect([definition?.id, problems]).toEqual(["a", []]);
     expect(parse("\uFEFF# Hello").problems.map(shortly)).toEqual(["error 1:1 missing-front-matter"]);
@@ -163,7 +163,7 @@ describe("a sound file", () => {
     expect(definition?.prompt).toBe("One\ntwo");
   });
 
-  test("everything that troupe adds is read", () => {
+  test("all keys of troupe's own are read", () => {
     const { definition, problems } = parse(
       withLines(
         "id: own-id",
@@ -211,7 +211,7 @@ describe("a sound file", () => {
     expect([definition?.tools, definition?.subagents.allow]).toEqual([tools, targets]);
   });
 
-  test("the denials are never fewer than the written ones", () => {
+  test("the denials include every written one", () => {
     const { definition } = parse(withLines("disallowedTools: [Write, Bash(rm *), Agent(b)]"));
     expect(definition?.disallowedTools).toEqual(["write", "shell"]);
     expect(definition?.subagents.deny).toEqual(["b"]);
@@ -224,7 +224,7 @@ describe("a sound file", () => {
   });
 });
 
-describe("a file that is broken still claims an id", () => {
+describe("an invalid file still claims an id", () => {
   test.each([
     ["coder.md", "no front matter", "coder"],
     ["x.md", "---\nname: coder\n---\nx", "coder"],
@@ -237,7 +237,7 @@ describe("a file that is broken still claims an id", () => {
   });
 });
 
-test("a script as a model counts in the user's agents, and never in a project's", () => {
+test("a scenario as a model counts in the user's agents, and never in a project's", () => {
   const text = withLines("model: scripted/mine");
   const modelOf = (origin: "user" | "project" | "claude" | "builtin") =>
     parseAgent({ path: "sample.md", origin, text }).definition?.model;

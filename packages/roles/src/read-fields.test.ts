@@ -23,14 +23,14 @@ describe("front matter that is not YAML", () => {
     expect(problems[0]?.fix).toBe(`quote the value: description: ${JSON.stringify(examples)}`);
   });
 
-  test("the offered line is YAML and means the same", () => {
+  test("the suggested line is YAML with the same meaning", () => {
     const { problems, definition } = parse("name: a", 'description: "say "hi": now"');
     const line = problems[0]?.fix?.replace("quote the value: ", "") ?? "";
     expect(parseDocument(line).toJS()).toEqual({ description: definition?.description });
     expect(definition?.description).toBe('say "hi": now');
   });
 
-  test("a description that runs over lines, some of them like keys, ends at the next known key", () => {
+  test("a multi-line description, even with lines like keys, ends at the next known key", () => {
     const { definition, problems } = parse(
       "name: a",
       "description: First: one",
@@ -65,7 +65,7 @@ describe("front matter that is not YAML", () => {
     },
   );
 
-  test("sound keys keep their structure", () => {
+  test("valid keys keep their structure", () => {
     const { definition } = parse(
       "name: a",
       "description: x: y: z",
@@ -85,13 +85,13 @@ describe("front matter that is not YAML", () => {
     expect(problems[0]?.line).toBeGreaterThanOrEqual(4);
   });
 
-  test("a key given twice is an error here too", () => {
+  test("a duplicate key is an error here too", () => {
     const { definition, problems } = parse("name: a", "description: x: y", "name: b");
     expect(definition).toBeNull();
     expect(problems).toMatchObject([{ code: "invalid-yaml" }, { code: "duplicate-key", line: 4, column: 1 }]);
   });
 
-  test("nothing is found where no line begins with a known key", () => {
+  test("no field is found if no line begins with a known key", () => {
     expect(parse("{ name: a", "x")).toMatchObject({
       definition: null,
       problems: [{ severity: "error", code: "invalid-yaml" }],

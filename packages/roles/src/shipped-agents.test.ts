@@ -7,7 +7,7 @@ import { validateAgents } from "./validate-agents.ts";
 
 const registry = await createAgentSource({ userFolders: [] }).load(null);
 
-test("the lint finds nothing, not even a warning", async () => {
+test("the lint reports nothing, not even a warning", async () => {
   const { agents, problems } = await validateAgents([shippedAgentsFolder]);
   expect(problems).toEqual([]);
   expect(agents).toHaveLength(8);
@@ -57,7 +57,7 @@ test.each([
   ["tester", ["read", "write", "edit", "ls", "search", "test", "shell", "recall"], testFolders],
   ["reviewer", ["read", "ls", "search", "test", "git_diff", "shell", "recall"], readOnly],
   ["debugger", [...edits, "recall"], none],
-])("%s has its tools, and writes where it may", (id, tools, writes) => {
+])("%s has its tools, and writes in its folders", (id, tools, writes) => {
   const definition = AgentDefinition.parse(registry.find(id));
   expect(definition).toMatchObject({
     id,
@@ -105,7 +105,7 @@ test.each([
   ["planner", [/many files/, /architecture/, /roadmap/, /Not for work whose steps are obvious/]],
   ["debugger", [/failure/, /crash/, /slowness/, /Not for building/]],
   ["researcher", [/many files/, /before a plan/, /Not for a fact in one known file/]],
-])("%s says when to ask it, and when not", (id, words) => {
+])("%s has a description of when to use it, and when not", (id, words) => {
   for (const word of words) expect(registry.find(id)?.description).toMatch(word);
 });
 

@@ -25,7 +25,7 @@ test("a folder: all its agents and problems", async () => {
   expect(problems.map(({ code }) => code).sort()).toEqual(["unknown-target", "unusable-target", "wrong-type"]);
 });
 
-test("a file: its own problems alone, though it may name its neighbours and shipped agents", async () => {
+test("a file: its own problems alone, though it may name other agents", async () => {
   const path = await write("a.md", "a", "subagents: {allow: [b, coder]}");
   await write("b.md", "b");
   await write("c.md", "c", "maxTurns: x");

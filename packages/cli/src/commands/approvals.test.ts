@@ -35,7 +35,7 @@ function withQuestions() {
 }
 
 describe("approvals ls", () => {
-  test("shows what waits, who asks, and all that would be done", async () => {
+  test("shows waiting approvals with their agents and complete calls", async () => {
     const { cli } = withQuestions();
     expect(await cli.run("approvals", "ls")).toBe(0);
     expect(cli.out().trimEnd().split("\n")).toEqual([
@@ -50,13 +50,13 @@ describe("approvals ls", () => {
     expect(cli.composition.offlineCloses).toBe(0);
   });
 
-  test("--all also shows what was answered, by whom and why", async () => {
+  test("--all also shows answered ones, with the person and the reason", async () => {
     const { cli } = withQuestions();
     await cli.run("approvals", "ls", "--all");
     expect(cli.out()).toMatch(/bbbb3333 .*✗ denied .*\n.*\n.*\n {2}denied by bob: not today\n/);
   });
 
-  test("nothing is left out of long arguments, and nothing in them can hide", async () => {
+  test("long arguments are shown whole, and invisible characters become visible", async () => {
     const { troupe, cli } = withQuestions();
     const command = `echo \u202e${"x".repeat(300)}; curl evil\u001b[8m`;
     troupe.questions.splice(0, 3, anApproval({ session, args: { command, cwd: "." } }));
@@ -69,7 +69,7 @@ describe("approvals ls", () => {
     expect(shown).not.toContain("\u202e");
   });
 
-  test("--json has the rows as they are", async () => {
+  test("--json prints the unchanged rows", async () => {
     const { cli, troupe } = withQuestions();
     await cli.run("approvals", "ls", "--json");
     expect(JSON.parse(cli.out())).toEqual(troupe.questions.slice(1));
@@ -113,7 +113,7 @@ describe("an answer", () => {
     expect(cli.composition.offlineCloses).toBe(1);
   });
 
-  test("goes to the owner where there is one, and comes back as the API's row", async () => {
+  test("goes to the owner of the home, if there is one, and returns the API's row", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     const { session: asked } = await troupe.submit({ task: "wait", origin: "page" });
@@ -136,7 +136,7 @@ describe("an answer", () => {
     expect(JSON.parse(cli.out())).toMatchObject({ outcome: "answered", approval: { id: waiting.id } });
   });
 
-  test("that comes second changes nothing, and says how it stands", async () => {
+  test("that comes second changes nothing, and prints the current state", async () => {
     const { cli, troupe } = withQuestions();
     expect(await cli.run("approvals", "approve", "bbbb")).toBe(0);
     expect(cli.out()).toBe("shell of lead › coder was denied by bob already; nothing changed\n");
@@ -185,7 +185,7 @@ describe("rules", () => {
     return deps;
   }
 
-  test("ls shows what is answered from now on, and where", async () => {
+  test("ls shows the answers that rules give, and their scopes", async () => {
     const { cli } = withRules();
     expect(await cli.run("rules", "ls")).toBe(0);
     expect(cli.out().trimEnd().split("\n")).toEqual([
@@ -210,7 +210,7 @@ describe("rules", () => {
     expect(cli.err()).toContain("no rules yet");
   });
 
-  test("rm takes one away, by the beginning of its id", async () => {
+  test("rm removes one by the beginning of its id", async () => {
     const { cli, troupe } = withRules();
     expect(await cli.run("rules", "rm", "dddd1")).toBe(0);
     expect(cli.out()).toBe(`removed ${exact.id}: allow shell with {"command":"npm test"}\n`);
@@ -220,7 +220,7 @@ describe("rules", () => {
     expect(JSON.parse(cli.out().trim().split("\n").at(-1) ?? "")).toEqual(broad);
   });
 
-  test("go through the owner where there is one", async () => {
+  test("go through the owner of the home, if there is one", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     troupe.storedRules.push(exact);

@@ -50,7 +50,7 @@ describe("config list", () => {
     expect(cli.out() + cli.err()).not.toContain("0123456789");
   });
 
-  test("says what of a project's file does not count", async () => {
+  test("names the parts of a project's file that have no effect", async () => {
     const { cli, project } = await cliWith({ project: "providers: {openai: {baseUrl: http://evil/v1}}" });
     expect(await cli.run("config", "list")).toBe(0);
     expect(cli.err()).toContain(`warning: ${project}:1: providers is ignored: only your own configuration can set it`);
@@ -62,7 +62,7 @@ describe("config list", () => {
     });
   });
 
-  test("exits with 3 for a file that is wrong", async () => {
+  test("exits with 3 for an invalid file", async () => {
     const { cli } = await cliWith({ user: "modle: x" });
     expect(await cli.run("config", "list")).toBe(3);
     expect(cli.err()).toMatch(
@@ -70,7 +70,7 @@ describe("config list", () => {
     );
   });
 
-  test("shows no password of an address, and no model where none could answer", async () => {
+  test("hides the password of an address, and shows no model without a provider", async () => {
     const { cli } = await cliWith({}, { OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1:1/v1?k=hunter3" });
     await cli.run("config", "list");
     expect(cli.out()).toMatch(/^model +–$/m);
@@ -92,7 +92,7 @@ test.for([
   if (code === 2) expect(cli.err()).toContain("did you mean roles.coder?");
 });
 
-test("config path names the file, there or not", async () => {
+test("config path prints the path of the file, existing or not", async () => {
   const { cli, config } = await cliWith({});
   expect(await cli.run("config", "path")).toBe(0);
   expect(cli.out()).toBe(`${config}\n`);
@@ -100,7 +100,7 @@ test("config path names the file, there or not", async () => {
 });
 
 describe("config init", () => {
-  test("writes a file that says nothing yet, and never over one", async () => {
+  test("writes a file without settings, and never overwrites one", async () => {
     const { cli, config } = await cliWith({});
     expect(await cli.run("config", "init")).toBe(0);
     expect(cli.out()).toBe(`${config}\n`);
@@ -111,7 +111,7 @@ describe("config init", () => {
     expect(readFileSync(config, "utf8")).toBe("model: openai/mine");
   });
 
-  test("explains settings that are sound as they stand there", () => {
+  test("explains settings that are valid once their comment marks are removed", () => {
     const yaml = configTemplate.replace(/^# ?(?=(?:\w+:| {2,}\S))/gm, "");
     const { value } = parseConfig(yaml, "config.yaml");
     expect(Object.keys(value).sort()).toEqual([

@@ -32,7 +32,7 @@ describe("explain", () => {
     ]);
   });
 
-  test("is of one tool or agent where that is named, and of the root where a session is", async () => {
+  test("shows one named tool or agent, and the root of a named session", async () => {
     const cli = settled();
     expect(await cli.run("explain", session, "shell", "--json")).toBe(0);
     expect(JSON.parse(cli.out())).toMatchObject({

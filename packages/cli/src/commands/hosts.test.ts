@@ -28,7 +28,7 @@ async function owned() {
 }
 
 describe("hosts ls", () => {
-  test("shows who runs what, how busy each is, and when it was heard of", async () => {
+  test("shows each host with its agents, load and last heartbeat", async () => {
     const { cli } = await owned();
     expect(await cli.run("hosts", "ls")).toBe(0);
     expect(cli.out().split("\n")).toEqual([
@@ -42,7 +42,7 @@ describe("hosts ls", () => {
     expect(cli.err()).toBe("");
   });
 
-  test("--json has the rows as they are", async () => {
+  test("--json prints the unchanged rows", async () => {
     const { cli } = await owned();
     expect(await cli.run("hosts", "ls", "--json")).toBe(0);
     expect(JSON.parse(cli.out())).toEqual(hosts);
@@ -71,7 +71,7 @@ describe("hosts drain", () => {
   });
 });
 
-describe("hosts on a server that is named", () => {
+describe("hosts on a named server", () => {
   function watching(rows = hosts) {
     const cli = createFakeCli({ env: { USER: "ada" } });
     const watch = {
@@ -105,7 +105,7 @@ describe("hosts on a server that is named", () => {
     expect(watch).toMatchObject({ drains: ["worker-a (ada)"], closed: 2 });
   });
 
-  test("are asked although a daemon runs the home, where a flag names the server; and else the daemon is", async () => {
+  test("are queried at a server that a flag names, and otherwise at the home's daemon", async () => {
     const { cli, watch } = watching();
     const { troupe } = await startOtherOwner(cli);
     troupe.hostRows = hosts.slice(0, 1);
@@ -128,7 +128,7 @@ describe("hosts on a server that is named", () => {
     expect(cli.err()).toBe("no host answers on nats://h:4222 (namespace troupe)\n");
   });
 
-  test("are let go of also when one of them cannot be asked", async () => {
+  test("are released even if one of them cannot be queried", async () => {
     const { cli, watch } = watching();
     watch.hosts = () => Promise.reject(new TroupeError("UNREACHABLE", "no connection"));
     expect(await cli.run("hosts", "ls", "--nats", "nats://h:4222")).toBe(5);

@@ -56,7 +56,7 @@ describe("sessions, without an owner", () => {
     expect(cli.out()).toBe("[]\n");
   });
 
-  test("are listed with ids as short as they can be, and cleaned", async () => {
+  test("are listed with the shortest unique ids, and cleaned", async () => {
     const cli = withRecord([settled, open]);
     expect(await cli.run("sessions", "ls")).toBe(0);
     expect(cli.out().split("\n")).toEqual([
@@ -68,7 +68,7 @@ describe("sessions, without an owner", () => {
     expect(cli.err()).toContain("troupe up");
   });
 
-  test("--json has the rows as they are, and nothing on stderr", async () => {
+  test("--json prints the unchanged rows, and nothing on stderr", async () => {
     const cli = withRecord([settled, open]);
     await cli.run("sessions", "ls", "--json", "--limit", "1");
     expect(JSON.parse(cli.out())).toEqual([settled]);
@@ -83,7 +83,7 @@ describe("sessions, without an owner", () => {
     expect((cli.composition.archive as RecordArchive & { closed: boolean }).closed).toBe(true);
   });
 
-  test("one with something in doubt says so", async () => {
+  test("one with a call in doubt reports it", async () => {
     const cli = withRecord([settled]);
     const warnings = ["shell was interrupted: it may or may not\u001b[2J have happened"];
     const archive = cli.composition.archive as RecordArchive;
@@ -92,7 +92,7 @@ describe("sessions, without an owner", () => {
     expect(cli.out()).toMatch(/\nthe answer\n\nwarning: shell was interrupted: it may or may not have happened\n$/);
   });
 
-  test("--tree shows who delegated what to whom", async () => {
+  test("--tree shows the delegations between agents", async () => {
     const root = aRun({ run: settled.rootRun, session: one });
     const child = aRun({ session: one, parentRun: root.run, order: 1, agent: "coder", task: "write it" });
     const cli = withRecord([settled], [root, child]);
@@ -142,7 +142,7 @@ describe("sessions, without an owner", () => {
       return cli;
     }
 
-    test("is listed, each file once", async () => {
+    test("are listed, each file once", async () => {
       const cli = withChanges();
       await cli.run("sessions", "show", one);
       expect(cli.out().split("the answer\n")[1]?.split("\n")).toEqual([
@@ -155,7 +155,7 @@ describe("sessions, without an owner", () => {
       ]);
     });
 
-    test("--diff shows each change, harmless for a terminal", async () => {
+    test("--diff shows each change, without control characters", async () => {
       const cli = withChanges();
       await cli.run("sessions", "show", one, "--diff");
       const [, ...blocks] = (cli.out().split("the answer\n")[1] ?? "").split("\n\n");
@@ -175,7 +175,7 @@ describe("sessions, without an owner", () => {
       expect(cli.out()).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
     });
 
-    test("--json has all of it, over as many pages as there are", async () => {
+    test("--json prints all of them, over any number of pages", async () => {
       const many = Array.from({ length: 250 }, (_, i) => aChange({ id: i + 1, session: one }));
       const cli = withChanges(many);
       await cli.run("sessions", "show", one, "--json");
@@ -189,7 +189,7 @@ describe("sessions, without an owner", () => {
     });
   });
 
-  test("shows the requests that wait for a person, with their arguments", async () => {
+  test("shows waiting approvals with their arguments", async () => {
     const root = aRun({ run: open.rootRun, session: two, status: "running", completedAt: null, costUsd: 0.0042 });
     const asking = { session: two, parentRun: root.run, order: 1, status: "running", completedAt: null } as const;
     const runs = [
@@ -213,7 +213,7 @@ describe("sessions, without an owner", () => {
     expect(list.out()).toMatch(/0198a222 {2}\? waiting for approval/);
   });
 
-  test("one that is paused says so, and an unknown price is not shown as none", async () => {
+  test("a paused one is marked as paused, and an unknown price is not shown as zero", async () => {
     const root = aRun({ run: open.rootRun, session: two, status: "running", exactStatus: "paused", completedAt: null });
     const cli = withRecord([open], [root]);
     await cli.run("sessions", "show", two);
@@ -222,7 +222,7 @@ describe("sessions, without an owner", () => {
     expect(cli.out()).toMatch(/^cost +unknown$/m);
   });
 
-  test("--json has rows and response", async () => {
+  test("--json prints rows and response", async () => {
     const cli = withRecord([settled]);
     await cli.run("sessions", "show", one, "--json");
     expect(JSON.parse(cli.out())).toMatchObject({ session: { session: one }, runs: [], response: { sessionId: one } });
@@ -258,7 +258,7 @@ describe("agents", () => {
     expect(cli.err()).toContain("/w/.claude/agents/x.md:3:7: error a value needs quotes [invalid-yaml]");
   });
 
-  test("ls --json is a list that the API would give", async () => {
+  test("ls --json prints the same list as the API", async () => {
     const cli = createFakeCli();
     await cli.run("agents", "ls", "--json");
     expect(JSON.parse(cli.out())).toMatchObject({ agents: [{ id: "lead", origin: "builtin" }], problems: [] });
@@ -308,7 +308,7 @@ describe("agents", () => {
     expect(await cli.run("agents", "validate", "x.md")).toBe(code);
   });
 
-  test("validate names a path that is not there", async () => {
+  test("validate names a path that does not exist", async () => {
     const cli = createFakeCli();
     expect(await cli.run("agents", "validate", "nowhere.md")).toBe(2);
     expect(cli.err()).toContain('"nowhere.md" cannot be read');
@@ -319,7 +319,7 @@ describe("doctor", () => {
   const checksOf = (cli: FakeCli): Record<string, { status: string; detail: string; fix: string | null }> =>
     Object.fromEntries(JSON.parse(cli.out()).checks.map((check: { name: string }) => [check.name, check]));
 
-  test("looks at everything, names no secret, and creates nothing", async () => {
+  test("checks everything, names no secret, and creates nothing", async () => {
     const cli = createFakeCli({ env: { OPENAI_API_KEY: "sk-secret" } });
     expect(await cli.run("doctor", "--json")).toBe(0);
     const checks = checksOf(cli);
@@ -350,7 +350,7 @@ describe("doctor", () => {
     expect(cli.out()).not.toContain("sk-secret");
   });
 
-  test("says how commands are kept, and warns where they are not", async () => {
+  test("reports the sandbox, and warns if commands run without one", async () => {
     const cli = createFakeCli();
     await cli.run("doctor", "--json");
     expect(checksOf(cli).sandbox).toMatchObject({ status: "ok", detail: "bubblewrap: commands see their workspace" });
@@ -374,7 +374,7 @@ describe("doctor", () => {
     );
   });
 
-  test("says what is wrong with a configuration, and what in it does not count", async () => {
+  test("reports the problem of an invalid configuration, and its settings without effect", async () => {
     const broken = createFakeCli();
     mkdirSync(join(broken.cwd, ".troupe"));
     writeFileSync(join(broken.cwd, ".troupe", "config.yaml"), "modle: x");
@@ -398,7 +398,7 @@ describe("doctor", () => {
     });
   });
 
-  test("says what the policy is, and how many rules are stored", async () => {
+  test("shows the policy, and the number of stored rules", async () => {
     const cli = createFakeCli();
     await cli.run("doctor", "--json");
     const none = { status: "ok", detail: expect.stringMatching(/policy\.yaml does not exist.*; 0 stored rules$/) };
@@ -449,7 +449,7 @@ describe("doctor", () => {
     }
   });
 
-  test("tells a database that is newer from one that is damaged, and exits with 1", async () => {
+  test("tells a newer database from a damaged one, and exits with 1", async () => {
     const cli = createFakeCli();
     await prepareHome(cli.home);
     const newer = new Database(homeFiles(cli.home).journal);

@@ -48,21 +48,21 @@ function cliWith(replayed: Replayed | null) {
 }
 
 describe("sessions replay", () => {
-  test("says that it is the same, and of how much", async () => {
+  test("reports that it is the same, and the number of compared entries", async () => {
     const cli = cliWith(same);
     expect(await cli.run("sessions", "replay", "0198a111")).toBe(0);
     expect(cli.out()).toBe("same: 7 runs, 17 model calls, 1 tool call\n");
     expect(cli.composition.replays).toMatchObject([{ session, current: false }]);
   });
 
-  test("counts the turns, and says where a session has not settled", async () => {
+  test("counts the turns, and reports where a session has not settled", async () => {
     const cli = cliWith({ ...same, turns: 2, settled: false });
     expect(await cli.run("sessions", "replay", session, "--agents", "current")).toBe(0);
     expect(cli.out()).toBe("same: 2 turns, 7 runs, 17 model calls, 1 tool call; the session has not settled\n");
     expect(cli.composition.replays).toMatchObject([{ session, current: true }]);
   });
 
-  test("exits with 1 where it goes another way, and shows the place from shortly before they part", async () => {
+  test("exits with 1 for a divergence, and shows the entries around it", async () => {
     const cli = cliWith(different);
     expect(await cli.run("sessions", "replay", session)).toBe(1);
     expect(cli.out().split("\n")).toEqual([
@@ -75,7 +75,7 @@ describe("sessions replay", () => {
     ]);
   });
 
-  test("--json is the whole of it, with the same exit code", async () => {
+  test("--json prints the complete result, with the same exit code", async () => {
     const cli = cliWith(different);
     expect(await cli.run("sessions", "replay", session, "--json")).toBe(1);
     expect(JSON.parse(cli.out())).toEqual(different);
@@ -90,7 +90,7 @@ describe("sessions replay", () => {
     expect(cli.err()).toContain(words);
   });
 
-  test("knows two casts, and no others", async () => {
+  test("accepts two sources of replies, and no others", async () => {
     const cli = cliWith(same);
     expect(await cli.run("sessions", "replay", session, "--agents", "mine")).toBe(2);
     expect(cli.err()).toContain("pinned, current");

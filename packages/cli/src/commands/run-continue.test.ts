@@ -29,7 +29,7 @@ async function withSessions(cli: FakeCli) {
 }
 
 describe("--continue", () => {
-  test("adds a turn to the newest session of this folder, says which, and prints that turn's answer", async () => {
+  test("adds a turn to the newest session of this folder, names it, and prints that turn's answer", async () => {
     const cli = createFakeCli();
     const troupe = await withSessions(cli);
     expect(await cli.run("run", "--continue", "answer 43")).toBe(0);
@@ -41,7 +41,7 @@ describe("--continue", () => {
     expect((await troupe.session(newer)).session).toMatchObject({ turns: 2, rootRun: troupe.submissions[0]?.run });
   });
 
-  test("finds a session that has a folder of its own, as a demo has, and the folder that is named", async () => {
+  test("finds a session with a folder of its own, as a demo has, and the session of a named folder", async () => {
     const cli = createFakeCli();
     const troupe = await withSessions(cli);
     const demo = "0198a444-0000-7000-8000-000000000004";
@@ -61,7 +61,7 @@ describe("--continue", () => {
     expect(cli.composition.started).toEqual([]);
   });
 
-  test("of one that is still at work is refused with what to do instead, and not waited for", async () => {
+  test("of a running session is refused with a fix, without a wait", async () => {
     const cli = createFakeCli();
     const troupe = await withSessions(cli);
     await troupe.submit({ session: newer, task: "wait", origin: "cli" });
@@ -71,7 +71,7 @@ describe("--continue", () => {
 });
 
 describe("--resume", () => {
-  test("takes the beginning of an id, with flags for this turn", async () => {
+  test("accepts the beginning of an id, with flags for this turn", async () => {
     const cli = createFakeCli();
     const troupe = await withSessions(cli);
     expect(await cli.run("run", "--resume", "0198a111", "--agent", "lead", "--max-tokens", "5", "answer 1")).toBe(0);
@@ -111,7 +111,7 @@ test("--json prints the response of the new turn", async () => {
   expect(JSON.parse(cli.out())).toMatchObject({ details: "44", sessionId: newer, runId: troupe.submissions[0]?.run });
 });
 
-test("is not done when the row of the turn before says that that one is", async () => {
+test("reads the response of its own turn only", async () => {
   const cli = createFakeCli();
   const troupe = await withSessions(cli);
   const response = vi.spyOn(troupe, "response");

@@ -110,7 +110,7 @@ describe("with an owner a command takes effect at once:", () => {
   });
 });
 
-describe("an id that nothing has, or too many have, is refused with 2:", () => {
+describe("an unknown or ambiguous id is refused with 2:", () => {
   test.each([
     [["cancel", "nobody"], /there is no session or run "nobody"/, /troupe sessions ls/],
     [["cancel", "11111111-0000-8000-8000-000000000001"], /there is no session or run "1{8}/, /troupe sessions ls/],
@@ -130,7 +130,7 @@ describe("an id that nothing has, or too many have, is refused with 2:", () => {
     expect(cli.composition.offlineCloses).toBe(0);
   });
 
-  test("a home that is not there is not made for it", async () => {
+  test("a missing home is not created", async () => {
     const cli = createFakeCli();
     expect(await cli.run("pause", child)).toBe(2);
     expect(existsSync(cli.home.path)).toBe(false);

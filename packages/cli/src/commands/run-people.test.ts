@@ -41,7 +41,7 @@ describe("at a terminal", () => {
     expect(cli.err()).toContain("  ✓ approved\n");
   });
 
-  test("the question has the path, the tool, the risk and all arguments", async () => {
+  test("the question shows the path, the tool, the risk and all arguments", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "ask me");
     await cli.type("y");
@@ -72,7 +72,7 @@ describe("at a terminal", () => {
     expect(cli.err()).toContain("  ✗ denied\n");
   });
 
-  test("of a whole run only yes and no are offered", async () => {
+  test("an approval of a whole run offers only yes and no", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
     const session = await newestSession(() => cli.composition.started[0]);
@@ -85,7 +85,7 @@ describe("at a terminal", () => {
     expect(await ended).toBe(0);
   });
 
-  test("several are asked one after another, and what happens meanwhile is told afterwards", async () => {
+  test("several questions come one after another, and progress meanwhile is printed afterwards", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
     const session = await newestSession(() => cli.composition.started[0]);
@@ -124,7 +124,7 @@ describe("at a terminal", () => {
     expect(troupe.answers.map(({ by }) => by)).toEqual(["the page"]);
   });
 
-  test("an answer that comes too late says so", async () => {
+  test("a late answer gets a message", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
     const session = await newestSession(() => cli.composition.started[0]);
@@ -139,7 +139,7 @@ describe("at a terminal", () => {
     await ended;
   });
 
-  test("an answer that is not taken leaves the way to give it", async () => {
+  test("an answer that is not accepted leaves the command that answers", async () => {
     const cli = atTerminal();
     const ended = cli.run("run", "wait");
     const session = await newestSession(() => cli.composition.started[0]);
@@ -199,7 +199,7 @@ describe("without a user to ask", () => {
     },
   );
 
-  test("--stream-json has each question, and each answer", async () => {
+  test("--stream-json prints each question and each answer", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait", "--stream-json");
     const session = await newestSession(() => cli.composition.started[0]);
@@ -235,14 +235,14 @@ describe("--no-input", () => {
     expect(cli.err()).not.toContain("waiting for other sessions");
   });
 
-  test("--json has the questions as rows", async () => {
+  test("--json prints the questions as rows", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "ask me", "--no-input", "--json")).toBe(8);
     const { questions } = troupeOf(cli);
     expect(JSON.parse(cli.out())).toEqual({ status: "waiting", session: questions[0]?.session, approvals: questions });
   });
 
-  test("--stream-json ends with them", async () => {
+  test("--stream-json prints them last", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "ask me", "--no-input", "--stream-json")).toBe(8);
     const { questions } = troupeOf(cli);
@@ -250,7 +250,7 @@ describe("--no-input", () => {
     expect(last).toEqual({ event: "waiting", status: "waiting", session: questions[0]?.session, approvals: questions });
   });
 
-  test("leaves once the last that could go on is done", async () => {
+  test("leaves after the last run that could continue", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait", "--no-input");
     const session = await newestSession(() => cli.composition.started[0]);
@@ -269,7 +269,7 @@ describe("--no-input", () => {
     expect(await ended).toBe(8);
   });
 
-  test("a pause counts as well, and says what resumes it", async () => {
+  test("a pause counts as well, with the command that resumes it", async () => {
     const cli = createFakeCli({ env: { NO_COLOR: "1" } });
     const { home, troupe } = await startOtherOwner(cli);
     const ended = cli.run("run", "wait", "--no-input");

@@ -16,7 +16,7 @@ afterEach(removeTemporaryFolders);
 const lastLine = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? "");
 
 describe("without a daemon", () => {
-  test("the answer alone is on stdout, the rest on stderr, and the home is free afterwards", async () => {
+  test("stdout has the answer alone, stderr the rest, and the home is free afterwards", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "answer 42")).toBe(0);
     expect(cli.out()).toBe("42\n");
@@ -34,7 +34,7 @@ describe("without a daemon", () => {
     expect(cli.err()).not.toMatch(/[\u001b\u009b\u0007]/);
   });
 
-  test("progress tells of delegations and files", async () => {
+  test("progress shows delegations and files", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "delegate it")).toBe(0);
     expect(cli.err()).toMatch(/lead → researcher: find it/);
@@ -42,7 +42,7 @@ describe("without a daemon", () => {
     expect(cli.out()).toBe("done together\n");
   });
 
-  test("the caller's folder is the workspace of real work", async () => {
+  test("the caller's folder is the workspace of a real task", async () => {
     const cli = createFakeCli();
     await cli.run("run", "answer x", "--agent", "lead", "--timeout", "5000");
     expect(cli.composition.started[0]?.submissions).toEqual([
@@ -103,7 +103,7 @@ describe("without a daemon", () => {
     expect(cli.err()).toContain("demo:");
   });
 
-  test("piped input is context, and none when there is nothing in it", async () => {
+  test("piped input becomes context, and empty input none", async () => {
     const cli = createFakeCli({ input: "some facts\n" });
     await cli.run("run", "answer x");
     expect(cli.composition.started[0]?.submissions[0]?.context).toBe("some facts\n");
@@ -116,13 +116,13 @@ describe("without a daemon", () => {
 describe("the model", () => {
   const submission = (cli: FakeCli) => cli.composition.started[0]?.submissions.at(-1);
 
-  test("that is named goes along as it is written", async () => {
+  test("that is named is passed on unchanged", async () => {
     const cli = createFakeCli();
     await cli.run("run", "answer x", "--model", "sonnet");
     expect(submission(cli)).toMatchObject({ model: "sonnet", workspace: cli.cwd });
   });
 
-  test("of a shell goes to a daemon that may have another one", async () => {
+  test("of the shell's environment is sent to a daemon, which may have another one", async () => {
     const composition = createFakeComposition();
     const home = join(temporaryFolder(), "home");
     const daemon = createFakeCli({ composition, home });
@@ -159,7 +159,7 @@ describe("the model", () => {
     expect(cli.err()).toContain("--scenario");
   });
 
-  test("that is not let in ends the run with 4", async () => {
+  test("that refuses the key ends the run with 4", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "forbidden")).toBe(4);
   });
@@ -173,7 +173,7 @@ describe("output for programs", () => {
     expect(JSON.parse(cli.out())).toMatchObject({ status: "completed", details: "x", request: "answer x" });
   });
 
-  test("--stream-json: the session, what happens, and the result last", async () => {
+  test("--stream-json: the session, its events, and the result last", async () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "delegate x", "--stream-json")).toBe(0);
     const lines = cli
@@ -194,11 +194,11 @@ describe("output for programs", () => {
   });
 });
 
-describe("how it ends", () => {
+describe("the end of a run", () => {
   test.each([
     ["fail", 6, "", /error: the run failed\nwhy: {3}the model gave up\nfix: {3}troupe sessions show .* --tree/],
     ["limit", 7, "as far as I got\n", /error: the run stopped at a limit \(max_iterations\)/],
-  ])("a task that is to %s exits with %d", async (task, code, out, err) => {
+  ])("a task that shall %s exits with %d", async (task, code, out, err) => {
     const cli = createFakeCli();
     expect(await cli.run("run", task)).toBe(code);
     expect(cli.out()).toBe(out);
@@ -244,7 +244,7 @@ describe("how it ends", () => {
 });
 
 describe("with a daemon", () => {
-  test("the daemon does it, and stays the owner", async () => {
+  test("the daemon runs the task, and stays the owner", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     expect(await cli.run("run", "answer 1")).toBe(0);
@@ -256,7 +256,7 @@ describe("with a daemon", () => {
     await home.release();
   });
 
-  test("a stream that breaks, or has missed too much, loses nothing", async () => {
+  test("a broken stream, or one with missed events, loses nothing", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     troupe.breakStreamAfter = 1;
@@ -275,7 +275,7 @@ describe("with a daemon", () => {
     await home.release();
   });
 
-  test("when its answer to the request is lost, it is asked again for the same session", async () => {
+  test("when the response to the request is lost, a repetition gets the same session", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli);
     const submit = troupe.submit.bind(troupe);
@@ -319,7 +319,7 @@ describe("with a daemon", () => {
     expect(cli.out()).toBe("");
   });
 
-  test("one that is closing is waited for; then this process becomes the owner", async () => {
+  test("a closing daemon is waited for; then this process becomes the owner", async () => {
     const cli = createFakeCli();
     const { home, troupe } = await startOtherOwner(cli, "run");
     troupe.beginClosing();
@@ -344,8 +344,8 @@ describe("with a daemon", () => {
   });
 });
 
-describe("while others are attached to this process", () => {
-  test("it answers, refuses new ones, and stays until theirs are done", async () => {
+describe("while other clients use this process", () => {
+  test("it answers them, refuses new sessions, and stays until theirs are done", async () => {
     const cli = createFakeCli();
     const ended = cli.run("run", "wait for me");
     const own = await newestSession(() => cli.composition.started[0]);
@@ -398,7 +398,7 @@ describe("bad input", () => {
     expect(cli.err()).toMatch(/--workspace closed cannot be read.*\nfix: {3}chmod u\+rwx closed/s);
   });
 
-  test("a home that cannot be one is named", async () => {
+  test("an unusable home is named", async () => {
     const cli = createFakeCli({ home: "/proc/nowhere" });
     expect(await cli.run("run", "answer")).toBe(3);
     expect(cli.err()).toMatch(
@@ -406,7 +406,7 @@ describe("bad input", () => {
     );
   });
 
-  test("a start that fails gives the home back", async () => {
+  test("a failed start releases the home", async () => {
     const cli = createFakeCli({ home: join(temporaryFolder(), "h"), env: { TROUPE_LOG: "loud" } });
     expect(await cli.run("run", "answer")).toBe(2);
     expect(cli.err()).toContain('TROUPE_LOG is "loud"');

@@ -48,7 +48,7 @@ describe("troupe trust", () => {
     expect(await listed(cwd, home)).toEqual([]);
   });
 
-  test("--yes accepts it as it is, until anything of it is another", async () => {
+  test("--yes accepts the folder as it is, until a file changes", async () => {
     const { cwd, home } = projectWith();
     expect(await cliIn(cwd, { home }).run("trust", "--yes")).toBe(0);
     expect(await listed(cwd, home)).toMatchObject([{ standing: "trusted", decision: "accepted" }]);
@@ -81,7 +81,7 @@ describe("troupe trust", () => {
     expect(await listed(cwd, home)).toMatchObject([{ decision }]);
   });
 
-  test("rm has it asked about again", async () => {
+  test("rm makes troupe ask again", async () => {
     const { cwd, home } = projectWith();
     await cliIn(cwd, { home }).run("trust", "--yes");
     expect(await cliIn(cwd, { home }).run("trust", "rm", ".")).toBe(0);
@@ -91,14 +91,14 @@ describe("troupe trust", () => {
     expect(again.err()).toContain("troupe trust ls");
   });
 
-  test("of a folder without any of it has nothing to ask", async () => {
+  test("of a folder without such files has nothing to ask", async () => {
     const { cwd, home } = projectWith({});
     const cli = cliIn(cwd, { home });
     expect(await cli.run("trust")).toBe(0);
     expect(cli.out()).toContain("has no files that need trust");
   });
 
-  test("of what cannot be trusted says what to do: 3", async () => {
+  test("of a folder that cannot be trusted prints a fix: 3", async () => {
     const { cwd, home } = projectWith();
     rmSync(join(cwd, ".troupe", "config.yaml"));
     symlinkSync("/etc/hostname", join(cwd, ".troupe", "config.yaml"));
@@ -110,7 +110,7 @@ describe("troupe trust", () => {
 });
 
 describe("an untrusted project is ignored", () => {
-  test("and config list says so, value by value", async () => {
+  test("and config list reports that for each value", async () => {
     const { cwd, home } = projectWith();
     const cli = cliIn(cwd, { home });
     expect(await cli.run("config", "list", "--show-origin")).toBe(0);
@@ -133,7 +133,7 @@ describe("an untrusted project is ignored", () => {
     expect(await cliIn(cwd, { home }).run("config", "list")).toBe(3);
   });
 
-  test("doctor has a row of it", async () => {
+  test("doctor has a row for it", async () => {
     const { cwd, home } = projectWith();
     const rowOf = async () => {
       const cli = cliIn(cwd, { home });

@@ -49,7 +49,7 @@ describe("the ready line", () => {
     expect(cli.out().trim().split("\n")).toHaveLength(1);
   });
 
-  test("a port that was taken is reported", async () => {
+  test("a changed port is reported", async () => {
     const cli = createFakeCli();
     const { start } = cli.composition;
     cli.composition.start = (options) => start({ ...options, port: options.port + 1 });
@@ -62,7 +62,7 @@ describe("the ready line", () => {
 });
 
 describe("stopping", () => {
-  test("says what it waits for, closes, and frees the home", async () => {
+  test("reports the sessions that it waits for, closes, and frees the home", async () => {
     const cli = createFakeCli();
     const ended = cli.run("up");
     await whenReady(cli);

@@ -12,7 +12,7 @@ async function whenReady(cli: FakeCli): Promise<void> {
 }
 
 describe("a worker", () => {
-  test("says once on stdout that it is ready, for programs with exactly these keys", async () => {
+  test("reports once on stdout that it is ready, for programs with exactly these keys", async () => {
     const cli = createFakeCli();
     const flags = ["--agents", "coder, tester", "--capacity", "3", "--name", "gpu-1", "--nats", "nats://h"];
     const ended = cli.run("worker", "--json", ...flags);
@@ -28,7 +28,7 @@ describe("a worker", () => {
     expect(cli.composition.workers[0]).toMatchObject({ nats: { nats: "nats://h" }, workspace: cli.cwd, isNamed: true });
   });
 
-  test("exits with 0 after a drain request too", async () => {
+  test("exits with 0 after a drain request, too", async () => {
     const cli = createFakeCli();
     const ended = cli.run("worker", "--agents", "all");
     await whenReady(cli);
@@ -38,7 +38,7 @@ describe("a worker", () => {
     expect(cli.err()).toContain("draining for ada");
   });
 
-  test("without a name has one of its own, and leaves nothing behind", async () => {
+  test("without a name gets one, and leaves nothing behind", async () => {
     const cli = createFakeCli();
     const ended = cli.run("worker", "--agents", "coder");
     await whenReady(cli);
@@ -69,7 +69,7 @@ describe("a worker", () => {
     lock?.release();
   });
 
-  test("that is stopped twice leaves at once", async () => {
+  test("exits at once when it is stopped twice", async () => {
     const cli = createFakeCli();
     const ended = cli.run("worker", "--agents", "coder");
     await whenReady(cli);
@@ -96,7 +96,7 @@ test.each([
   expect(cli.composition.workers).toEqual([]);
 });
 
-test("up hands on what it is told of the others, and says what is wrong with the server", async () => {
+test("up shows announcements of other hosts, and the problems of the server", async () => {
   const cli = createFakeCli();
   const { start } = cli.composition;
   const seen: unknown[] = [];

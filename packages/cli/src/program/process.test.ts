@@ -15,7 +15,7 @@ const troupe = (home: string, args: readonly string[], stdin?: "ignore" | "pipe"
   startScript("./fake-main.ts", args, { env: { TROUPE_HOME: home }, ...(stdin ? { stdin } : {}) });
 
 describe("up", () => {
-  test("a daemon that is killed leaves a home that the next one can have, with the same token", async () => {
+  test("a killed daemon leaves a home that the next one can own, with the same token", async () => {
     const home = join(temporaryFolder(), "home");
     const first = troupe(home, ["up", "--json"]);
     await first.printed(/"ready"/);
@@ -70,7 +70,7 @@ describe("run", () => {
     expect(run.err()).toMatch(/cancelling session .*\n(.*\n)*.*cancelled/);
   });
 
-  test("standard input that another program left open does not keep it waiting for ever", async () => {
+  test("an open standard input without data does not keep it waiting forever", async () => {
     const run = troupe(temporaryFolder(), ["run", "answer 1"], "pipe");
     expect(await run.ended()).toBe(0);
     expect(run.out()).toBe("1\n");

@@ -11,7 +11,7 @@ const { colours } = createTerminal({ stdout: process.stdout, stderr: process.std
 // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the test
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
-describe("text that is not ours", () => {
+describe("text from outside", () => {
   test.each([
     ["a colour", "a\u001b[31mred\u001b[0m", "ared"],
     ["a clipboard write (OSC 52)", "x\u001b]52;c;cm0gLXJm\u0007y", "xy"],
@@ -27,7 +27,7 @@ describe("text that is not ours", () => {
     expect(cleanText(text)).toBe(clean);
   });
 
-  test("has no control character left, whatever went in", () => {
+  test("has no control character left, for any input", () => {
     const pieces = ["\u001b", "[", "]", "52;c;", "\u0007", "\u009d", "\u009c", "P", "m", "31", "\\", "\u0000", "x"];
     let seed = 7;
     for (let round = 0; round < 2_000; round += 1) {
@@ -40,11 +40,11 @@ describe("text that is not ours", () => {
     }
   });
 
-  test("comes in one line where there is one line for it", () => {
+  test("is one line if only one line is available", () => {
     expect(cleanLine(" a\n\n  b\r\tc ")).toBe("a b c");
   });
 
-  test("hides nothing where a person decides by it", () => {
+  test("hides nothing in a question to a person", () => {
     const args = { command: "ls \u202eevil\u200b", note: "a\nb\u001b[2J", "k\u009b": "\u{e0041}" };
     const text = visibleJson(args, 2);
     expect(text).not.toMatch(/[\p{Cf}\p{Zl}]/u);
@@ -53,7 +53,7 @@ describe("text that is not ours", () => {
     expect(JSON.parse(text)).toEqual(args);
   });
 
-  test("survives JSON unchanged, and harmless", () => {
+  test("survives JSON, without control characters", () => {
     const value = { text: "\u009b31m\u001b]0;x\u0007\u007f" };
     expect(jsonLine(value)).not.toMatch(control);
     expect(JSON.parse(jsonLine(value))).toEqual(value);
@@ -121,12 +121,12 @@ describe("aligned columns", () => {
     expect(lines.every((line) => textWidth(line) <= 30)).toBe(true);
   });
 
-  test("a column in which nothing stands takes no room", () => {
+  test("an empty column has no width", () => {
     const rows = [[{ text: "a" }, { text: "" }, { text: "wide enough to give way" }, { text: "b" }]];
     expect(layout([{}, {}, { flexible: true }, {}], rows, 18)).toEqual(["a  wide enough…  b"]);
   });
 
-  test("paint goes around the text only, never around padding", () => {
+  test("colours surround the text only, never the padding", () => {
     expect(layout([{}, {}], [[{ text: "a", paint: red }, { text: "b" }], [{ text: "aaa" }]], 80)).toEqual([
       "<a>    b",
       "aaa",
@@ -170,7 +170,7 @@ describe("a session as a tree", () => {
     activity: "waits for coder",
   });
 
-  test("shows branches, a glyph with a word, task, time and attempts, in the order of their beginning", () => {
+  test("shows branches, a glyph with a word, task, time and attempts, in the order of their start", () => {
     const runs = [failed, grandchild, running, root, child];
     expect(renderTree(runs, { width: 90, colours, now: 8_000 })).toEqual([
       "✓ lead           completed  build it   3.4 s  3 steps  cost unknown               0198a111-7abc",
@@ -187,7 +187,7 @@ describe("a session as a tree", () => {
     expect(renderTree([grandchild], { width: 78, colours, now: 0 })).toHaveLength(1);
   });
 
-  test("is not afraid of a thousand levels", () => {
+  test("handles a thousand levels", () => {
     let parentRun: string | null = null;
     const deep = Array.from({ length: 1_000 }, (_, order) => {
       const run = aRun({ parentRun, order });
@@ -256,7 +256,7 @@ describe("progress", () => {
     expect(progress.apply(change([settled]))).toEqual([]);
   });
 
-  test("does not tell again of a child's file when its parent sums up", () => {
+  test("shows a child's file once, not again in its parent's summary", () => {
     const progress = create();
     progress.apply(change([root, wrote]));
     const done = { ...root, completedAt: new Date(4_000).toISOString(), filesModified: ["a.md", "own.md"] };
@@ -265,7 +265,7 @@ describe("progress", () => {
     expect(lines).not.toContain("lead wrote a.md");
   });
 
-  test("tells a file where it was written, not again where the parent sums it up", () => {
+  test("shows a file at its change, and not again in a parent's summary", () => {
     const progress = create();
     progress.apply(change([root, child]));
     const settled = { exactStatus: "completed", completedAt: new Date(3_000).toISOString() };
@@ -280,7 +280,7 @@ describe("progress", () => {
     ]);
   });
 
-  test("tells a retry from a first try, and why something failed", () => {
+  test("shows a retry apart from a first attempt, and the reason of a failure", () => {
     const progress = create();
     progress.apply(change([root]));
     const failed = { ...child, status: "failed" as const, exactStatus: "failed", error: "no network" };

@@ -25,7 +25,7 @@ function rowsOf(words: Record<string, string>, asking: readonly string[]) {
   return rows;
 }
 
-describe("whether only people are missing", () => {
+describe("a session waits only for people", () => {
   test.each<[string, Record<string, string>, string[], boolean]>([
     ["nothing is known yet", {}, [], false],
     ["the root is at work", { root: "running" }, [], false],
@@ -55,7 +55,7 @@ describe("whether only people are missing", () => {
   });
 });
 
-test("rows of other sessions are not ours, and later ones replace earlier ones", () => {
+test("rows of other sessions are ignored, and later rows replace earlier ones", () => {
   const rows = createSessionRows(session);
   const question = anApproval({ session });
   const earlier = anApproval({ session, requestedAt: new Date(0).toISOString() });
@@ -85,7 +85,7 @@ function setUp() {
   return { rows, idleWatch: watchUntilIdle(rows) };
 }
 
-test("only people are missing, and stay so", () => {
+test("once no other work has been left for a while", () => {
   const { idleWatch } = setUp();
   idleWatch.check();
   vi.advanceTimersByTime(299);
@@ -94,7 +94,7 @@ test("only people are missing, and stay so", () => {
   expect(idleWatch.signal.aborted).toBe(true);
 });
 
-test("it goes on meanwhile", () => {
+test("not while any run continues", () => {
   const { rows, idleWatch } = setUp();
   idleWatch.check();
   vi.advanceTimersByTime(200);
@@ -104,7 +104,7 @@ test("it goes on meanwhile", () => {
   expect(idleWatch.signal.aborted).toBe(false);
 });
 
-test("another change begins the moment anew", () => {
+test("another change restarts the delay", () => {
   const { idleWatch } = setUp();
   idleWatch.check();
   vi.advanceTimersByTime(200);
@@ -115,7 +115,7 @@ test("another change begins the moment anew", () => {
   expect(idleWatch.signal.aborted).toBe(true);
 });
 
-test("the watch was stopped", () => {
+test("not after the watch has stopped", () => {
   const { idleWatch } = setUp();
   idleWatch.check();
   idleWatch.stop();

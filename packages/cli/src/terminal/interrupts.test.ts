@@ -18,7 +18,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-])("the first %s asks to stop, and is remembered as exit code %d", (name, code) => {
+])("the first %s requests a stop, and is stored as exit code %d", (name, code) => {
   const { interrupts, exits, send } = watch();
   expect(interrupts.exitCode()).toBeNull();
   send(name, 1);
@@ -27,7 +27,7 @@ test.each([
   expect(exits).toEqual([]);
 });
 
-test("the second one leaves at once", () => {
+test("the second one exits at once", () => {
   const { exits, send } = watch();
   send("SIGTERM", 1_000);
   send("SIGINT", 1_100);
@@ -44,7 +44,7 @@ test("one Ctrl-C that arrives twice counts once", () => {
   expect(exits).toEqual([130]);
 });
 
-test("nothing listens after it is disposed", () => {
+test("no listener is left after it is disposed", () => {
   const { source, interrupts } = watch();
   interrupts.dispose();
   expect(source.eventNames()).toEqual([]);

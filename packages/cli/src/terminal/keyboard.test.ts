@@ -40,7 +40,7 @@ function setUp() {
 }
 
 describe("one key", () => {
-  test("is taken without Enter, in either case, and leaves the terminal as it was", async () => {
+  test("is read without Enter, in either case, and restores the terminal", async () => {
     const { input, keyboard, type, pass, stop } = setUp();
     const key = keyboard.readKey("yn", stop.signal);
     expect([input.modes, input.reading]).toEqual([[true], true]);
@@ -70,7 +70,7 @@ describe("one key", () => {
     expect(await key).toBe("n");
   });
 
-  test("that was typed before the question could be read does not answer it", async () => {
+  test("typed before the question is visible does not answer it", async () => {
     const { keyboard, type, pass, stop } = setUp();
     const key = keyboard.readKey("yn", stop.signal);
     type("y");
@@ -91,7 +91,7 @@ describe("one key", () => {
   });
 });
 
-test("a line comes whole, however it arrives, and can be empty", async () => {
+test("a line is read whole, in any pieces, and can be empty", async () => {
   const { input, keyboard, type, stop } = setUp();
   const line = keyboard.readLine(stop.signal);
   type("too ");

@@ -30,12 +30,12 @@ test("characters that are split between chunks arrive whole", async () => {
 test.each([
   ["too much", Buffer.alloc(1024 * 1024 + 1, 97), "TOO_LARGE"],
   ["binary data", Buffer.from([0xff, 0xfe, 0x00]), "USAGE"],
-])("%s is refused, with a way out", async (_what, bytes, code) => {
+])("%s is refused, with a fix", async (_what, bytes, code) => {
   await expect(read("pipe", Readable.from([bytes]))).rejects.toMatchObject({ code, fix: expect.any(String) });
 });
 
 describe("input that does not end", () => {
-  test("a socket that stays silent counts as none", async () => {
+  test("a socket without data counts as none", async () => {
     vi.useFakeTimers();
     const stream = new PassThrough();
     const reading = read("socket", stream);
@@ -65,7 +65,7 @@ describe("input that does not end", () => {
   });
 });
 
-test("a closed descriptor is nothing to read", () => {
+test("a closed descriptor counts as empty", () => {
   const closed = () => {
     throw new Error("EBADF");
   };

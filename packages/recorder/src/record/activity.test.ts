@@ -4,7 +4,7 @@ import { commandFor, compaction, recordAfter, requestShellApproval, summary } fr
 
 /** The latest activity of a run, in words for users. */
 
-describe("activity", () => {
+describe("the activity of a run", () => {
   const delegations: [string, { agent: string; task: string }][] = [
     ["delegate", { agent: "coder", task: "code" }],
     ["Task", { agent: "tester", task: "test" }],
@@ -127,11 +127,11 @@ describe("activity", () => {
     ["shortened the conversation: 61k → 900 tokens", (root) => root.opened().write({ ...compaction, error })],
     ["a [31mred word", (root) => root.opened().replied([["a", { path: "\u001b[31mred\u0007 word" }]])],
   ];
-  it.each(cases)("says %j", (activity, write) => {
+  it.each(cases)("is %j", (activity, write) => {
     expect(recordAfter(write).activity).toBe(activity);
   });
 
-  it("stays short, whatever a model writes", () => {
+  it("stays short, with any text of a model", () => {
     const after = recordAfter((root) => root.opened().replied([["shell", { command: "x".repeat(5_000) }]]));
     expect(after.activity).toHaveLength(120);
   });

@@ -58,8 +58,8 @@ const statesOf = (rows: readonly ApprovalRow[]) => rows.map(({ args, state }) =>
 const states = async () => statesOf(await all());
 const [a, b] = ['{"command":"a"}', '{"command":"b"}'];
 
-describe("a question", () => {
-  it("is kept whole, and waits", async () => {
+describe("an approval", () => {
+  it("is stored whole, and waits", async () => {
     const { builder, root, first } = anAskingRun();
     record.write(builder.feed);
     const question: ApprovalRow = {
@@ -84,7 +84,7 @@ describe("a question", () => {
     expect(await record.reader.run(root.request.run)).toMatchObject({ status: "running", exactStatus: "waiting" });
   });
 
-  it("keeps its arguments in full, however long they are", async () => {
+  it("keeps its arguments in full, at any length", async () => {
     const { builder, root } = anAskingRun();
     const { id } = root.asked(0, "write", { content: "x".repeat(50_000) });
     record.write(builder.feed);
@@ -111,7 +111,7 @@ describe("an answer", () => {
   it.each([
     { approved: true, state: "approved", reason: null },
     { approved: false, state: "denied", reason: "too bold" },
-  ])("is seen as soon as it is in the inbox: $state", async ({ approved, state, reason }) => {
+  ])("is visible as soon as it is in the inbox: $state", async ({ approved, state, reason }) => {
     const { builder, root, first } = anAskingRun();
     const answer = builder.answered(root, first, { approved, reason });
     record.write(builder.feed);
@@ -127,7 +127,7 @@ describe("an answer", () => {
     expect(await record.reader.run(root.request.run)).toMatchObject({ exactStatus: "waiting" });
   });
 
-  it("holds when it is the first, whatever is said later", async () => {
+  it("is final: the first one counts", async () => {
     const { builder, root, first } = anAskingRun();
     builder.answered(root, first, { by: "Ada" });
     builder.answered(root, first, { by: "Bob", approved: false });
@@ -140,7 +140,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("holds when the same is asked again", async () => {
+  it("counts for a repetition of the same approval", async () => {
     const { builder, root, first } = anAskingRun();
     builder.answered(root, first);
     root.asked(0, "shell", { command: "a" });
@@ -163,14 +163,14 @@ describe("an answer", () => {
   it.each([
     { what: "a denial for the rest of the run", changes: { scope: "run", approved: false } as const },
     { what: "a rule", changes: { scope: "rule" } as const },
-  ])("answers one question only: $what", async ({ changes }) => {
+  ])("answers one approval only: $what", async ({ changes }) => {
     const { builder, root, first } = anAskingRun();
     builder.answered(root, first, changes);
     record.write(builder.feed);
     expect(statesOf(await waiting())).toEqual([[b, "waiting"]]);
   });
 
-  it("in the name of another run, or in another session's inbox, is none", async () => {
+  it("in the name of another run, or in another session's inbox, is ignored", async () => {
     const { builder, root, first } = anAskingRun();
     builder.answered(root, first, { run: "00000000-0000-7000-8000-00000000ffff" });
     const { position } = builder.feed.at(-1) ?? { position: 0 };
@@ -184,7 +184,7 @@ describe("an answer", () => {
   });
 });
 
-describe("a question without an answer", () => {
+describe("an approval without an answer", () => {
   it("is withdrawn when its run settles", async () => {
     const { builder, root, first } = anAskingRun();
     root.received(builder.answered(root, first)).settled({ status: "cancelled" });
@@ -196,7 +196,7 @@ describe("a question without an answer", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("is withdrawn when its call goes on without it", async () => {
+  it("is withdrawn when its call continues without it", async () => {
     const { builder, root } = anAskingRun();
     root.finished(0);
     record.write(builder.feed);
@@ -227,7 +227,7 @@ describe("the reader", () => {
     return runs;
   }
 
-  it("lists who has waited longest, and of all the newest, oldest first", async () => {
+  it("lists waiting approvals from the oldest, and the newest of all, oldest first", async () => {
     const runs = writeThree();
     const idsOf = (rows: readonly ApprovalRow[]) => rows.map(({ id }) => id);
     const asked = runs.map(({ first }) => first.id).concat(runs.map(({ second }) => second.id));
@@ -239,7 +239,7 @@ describe("the reader", () => {
     expect(idsOf(await record.reader.approvals({ waiting: false, limit: 2 }))).toEqual(asked.slice(-2));
   });
 
-  it("shows a session with its questions, and counts the waiting ones", async () => {
+  it("shows a session with its approvals, and counts the waiting ones", async () => {
     const [first, second] = writeThree();
     const detail = await record.reader.session(second?.builder.session ?? "");
     expect(statesOf(detail?.approvals ?? [])).toEqual([
@@ -250,7 +250,7 @@ describe("the reader", () => {
     expect((await record.reader.session(first?.builder.session ?? ""))?.session.approvalsWaiting).toBe(2);
   });
 
-  it("tells of each question when it is asked, answered and withdrawn, and of its session", async () => {
+  it("reports each approval when it is requested, answered and withdrawn, and its session", async () => {
     const { feed } = commandedSession();
     const changes: RecordChange[] = [];
     record.reader.onChange((change) => changes.push(change));
@@ -270,7 +270,7 @@ describe("the reader", () => {
     ]);
   });
 
-  it("tells a client that comes back of the questions that it missed", async () => {
+  it("reports missed approvals to a client that reconnects", async () => {
     const { builder, root, first } = anAskingRun();
     record.write(builder.feed);
     const seen = record.reader.position();
@@ -282,7 +282,7 @@ describe("the reader", () => {
     expect((await record.reader.changesSince(record.reader.position()))?.approvals).toEqual([]);
   });
 
-  it("lets a client load anew when it missed too many questions", async () => {
+  it("makes a client reload when it has missed too many approvals", async () => {
     const { builder, root } = anAskingRun();
     record.write(builder.feed);
     const seen = record.reader.position();

@@ -46,7 +46,7 @@ const ofSession = ({ session }: FeedBuilder, after = 0, limit = 100) =>
 const ofRun = ({ request: { run } }: RunBuilder) => record.reader.changes({ run }, { after: 0, limit: 100 });
 
 describe("a change", () => {
-  it("is kept with its difference and its author", async () => {
+  it("is stored with its difference and its author", async () => {
     const { builder, coder } = anEditedSession();
     record.write(builder.feed);
     const [first, ...others] = await ofRun(coder);
@@ -69,7 +69,7 @@ describe("a change", () => {
     expect(others).toMatchObject([{ path: "b.ts", kind: "created" }]);
   });
 
-  it("is its run's alone, and its session's", async () => {
+  it("belongs to its run and its session", async () => {
     const { builder, root } = anEditedSession();
     record.write(builder.feed);
     expect((await ofRun(root)).map(({ path, kind }) => [path, kind])).toEqual([["a.ts", "deleted"]]);
@@ -80,7 +80,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("comes in pages", async () => {
+  it("is read in pages", async () => {
     const { builder } = anEditedSession();
     record.write(builder.feed);
     const [first, second] = await ofSession(builder, 0, 2);
@@ -89,14 +89,14 @@ describe("a change", () => {
     expect(await ofSession(builder, 3)).toEqual([]);
   });
 
-  it("is kept once, wherever the feed was cut and however often it comes", async () => {
+  it("is stored once, with any division of the feed and any repetition", async () => {
     const { builder } = anEditedSession();
     for (let count = 1; count <= builder.feed.length; count += 1) record.write(builder.feed.slice(0, count));
     record.write(builder.feed);
     expect((await ofSession(builder)).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
-  it("of another line of a run that has forked does not count", async () => {
+  it("of another branch of a forked run does not count", async () => {
     const { builder, coder } = anEditedSession();
     coder.write(
       {
@@ -140,7 +140,7 @@ const emptyOutcome = {
   durationMs: 0,
 };
 
-it("its files are those of the run, deleted ones too", async () => {
+it("the files of a run include deleted ones", async () => {
   const { builder, root, coder } = anEditedSession();
   record.write(builder.feed);
   expect((await record.reader.run(coder.request.run))?.filesModified).toEqual(["b.ts", "a.ts"]);

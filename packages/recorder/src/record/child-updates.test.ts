@@ -55,7 +55,7 @@ function notStartedResponse({ child }: Family): RunResponse {
 }
 
 describe("a planned child", () => {
-  it("is seen in the queue before it has a journal of its own", () => {
+  it("is visible in the queue before it has a journal of its own", () => {
     const family = aFamily();
     expect(childOf(family)).toMatchObject({
       session: family.builder.session,
@@ -75,7 +75,7 @@ describe("a planned child", () => {
     });
   });
 
-  it("counts from its own start once it has one, with the attempts that its parent allows it", () => {
+  it("counts from its own start once it has one, with the attempts that its parent allows", () => {
     const family = aFamily();
     const queuedAt = childOf(family)?.startedAt ?? "";
     family.child.opened();
@@ -84,7 +84,7 @@ describe("a planned child", () => {
     expect((opened?.startedAt ?? "") > queuedAt).toBe(true);
   });
 
-  it("that is known already stays as it is", () => {
+  it("that is already known stays unchanged", () => {
     const family = aFamily();
     family.child.opened();
     const before = childOf(family);
@@ -93,8 +93,8 @@ describe("a planned child", () => {
   });
 });
 
-describe("a child that was never asked", () => {
-  it("ends as its parent says", () => {
+describe("a child that never started", () => {
+  it("ends as its parent reports", () => {
     const family = aFamily();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     const child = childOf(family);
@@ -109,7 +109,7 @@ describe("a child that was never asked", () => {
     expect(child?.completedAt).toBe(child?.lastEventAt);
   });
 
-  it("ends once, whatever is said of it later", () => {
+  it("ends once, with any later reports", () => {
     const family = aFamily();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     const before = childOf(family);
@@ -117,14 +117,14 @@ describe("a child that was never asked", () => {
     expect(childOf(family)).toEqual(before);
   });
 
-  it("is not brought back by a second plan", () => {
+  it("is not restored by a second plan", () => {
     const family = aFamily();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.root.planned([family.planned]);
     expect(childOf(family)?.status).toBe("cancelled");
   });
 
-  it("ends with its parent, where that crashed before it could say so", () => {
+  it("ends with its parent if that crashed before its report", () => {
     const family = aFamily();
     family.root.settled({ status: "failed", success: false });
     expect(childOf(family)).toMatchObject({
@@ -136,7 +136,7 @@ describe("a child that was never asked", () => {
     });
   });
 
-  it("is told anew from its own entries, should there be any after all", () => {
+  it("is replaced by its own entries, if there are any after all", () => {
     const family = aFamily();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.child.opened();

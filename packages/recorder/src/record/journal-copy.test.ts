@@ -36,7 +36,7 @@ function tamper(sql: string): void {
   database.close();
 }
 
-it.each(sessionFixtures)("gives $name back as it came, item by item", async ({ write }) => {
+it.each(sessionFixtures)("returns $name unchanged, item by item", async ({ write }) => {
   const { feed } = write();
   record.write(feed);
   expect(await itemsOf()).toEqual(feed);
@@ -49,7 +49,7 @@ it.each(sessionFixtures)("gives $name back as it came, item by item", async ({ w
   });
 });
 
-it("gives the recorded items back page by page, in order", async () => {
+it("returns the recorded items page by page, in order", async () => {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
   builder.requested(root);
@@ -79,7 +79,7 @@ it("leaves out sessions that settled long ago, and named sessions", async () => 
   expect(await sessionsOf({ without: new Set([other.session]) })).toEqual(new Set([old.session]));
 });
 
-it("gives back the line of a forked run that counts, and no other", async () => {
+it("returns the valid branch of a forked run, and no other", async () => {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
   builder.requested(root);
@@ -93,7 +93,7 @@ it("gives back the line of a forked run that counts, and no other", async () => 
   expect((await record.copy.inspect()).damage).toEqual([]);
 });
 
-describe("a copy that is not whole", () => {
+describe("an incomplete copy", () => {
   const at = (index: number): string =>
     `run_id = (SELECT run_id FROM messages m JOIN runs USING (session_id) WHERE parent_run IS NULL) AND idx = ${index}`;
 
@@ -118,7 +118,7 @@ describe("a copy that is not whole", () => {
       index: 2,
       reason: "is missing",
     },
-  ])("is not taken for whole where $what", async ({ sql, index, reason }) => {
+  ])("is refused if $what", async ({ sql, index, reason }) => {
     const { feed, session } = largeSession();
     record.write(feed);
     tamper(sql);

@@ -63,7 +63,7 @@ describe("another journal", () => {
   it.each([
     { what: "the record's own file", whenOther: undefined, code: "DATABASE_DAMAGED", fix: "troupe.db" },
     { what: "a stream", whenOther: lost, code: "JOURNAL_LOST", fix: "troupe nats restore" },
-  ])("in place of $what is neither mixed in nor does it cost a row", async ({ whenOther, code, fix }) => {
+  ])("in place of $what is not mixed in, and costs no row", async ({ whenOther, code, fix }) => {
     await recorded(feedJournal(feed, 10));
     const before = rowsOf(file);
     const recorder = start({ ...feedJournal(feed), id: async () => "another" }, whenOther);
@@ -73,20 +73,20 @@ describe("another journal", () => {
     expect(rowsOf(file)).toEqual(before);
   });
 
-  it("is recognised by its content where the record is from before ids were kept", async () => {
+  it("is recognised by its content if the record is older than ids", async () => {
     record.write(feed.slice(0, 10));
     const other = feed.map((item) => ({ ...item, text: `${item.text} ` }));
     await expect(start(feedJournal(other)).ready()).rejects.toMatchObject({ code: "DATABASE_DAMAGED" });
     expect(record.origin().journal).toBeNull();
   });
 
-  it("is not assumed if a record from before ids were kept finds its newest item: it has an id from then on", async () => {
+  it("is not assumed if a record older than ids finds its newest item: the record then gets an id", async () => {
     record.write(feed.slice(0, 10));
     await recorded(feedJournal(feed));
     expect(record.origin().journal).toBe("a journal");
   });
 
-  it("is none where a home was moved", async () => {
+  it("is not assumed for a moved home", async () => {
     const [here, there] = [join(folder, "here"), join(folder, "there")];
     const before = await openSqliteJournal({ file: join(here, "journal.db") });
     const id = await before.id();
@@ -101,8 +101,8 @@ describe("another journal", () => {
   });
 });
 
-describe("a journal that lets go of old things", () => {
-  it("is followed on where the item that was recorded last is gone", async () => {
+describe("a journal that deletes old items", () => {
+  it("is followed further if the last recorded item is gone", async () => {
     const all = spread(feed);
     await recorded(feedJournal(all, 10));
     await recorded(feedJournal(all.slice(11)));
@@ -110,7 +110,7 @@ describe("a journal that lets go of old things", () => {
     expect(record.cursor().position).toBe(all.at(-1)?.position);
   });
 
-  it("is followed where nothing came since, and all of it is gone", async () => {
+  it("is followed if there is nothing new, and all items are gone", async () => {
     const all = spread(feed);
     await recorded(feedJournal(all));
     const tail = all.at(-1)?.position ?? 0;
@@ -119,7 +119,7 @@ describe("a journal that lets go of old things", () => {
     await recorder.caughtUp();
   });
 
-  it("gives the same rows where positions are far apart, wherever the recorder was stopped", async () => {
+  it("gives the same rows with gaps between positions, and stops of the recorder at any position", async () => {
     const all = spread(feed);
     for (let count = 1; count <= all.length; count += 3) await recorded(feedJournal(all, count));
     await recorded(feedJournal(all));
@@ -129,7 +129,7 @@ describe("a journal that lets go of old things", () => {
     expect(rowsOf(file)).toEqual(rowsOf(join(folder, "whole.db")));
   });
 
-  it("hears how far the record is, never before the rows are there, and at the latest when it stops", async () => {
+  it("is told the recorder's position, never before the rows are stored, and at the latest at its stop", async () => {
     const reports: [follower: string, position: number, recorded: number][] = [];
     const journal: FollowedJournal = {
       ...feedJournal(feed),
@@ -149,7 +149,7 @@ describe("a journal that lets go of old things", () => {
     expect(reports).toEqual([[follower, last, last]]);
   });
 
-  it("is read by this record under one name, for as long as the file lives", async () => {
+  it("has this record as one reader under one name, for the life of the file", async () => {
     const names: (string | undefined)[] = [];
     const plain = feedJournal(feed);
     const journal: FollowedJournal = {
@@ -167,8 +167,8 @@ describe("a journal that lets go of old things", () => {
   });
 });
 
-describe("a journal that is out of reach", () => {
-  it("is waited for, however often its feed breaks, and nothing is missed or told twice", async () => {
+describe("an unreachable journal", () => {
+  it("is waited for through any number of broken feeds, without a loss or a repeat", async () => {
     const plain = feedJournal(feed);
     let breaks = 0;
     const recorder = start({
@@ -196,7 +196,7 @@ describe("a journal that is out of reach", () => {
     expect(rowsOf(file)).toEqual(rowsOf(join(folder, "whole.db")));
   });
 
-  it("does not make a caller of caughtUp wait for ever: the call rejects", async () => {
+  it("rejects a call of caughtUp, which does not wait forever", async () => {
     const journal: FollowedJournal = {
       ...feedJournal(feed),
       // biome-ignore lint/correctness/useYield: it breaks before it has anything
@@ -211,7 +211,7 @@ describe("a journal that is out of reach", () => {
     expect(performance.now() - stopping).toBeLessThan(10_000);
   });
 
-  it("does not keep a recorder from stopping when it cannot be told how far that is", async () => {
+  it("does not keep a recorder from stopping if it cannot store the position", async () => {
     const recorder = start({ ...feedJournal(feed), checkpoint: () => new Promise(() => {}) });
     await recorder.caughtUp();
     await recorder.stop();
@@ -222,7 +222,7 @@ describe("a feed that is read ahead", () => {
   const item = (position: number): FeedItem => ({ position, kind: "inbox", session: "s", seq: position, text: "" });
   const options = { itemsMax: 3, aheadMax: 6, gatherMs: 1 };
 
-  it("comes in batches of what has come meanwhile, in order and no larger than allowed", async () => {
+  it("comes in batches of the items that arrived meanwhile, in order and within the allowed size", async () => {
     const batches: number[][] = [];
     const feed = (async function* () {
       for (let position = 1; position <= 8; position += 1) yield [item(position)];
@@ -236,7 +236,7 @@ describe("a feed that is read ahead", () => {
     expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(3);
   });
 
-  it("is read no further ahead than allowed, and not at all once the consumer has left", async () => {
+  it("is read no further ahead than allowed, and not at all after the consumer has left", async () => {
     let read = 0;
     const feed = (async function* () {
       for (;;) yield [item(++read)];
@@ -251,7 +251,7 @@ describe("a feed that is read ahead", () => {
     expect(read - before).toBeLessThanOrEqual(1);
   });
 
-  it("hands out all that came before it broke", async () => {
+  it("delivers all items from before it broke", async () => {
     const seen: FeedItem[] = [];
     const feed = (async function* () {
       for (let position = 1; position <= 5; position += 1) yield [item(position)];

@@ -54,7 +54,7 @@ async function rowsOfWhole(feed: readonly FeedItem[]): Promise<Record<string, un
 const { feed } = largeSession();
 
 it.each([1, 2, 9, 16, feed.length])(
-  "after %i items: nothing is lost, and later items are written as usual",
+  "after %i items: no loss, and later items are written as usual",
   async (count) => {
     const file = await versionOne(feed.slice(0, count));
     const record = await openRecord({ file });
@@ -65,7 +65,7 @@ it.each([1, 2, 9, 16, feed.length])(
   },
 );
 
-it("knows what settled runs have cost, and says that it does not know where they are still at work", async () => {
+it("keeps the cost of settled runs, and has an unknown cost for running ones", async () => {
   const builder: FeedBuilder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
   const [cheap, dear] = [0.25, null].map((costUsd): RunBuilder => {

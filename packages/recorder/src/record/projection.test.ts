@@ -43,7 +43,7 @@ describe("a run that delegates", () => {
   };
   const failed = { success: false, status: "failed", summary: "red" } as const;
 
-  it("shows a refused call with its error, before anything has started", () => {
+  it("shows a refused call with its error, before any child has started", () => {
     const after = recordAfter((root, builder) => void batch(root, builder, "coder"));
     const error = "no agent of that name";
     expect(after.calls).toMatchObject([
@@ -65,7 +65,7 @@ describe("a run that delegates", () => {
     ]);
   });
 
-  it("keeps the result of each child of a batch, and sums the call up once all have settled", () => {
+  it("keeps the result of each child of a batch, and sums up the call once all have settled", () => {
     const write = (root: RunBuilder, builder: FeedBuilder, count: number): void => {
       const [coder, tester] = batch(root, builder, "coder", "tester");
       if (count > 0 && tester) root.childSettled({ call: 0, item: 1 }, tester.response(failed));
@@ -88,7 +88,7 @@ describe("a run that delegates", () => {
     });
   });
 
-  it("lets a later attempt of a child take the place of an earlier one, by whichever agent and run", () => {
+  it("replaces an earlier attempt of a child by a later one, of any agent and run", () => {
     const again = { agent: "", run: "" };
     const after = recordAfter((root, builder) => {
       const [coder] = batch(root, builder, "coder");
@@ -105,7 +105,7 @@ describe("a run that delegates", () => {
     });
   });
 
-  it("shows the outcome of a child that it had not planned", () => {
+  it("shows the outcome of an unplanned child", () => {
     const after = recordAfter((root, builder) => {
       root.opened().replied([["delegate", { agent: "coder" }]]);
       root.childSettled({ call: 0 }, builder.run({ agent: "coder", parent: root }).response());
@@ -140,7 +140,7 @@ describe("the cost of a run", () => {
     expect(recordAfter((root) => void write(root)).costUsd).toBe(costUsd);
   });
 
-  it("is counted in tokens as well, whatever they were used for", () => {
+  it("is counted in tokens as well, for any use of them", () => {
     const after = recordAfter((root) =>
       root
         .opened()
@@ -152,8 +152,8 @@ describe("the cost of a run", () => {
   });
 });
 
-describe("a run that works", () => {
-  it("shows what it was opened with", () => {
+describe("a running run", () => {
+  it("shows the fields of its opening", () => {
     const after = recordAfter((root) => root.opened({}, { tokens: 50_000 }));
     expect(after).toMatchObject({
       agent: "main",
@@ -172,7 +172,7 @@ describe("a run that works", () => {
     });
   });
 
-  it("adds up tokens, steps, calls and files as they come", () => {
+  it("adds up tokens, steps, calls and files as they arrive", () => {
     const after = recordAfter((root) =>
       root
         .opened()
@@ -185,7 +185,7 @@ describe("a run that works", () => {
     expect(after).toMatchObject({ toolCalls: 2, filesModified: ["a", "b"], model: "demo/answered" });
   });
 
-  it("pairs each tool call with its own outcome, whatever order they end in", () => {
+  it("pairs each tool call with its own outcome, in any order of their ends", () => {
     const after = recordAfter((root) =>
       root
         .opened()
@@ -202,7 +202,7 @@ describe("a run that works", () => {
     ]);
   });
 
-  it("cuts texts that are too long to show", () => {
+  it("truncates texts that are too long to show", () => {
     const after = recordAfter((root) =>
       root
         .opened()
@@ -240,7 +240,7 @@ describe("a run that works", () => {
     expect({ ...after, headIndex: 0, headHash: "" }).toEqual({ ...settled, headIndex: 0, headHash: "" });
   });
 
-  it("has nothing to say of a run that it has not seen open", () => {
+  it("is unknown without its opening", () => {
     const later = entriesOf(largeSession()).filter(({ kind }) => kind !== "run.opened");
     expect(new Set(later.map((entry) => project(null, entry)))).toEqual(new Set([null]));
   });

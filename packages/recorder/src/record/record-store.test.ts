@@ -84,7 +84,7 @@ describe("the schema", () => {
     );
   });
 
-  it("is in force: WAL, NORMAL, foreign keys", () => {
+  it("has these pragmas: WAL, NORMAL, foreign keys", () => {
     const database = openDatabase(recordSpec(file));
     const settings = ["journal_mode", "synchronous", "foreign_keys"].map((name) =>
       database.pragma(name, { simple: true }),
@@ -96,7 +96,7 @@ describe("the schema", () => {
     database.close();
   });
 
-  it("goes forward by one migration after the other, keeping the rows", () => {
+  it("is migrated step by step, keeping the rows", () => {
     record.write(largeSession().feed);
     record.close();
     const before = rowsOf(file);
@@ -117,8 +117,8 @@ describe("the schema", () => {
   });
 });
 
-describe("a file that cannot be used", () => {
-  it("of a newer version is refused by its number, and left as it is", async () => {
+describe("an unusable file", () => {
+  it("of a newer version is refused by its number, and left unchanged", async () => {
     record.close();
     const newer = new Database(file);
     newer.pragma("user_version = 99");
@@ -131,7 +131,7 @@ describe("a file that cannot be used", () => {
     expect(await readFile(file)).toEqual(before);
   });
 
-  it("that is damaged is refused with the way to build it again", async () => {
+  it("that is damaged is refused with the way to rebuild it", async () => {
     const other = join(folder, "other.db");
     await writeFile(other, "not a database at all".repeat(100));
     await expect(openRecord({ file: other })).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe("a file that cannot be used", () => {
     });
   });
 
-  it("that is a journal is not taken for a record", async () => {
+  it("that is a journal is not used as a record", async () => {
     const other = join(folder, "journal.db");
     const { openJournalStore } = await import("../journal/journal-store.ts");
     openJournalStore(other).close();
@@ -149,7 +149,7 @@ describe("a file that cannot be used", () => {
 });
 
 describe("rows", () => {
-  it("keep one message per run, each under its parent's", () => {
+  it("are one message per run, below its parent's", () => {
     const builder = largeSession();
     record.write(builder.feed);
     const rows = query<Record<string, unknown>>("SELECT * FROM messages ORDER BY id");
@@ -187,7 +187,7 @@ describe("rows", () => {
     expect(JSON.parse(String(reviewer?.metadata_json))).toMatchObject({ status: "rejected" });
   });
 
-  it("use only the agreed words, and reach every parent", () => {
+  it("use only the agreed words, and include every parent", () => {
     record.write(largeSession().feed);
     const words = ["pending", "running", "completed", "failed", "cancelled", "timeout"];
     const used = query<{ status: string }>("SELECT status FROM messages UNION SELECT status FROM sessions");
@@ -195,7 +195,7 @@ describe("rows", () => {
     expect(query("PRAGMA foreign_key_check")).toEqual([]);
   });
 
-  it("stay as they are when something old is told again", () => {
+  it("stay unchanged when an old item is repeated", () => {
     const builder = largeSession();
     record.write(builder.feed);
     const before = rowsOf(file);
@@ -203,7 +203,7 @@ describe("rows", () => {
     expect(rowsOf(file)).toEqual(before);
   });
 
-  it("hold nothing of a transaction that failed, not even later", async () => {
+  it("contain nothing of a failed transaction, also later", async () => {
     const { feed } = largeSession();
     const broken = new Database(file);
     broken.exec(
@@ -240,7 +240,7 @@ describe("rows", () => {
     expect([runs, runsActive]).toEqual([6, 1]);
   });
 
-  it("come out the same when a child is heard of before its parent, and the root before the request", async () => {
+  it("are the same if a child arrives before its parent, and the root before the request", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
     const child = builder.run({ agent: "coder", parent: root });
@@ -285,7 +285,7 @@ describe("the reader", () => {
     });
   });
 
-  it("shows a session's runs in the order in which they were first seen", async () => {
+  it("shows a session's runs in the order of their arrival", async () => {
     const builder = largeSession();
     record.write(builder.feed);
     const detail = await record.reader.session(builder.session);
@@ -322,7 +322,7 @@ describe("the reader", () => {
     expect(await costUsd()).toBeNull();
   });
 
-  it("shows what a run may use, and how it was asked", async () => {
+  it("shows the budget of a run, and its request", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
     root.opened({}, { tokens: 50_000 });
@@ -339,7 +339,7 @@ describe("the reader", () => {
     });
   });
 
-  it("does not know the host of a run that no host has taken", async () => {
+  it("has no host for a run without a claim", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
     builder.requested(root);
@@ -347,7 +347,7 @@ describe("the reader", () => {
     expect(await record.reader.run(root.request.run)).toMatchObject({ exactStatus: "queued", host: null });
   });
 
-  it("lists the newest session first, and no more than were asked for", async () => {
+  it("lists the newest session first, up to the limit", async () => {
     const { createCountingIds } = await import("@troupe/core/memory");
     const ids = createCountingIds();
     const sessions: string[] = [];
@@ -361,7 +361,7 @@ describe("the reader", () => {
     expect(listed.map(({ session }) => session)).toEqual(sessions.slice(0, 2));
   });
 
-  it("gives the root's response once it has settled", async () => {
+  it("returns the root's response once it has settled", async () => {
     const builder = largeSession();
     record.write(builder.feed.slice(0, -1));
     expect(await record.reader.response(builder.session)).toBeNull();
@@ -369,7 +369,7 @@ describe("the reader", () => {
     expect(await record.reader.response(builder.session)).toMatchObject({ agent: "main", filesCreated: ["hello.md"] });
   });
 
-  it("gives a run's entries as they were stored", async () => {
+  it("returns a run's entries as they were stored", async () => {
     const builder = largeSession();
     record.write(builder.feed);
     const run = builder.feed.find(({ kind }) => kind === "entry");
@@ -379,7 +379,7 @@ describe("the reader", () => {
     expect(await record.reader.entries(run.run, { from: 1, limit: 2 })).toEqual(texts.slice(1, 3));
   });
 
-  it("knows nothing of what it was never told", async () => {
+  it("returns nothing for unknown ids", async () => {
     const unknown = "00000000-0000-7000-8000-00000000ffff";
     expect(await record.reader.session(unknown)).toBeNull();
     expect(await record.reader.run(unknown)).toBeNull();
@@ -387,7 +387,7 @@ describe("the reader", () => {
     expect(await record.reader.entries(unknown, { from: 0, limit: 1 })).toEqual([]);
   });
 
-  it("tells a client that comes back exactly what it missed, and to load anew when that is too much", async () => {
+  it("returns exactly the missed changes to a client that reconnects, and a reload if they are too many", async () => {
     const builder = largeSession();
     record.write(builder.feed.slice(0, 6));
     const seen = record.reader.position();
@@ -405,7 +405,7 @@ describe("the reader", () => {
     expect(await record.reader.changesSince(seen)).toBeNull();
   });
 
-  it("tells listeners of each batch, until they leave", async () => {
+  it("calls listeners for each batch, until they are removed", async () => {
     const builder = largeSession();
     const changes: RecordChange[] = [];
     const leave = record.reader.onChange((change) => changes.push(change));
@@ -418,7 +418,7 @@ describe("the reader", () => {
     expect(changes.at(-1)?.runs).toHaveLength(5);
   });
 
-  it("lets no listener stop the record", () => {
+  it("continues if a listener throws", () => {
     record.reader.onChange(() => {
       throw new Error("the page is gone");
     });

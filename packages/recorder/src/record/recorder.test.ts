@@ -80,7 +80,7 @@ describe("the subscription", () => {
   });
 
   const stops = sessionFixtures.flatMap((builder) => [1, 2, 7, 16, 24].map((count) => ({ ...builder, count })));
-  it.each(stops)("goes on where it stopped: after $count items of $name", async ({ write, count }) => {
+  it.each(stops)("continues at its position: after $count items of $name", async ({ write, count }) => {
     const { feed } = write();
     const { file, record } = await recordOf("troupe.db");
     const first = start(feedJournal(feed, count), record);
@@ -93,7 +93,7 @@ describe("the subscription", () => {
     expect(rowsOf(file)).toEqual(await rowsOfFeed(feed));
   });
 
-  it.each(sessionFixtures)("changes nothing when everything of $name is told again", async ({ write }) => {
+  it.each(sessionFixtures)("changes nothing when all of $name is repeated", async ({ write }) => {
     const { feed } = write();
     const { file, record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
@@ -105,7 +105,7 @@ describe("the subscription", () => {
     expect(problems).toEqual([]);
   });
 
-  it.each(sessionFixtures)("builds a deleted record of $name again, row by row the same", async ({ write }) => {
+  it.each(sessionFixtures)("rebuilds a deleted record of $name, with the same rows", async ({ write }) => {
     const { feed } = write();
     const { file, record } = await recordOf("troupe.db");
     const journal = feedJournal(feed, 10);
@@ -126,7 +126,7 @@ describe("the subscription", () => {
   });
 
   it.each(sessionFixtures)(
-    "gives the same rows of $name however the feed is cut, and wherever it is stopped",
+    "gives the same rows of $name with any division of the feed, and any stop",
     async ({ write }) => {
       const { feed } = write();
       const whole = await rowsOfFeed(feed);
@@ -157,7 +157,7 @@ describe("the subscription", () => {
   );
 
   it.each(sessionFixtures)(
-    "stands the same at every item of $name, in one go or reopened after each",
+    "has the same rows at every item of $name, in one go or reopened after each",
     async ({ write }) => {
       const { feed } = write();
       const { file, record: first } = await recordOf("step-by-step.db");
@@ -173,7 +173,7 @@ describe("the subscription", () => {
     },
   );
 
-  it("gives the others the thread between batches", async () => {
+  it("yields to other callers between batches", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" }).opened();
     for (let i = 0; i < 600; i += 1) root.write({ kind: "timer.fired", timer: "tick" });
@@ -185,7 +185,7 @@ describe("the subscription", () => {
   });
 });
 
-describe("an item that cannot be trusted", () => {
+describe("an invalid item", () => {
   const tick = { kind: "timer.fired", timer: "tick" } as const;
 
   /** A root with five entries, one of them changed. */
@@ -230,7 +230,7 @@ describe("an item that cannot be trusted", () => {
       what: "a time that there is not",
       change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, at: 9e15 })) }),
     },
-  ])("sets aside $what, reports it, and goes on", async ({ change }) => {
+  ])("that $what is skipped and reported, and the next items are recorded", async ({ change }) => {
     const { builder, feed } = tampered(change);
     const { record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
@@ -245,7 +245,7 @@ describe("an item that cannot be trusted", () => {
     expect(await record.reader.entries(run, { from: 0, limit: 10 })).toHaveLength(4);
   });
 
-  it("sets aside an inbox item that it cannot read", async () => {
+  it("of an inbox is skipped", async () => {
     const builder = createFeedBuilder();
     builder.inbox({ v: 1, kind: "session.cancelled", at: 1, session: builder.session, reason: "x" });
     const problems: RecordProblem[] = [];
@@ -257,7 +257,7 @@ describe("an item that cannot be trusted", () => {
     expect(rows.quarantine).toHaveLength(1);
   });
 
-  it("keeps both sides of a fork, raises the alarm once, and lets the first one count", async () => {
+  it("that forks a run is kept beside the other branch, reported once, and the first one counts", async () => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });
     builder.requested(root);
@@ -281,8 +281,8 @@ describe("an item that cannot be trusted", () => {
   });
 });
 
-describe("trouble", () => {
-  it("waits out a database that is locked, loses nothing and says so", async () => {
+describe("a fault", () => {
+  it("such as a locked database is waited out and reported, without a loss", async () => {
     const { feed } = largeSession();
     const { file, record } = await recordOf("troupe.db");
     const broken = new Database(file);
@@ -309,7 +309,7 @@ describe("trouble", () => {
     expect(rowsOf(file)).toEqual(await rowsOfFeed(feed));
   });
 
-  it("stops at once while it waits to try again", async () => {
+  it("does not delay a stop between two tries", async () => {
     const { record } = await recordOf("troupe.db");
     const stalled = Promise.withResolvers<void>();
     const stuck = {
@@ -332,7 +332,7 @@ describe("trouble", () => {
   it.each([
     { what: "shorter", feed: () => largeSession().feed.slice(0, 3) },
     { what: "different", feed: () => largeSession().feed.map((item) => ({ ...item, text: `${item.text} ` })) },
-  ])("refuses to go on with a journal that is $what than the one it knows", async ({ feed }) => {
+  ])("such as a journal that is $what than the known one ends the recorder", async ({ feed }) => {
     const { file, record } = await recordOf("troupe.db");
     const first = start(feedJournal(largeSession().feed, 10), record);
     await first.caughtUp();

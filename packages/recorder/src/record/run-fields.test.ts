@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-it("every field has its column, of its type", () => {
+it("every field has a column of its type", () => {
   const typesOf = (table: string) => {
     const columns = database.prepare<[string], { name: string; type: string }>("SELECT * FROM pragma_table_info(?)");
     return new Map(columns.all(table).map(({ name, type }) => [name, type]));

@@ -5,7 +5,7 @@ import { commandFor, recordAfter, requestShellApproval } from "./run-record.test
 
 /** The exact status of a run: running, waiting for a user, paused, parked. */
 
-describe("a run that waits", () => {
+describe("the status of a waiting run", () => {
   const askedTwice = (root: RunBuilder): Approval[] => {
     root.opened().replied([
       ["shell", { command: "a" }],
@@ -72,20 +72,20 @@ describe("a run that waits", () => {
     ["is parked for its children's questions", "waiting", (root) => parked(root.opened(), "approval")],
     ["has settled", "cancelled", (root) => [requestShellApproval(root), root.settled({ status: "cancelled" })]],
   ];
-  it.each(cases)("that %s is %s, in the machine's own word", (_what, exactStatus, write) => {
+  it.each(cases)("that %s is %s, in the word of the machine", (_what, exactStatus, write) => {
     const after = recordAfter((root, builder) => void write(root, builder));
     expect(after).toMatchObject({ exactStatus, metadata: { status: exactStatus } });
     expect(after.status).toBe(exactStatus === "cancelled" ? "cancelled" : "running");
   });
 
-  it("has no question left when it has settled", () => {
+  it("has no approval left after it has settled", () => {
     expect(recordAfter((root) => [requestShellApproval(root), root.settled()])).toMatchObject({
       pendingApprovals: [],
       paused: false,
     });
   });
 
-  it("is running for the record, and parked in the machine's own word, until it is claimed again", () => {
+  it("is running in the record, and parked in the word of the machine, until its next claim", () => {
     const parked = recordAfter((root) => root.opened().write({ kind: "run.parked", reason: "drain" }));
     expect(parked).toMatchObject({ status: "running", exactStatus: "parked", metadata: { status: "parked" } });
     const resumed = recordAfter((root) =>

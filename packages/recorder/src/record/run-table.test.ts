@@ -55,7 +55,7 @@ it("counts from 1 among the queued children of one parent", async () => {
   });
 });
 
-it("closes the gap when one starts or is not asked at all", async () => {
+it("closes the gap when one starts or is dropped", async () => {
   const { builder, root, children } = aBatch(4);
   const [first, second] = children;
   first?.opened();
@@ -70,7 +70,7 @@ it("closes the gap when one starts or is not asked at all", async () => {
   ]);
 });
 
-it("is a queue of its own for each parent, and none for a root", async () => {
+it("is separate for each parent, and empty for a root", async () => {
   const { builder, root, children } = aBatch(1);
   const [lead] = children;
   const grandchild = builder.planned("helper");
@@ -92,7 +92,7 @@ it("is a queue of its own for each parent, and none for a root", async () => {
   expect(await queuePositions(waiting)).toEqual([["main", null]]);
 });
 
-it("takes no child in after the parent has settled", async () => {
+it("takes in no child after the parent has settled", async () => {
   const { builder, root } = aBatch(1);
   root.settled().planned([builder.planned("late")]);
   record.write(builder.feed);

@@ -49,7 +49,7 @@ async function recorded(feed: readonly FeedItem[], batch = feed.length) {
 }
 
 describe("a session with a second turn", () => {
-  it("is pending again once it is requested, and known by its first request", async () => {
+  it("is pending again after its request, and has the name of its first request", async () => {
     const { builder, second } = twoTurns();
     const { row, response } = await recorded(builder.feed);
     expect(row).toMatchObject({
@@ -71,7 +71,7 @@ describe("a session with a second turn", () => {
     expect(response).toBeNull();
   });
 
-  it("has the answer, the error and the status of the second, and the sums of both", async () => {
+  it("has the answer, the error and the status of the second turn, and the sums of both", async () => {
     const { builder, second } = twoTurns();
     second.opened().replied([]).settled({ status: "failed", success: false, summary: "could not" });
     const { row, response } = await recorded(builder.feed);
@@ -87,7 +87,7 @@ describe("a session with a second turn", () => {
     expect(response).toMatchObject({ runId: second.request.run, summary: "could not" });
   });
 
-  it("tells its turns apart in messages", async () => {
+  it("keeps its turns apart in messages", async () => {
     const { builder, second } = twoTurns();
     second.opened();
     const { file, runs } = await recorded(builder.feed);
@@ -106,13 +106,13 @@ describe("a session with a second turn", () => {
     ]);
   });
 
-  it.each([1, 3, 8, 9])("has the same rows whether %i items come at once or all", async (batch) => {
+  it.each([1, 3, 8, 9])("has the same rows with %i items at once and with all at once", async (batch) => {
     const { builder, second } = twoTurns();
     second.opened().replied([]).settled();
     expect(rowsOf((await recorded(builder.feed, batch)).file)).toEqual(rowsOf((await recorded(builder.feed)).file));
   });
 
-  it("is listed by when it was asked something last", async () => {
+  it("is listed by the time of its newest turn", async () => {
     const { builder, second } = twoTurns();
     const other = createFeedBuilder({ next: () => "00000000-0000-7000-8000-00000000eeee" });
     other.requested(other.run({ agent: "main" }));

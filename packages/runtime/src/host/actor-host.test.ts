@@ -76,7 +76,7 @@ describe("a host", () => {
     expect(deps.modelCalls).toContain("helper/2/1");
   });
 
-  it("hears of a task that comes while it is looking for others", async () => {
+  it("finds a task that arrives during a search for others", async () => {
     const deps = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
     const { queue } = deps;
     const looked = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ describe("a host", () => {
     expect(await answer).toMatchObject({ status: "completed" });
   });
 
-  it("tries a task again when its run could not be claimed, as soon as that may have passed", async () => {
+  it("retries a task whose run could not be claimed, as soon as the cause may have passed", async () => {
     const deps = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
     const { journal } = deps;
     let failures = 1;
@@ -114,7 +114,7 @@ describe("a host", () => {
     expect(failures).toBeLessThan(0);
   });
 
-  it("settles a run as crashed when an outcome cannot even be written down", async () => {
+  it("settles a run as crashed if an outcome cannot be written", async () => {
     let broken = false;
     const script: Script = () => {
       broken = true;
@@ -163,7 +163,7 @@ describe("a host", () => {
     expect(response.metrics.subtree.runs).toBe(7);
   });
 
-  it("goes on after its host was lost in the middle, repeating no completed call", async () => {
+  it("of a run that died is replaced by another one, which repeats no completed call", async () => {
     const hang = Promise.withResolvers<never>();
     const reached = Promise.withResolvers<void>();
     const before = createTestDeps({
@@ -195,7 +195,7 @@ describe("a host", () => {
     expect(after.modelCalls.sort()).toEqual(["helper/1/1", "main/1/2"]);
   });
 
-  it("reports an unsafe call that was interrupted as in doubt, and does not run it again", async () => {
+  it("reports an interrupted unsafe call as in doubt, and does not repeat it", async () => {
     const reached = Promise.withResolvers<void>();
     const script: Script = ({ origin, messages }) =>
       origin.step === 1 ? { calls: [toolCall("danger")] } : { text: messages.at(-1)?.text ?? "" };
@@ -256,7 +256,7 @@ describe("a host", () => {
     expect(stopped).toEqual(["helper"]);
   });
 
-  it("settles a run as crashed when claim after claim leads to nothing", async () => {
+  it("settles a run as crashed after several claims without progress", async () => {
     const reached = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     const request = rootRequest({ run });
     let deps = createTestDeps({ agents: [main], script: () => ({}) });

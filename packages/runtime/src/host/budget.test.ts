@@ -73,7 +73,7 @@ describe("a budget for a whole tree", () => {
     { what: "tool calls", budget: { toolCalls: 9, tokens: 200_000 } },
     { what: "runs", budget: { spawns: 4, tokens: 200_000 } },
     { what: "everything", budget: { tokens: 100_000, costUsd: 1, toolCalls: 20, spawns: 10 } },
-  ])("of $what holds, and leaves room for an answer", async ({ budget }) => {
+  ])("of $what holds, and leaves enough for an answer", async ({ budget }) => {
     const { response } = await runTree(budget, hungry);
     const { charged, subtree } = response.metrics;
     const given = Budget.parse(budget);
@@ -86,7 +86,7 @@ describe("a budget for a whole tree", () => {
     expect(["completed", "bailed_out"]).toContain(response.status);
   });
 
-  it("refuses a model of unknown price where money is counted", async () => {
+  it("refuses a model of unknown price if costs are limited", async () => {
     const deps = createTestDeps({ agents, script: () => ({ text: "done" }), price: null });
     const host = createActorHost({ deps });
     hosts.push(host);
@@ -96,7 +96,7 @@ describe("a budget for a whole tree", () => {
     expect(deps.modelCalls).toEqual([]);
   });
 
-  it("answers for a child for which nothing is left, without asking it", async () => {
+  it("settles a child without a budget without starting it", async () => {
     const script: Script = ({ origin }) =>
       origin.agent === "main" && origin.step === 1
         ? { calls: ["a", "b", "c"].map((task) => delegate("helper", task)) }
@@ -132,8 +132,8 @@ it("a model call that was lost with its host is charged its reservation", async 
   expect(charged.tokens).toBeLessThanOrEqual(50_000);
 });
 
-describe("a model call that a pause held back", () => {
-  it("is charged for nothing", async () => {
+describe("a model call that a pause holds back", () => {
+  it("is charged nothing", async () => {
     const request = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
     const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
     const head = { v: 1 as const, at: 1, session: request.session, run, by: "ada" };

@@ -96,7 +96,7 @@ async function startHost(journal = createMemoryJournal()): Promise<Observed> {
 const kindsOf = (entries: readonly Entry[]): string[] =>
   entries.flatMap(({ kind }) => (kind.startsWith("context.") || kind === "run.settled" ? [kind] : []));
 
-test("results give way to references first, then the history to a summary, then the run bails out", async () => {
+test("references replace results first, then a summary replaces the history, then the run bails out", async () => {
   const { deps, read, asides } = await startHost();
   const response = await ask(deps, request);
   expect(response).toMatchObject({
@@ -136,7 +136,7 @@ test("results give way to references first, then the history to a summary, then 
   expect(response.metrics.totalTokens).toBe(sum);
 });
 
-test("a result that was taken out is recalled word for word", async () => {
+test("a replaced result is recalled word for word", async () => {
   const { deps, read } = await startHost();
   await ask(deps, request);
   const [first] = await entriesOf(deps, request).then((entries) =>
@@ -149,7 +149,7 @@ test("a result that was taken out is recalled word for word", async () => {
   expect(recalled?.text).toBe(first);
 });
 
-test("wherever a host dies, the next one goes on with the same conversation", async () => {
+test("a host that dies at any point leaves the same conversation to the next one", async () => {
   const whole = await startHost();
   const response = await ask(whole.deps, request);
   const entries = await entriesOf(whole.deps, request);

@@ -16,7 +16,7 @@ const at = (workspace: object) => ({
 });
 
 test.each(["shared", "worktree"] as const)(
-  "a %s run is asked for where its files are, and nowhere else",
+  "a %s run can only go to the host of its files",
   async (mode) => {
     expect(await missingHost({ hosts }, at({ mode }))).toEqual({
       message:
@@ -27,7 +27,7 @@ test.each(["shared", "worktree"] as const)(
   },
 );
 
-test("an isolated run goes to any host that serves it; so does any run where its files are", async () => {
+test("an isolated run goes to any host that serves it, and a shared run to the host of its folder", async () => {
   expect(await missingHost({ hosts }, at({ mode: "isolated" }))).toBeNull();
   expect(await missingHost({ hosts }, at({ place: "lab" }))).toBeNull();
 });

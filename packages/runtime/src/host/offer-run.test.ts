@@ -7,12 +7,12 @@ const run = "00000000-0000-7000-8000-000000000001";
 const at = { id: "w1", path: "/somewhere" };
 
 it.each([
-  ["without a disk's name", at, true],
+  ["without a locality", at, true],
   ["in the folder itself", { ...at, place: "here", mode: "shared" as const }, false],
-  ["where nothing is said of how it works", { ...at, place: "here" }, false],
+  ["without a mode", { ...at, place: "here" }, false],
   ["in a worktree", { ...at, place: "here", mode: "worktree" as const }, false],
-  ["in a copy of its own", { ...at, place: "here", mode: "isolated" as const }, true],
-])("decides which hosts may take a run that works %s", async (_where, workspace, mayAnyHost) => {
+  ["in an isolated copy", { ...at, place: "here", mode: "isolated" as const }, true],
+])("an offer reaches only the hosts of the run's files (%s)", async (_where, workspace, mayAnyHost) => {
   const queue = createMemoryTaskQueue();
   expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("offered");
   const elsewhere = await queue.take({ agents: "all", localities: ["there"], max: 1 });

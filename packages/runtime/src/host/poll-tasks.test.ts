@@ -34,7 +34,7 @@ test("it polls at once, and at every interval from then on, until it is stopped"
   expect(poll).toHaveBeenCalledTimes(4);
 });
 
-test("a host that has disappeared leaves tasks that come back soon: the queue is polled faster", async () => {
+test("a host that has disappeared makes the queue poll faster, because its tasks return soon", async () => {
   const host = await stage.host("worker-a", { agents: [served("coder")] });
   await start();
   await stage.pass(2 * beatMs);
@@ -48,7 +48,7 @@ test("a host that has disappeared leaves tasks that come back soon: the queue is
   host.stop();
 });
 
-test("so does one that has left, and none that has come, or serves other agents now", async () => {
+test("so does a host that has left, but not a new host or a host with other agents", async () => {
   const host = await stage.host("worker-a");
   await start();
   await stage.host("worker-b");

@@ -31,7 +31,7 @@ function createReads() {
 
 const seqs = async (items: ReturnType<Journal["readInbox"]>): Promise<number[]> => (await items).map(({ seq }) => seq);
 
-test("callers of the same turn share one read, from the oldest position that one of them asks for", async () => {
+test("concurrent callers share one read, from the oldest requested position", async () => {
   const { journal, asked, gates, turn, read } = createReads();
   for (let i = 0; i < 3; i += 1) await journal.appendInbox(command());
   const shared = [read(session, 2), read(session, 1), read(session, 3)];
@@ -41,7 +41,7 @@ test("callers of the same turn share one read, from the oldest position that one
   for (const items of shared) expect(await seqs(items)).toEqual([2, 3]);
 });
 
-test("a caller during a read gets a later one, which sees the items that came meanwhile", async () => {
+test("a caller during a read gets a later one, with the items that arrived meanwhile", async () => {
   const { journal, asked, gates, turn, read } = createReads();
   const early = read(session);
   await turn();
@@ -65,7 +65,7 @@ test("sessions do not wait for one another", async () => {
   expect(asked).toEqual(["session after 0", "other after 0"]);
 });
 
-test("a read that fails rejects for its callers, and not for the next", async () => {
+test("a failed read rejects for its callers, and not for the next", async () => {
   let failures = 1;
   const journal = createMemoryJournal();
   await journal.appendInbox(command());

@@ -35,7 +35,7 @@ test.for([0, 1, 5])("timers get the event loop between the turns of many callers
   expect(seen).toEqual([8, 12]);
 });
 
-test("no caller waits for a round of the event loop while there is time", async () => {
+test("no caller waits for the event loop within its time slice", async () => {
   let rounds = 0;
   const counting = setImmediate(() => {
     rounds += 1;
@@ -45,7 +45,7 @@ test("no caller waits for a round of the event loop while there is time", async 
   expect(rounds).toBe(0);
 });
 
-test("a caller that comes while others wait comes after them", async () => {
+test("a caller that arrives while others wait comes after them", async () => {
   const order: string[] = [];
   const say = async (word: string): Promise<void> => {
     await waitForTimeSlice();

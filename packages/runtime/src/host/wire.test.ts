@@ -155,7 +155,7 @@ describe("a delegation", () => {
     }
   });
 
-  it("is the only way: a request that the queue swallows starts nothing, until it is offered again", async () => {
+  it("has no other path: a lost request starts nothing, until it is offered again", async () => {
     const deps = createTestDeps({ agents, script: registry });
     const { queue } = deps;
     const swallowed = Promise.withResolvers<Parameters<TaskQueue["offer"]>[0]>();
@@ -177,7 +177,7 @@ describe("a delegation", () => {
     expect(await answer).toMatchObject({ status: "completed" });
   });
 
-  it("may be lost: a response that the bus swallows is found in the journal", async () => {
+  it("survives a lost response, which is found in the journal", async () => {
     const deps = createTestDeps({ agents, script: registry });
     const { bus } = deps;
     deps.bus = {
@@ -194,7 +194,7 @@ describe("a delegation", () => {
   });
 });
 
-describe("a request that was offered", () => {
+describe("an offered request", () => {
   it("does not change with the sender's bytes", async () => {
     const deps = createTestDeps({ agents, script: registry });
     tap(deps, (bytes) => bytes.fill(0));
@@ -225,13 +225,13 @@ describe("a request that was offered", () => {
 const text = (words: string): Uint8Array => new TextEncoder().encode(words);
 const another = "0198a000-0000-7000-8000-00000000000f";
 
-describe("a task that is not a request", () => {
+describe("an invalid task", () => {
   it.each([
     { what: "no UTF-8", bytes: Uint8Array.of(0xff, 0xfe) },
     { what: "no JSON", bytes: text("to be or not to be") },
     { what: "of another shape", bytes: text('{"v":1,"run":"x"}') },
     { what: "for another run", bytes: encode(rootRequest({ run: another })) },
-  ])("$what: is refused, and the host goes on", async ({ bytes }) => {
+  ])("$what: is refused, and the host continues", async ({ bytes }) => {
     const { logger, saying } = listeningLogger();
     const deps = { ...createTestDeps({ agents, script: registry }), logger };
     // With one slot, a slot that the refused task had kept would be missed.
@@ -248,7 +248,7 @@ describe("a task that is not a request", () => {
   });
 });
 
-describe("a message that is not a response", () => {
+describe("an invalid response", () => {
   const settled = { v: 1, kind: "run.settled", session: another, run: another };
   it.each([
     { what: "no UTF-8", bytes: Uint8Array.of(0xff, 0xfe) },
@@ -256,7 +256,7 @@ describe("a message that is not a response", () => {
     { what: "of another shape", bytes: encode({ ...settled, response: { status: "completed" } }) },
     { what: "of another version", bytes: encode({ ...settled, v: 2, response: null }) },
     { what: "of nothing yet", bytes: encode({ ...settled, response: null }) },
-  ])("$what: is refused, and the true one is still heard", async ({ bytes }) => {
+  ])("$what: is refused, and the valid one is still received", async ({ bytes }) => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();
     const deps = createTestDeps({
@@ -279,7 +279,7 @@ describe("a message that is not a response", () => {
     expect(host.activeRuns()).toBe(0);
   });
 
-  it("but another run's: is refused, and the true one is still heard", async () => {
+  it("of another run: is refused, and the valid one is still received", async () => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();
     const deps = createTestDeps({

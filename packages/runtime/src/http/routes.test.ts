@@ -277,7 +277,7 @@ describe("a mistake gets an error", () => {
     ["a delete of an unknown rule", "DELETE", `/api/rules/${unknownId}`, undefined, "404 UNKNOWN_RULE"],
     ["a delete of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
     ["a delete of a run", "DELETE", runs, undefined, "404 USAGE"],
-  ])("in a wish: %s", async (_, method, path, body, expected) => {
+  ])("in a command: %s", async (_, method, path, body, expected) => {
     const command = { method, path, headers: honest(server.port), ...(body === undefined ? {} : { body }) };
     const answer = await send(server.port, command);
     expect(`${answer.status} ${errorOf(answer).code}`).toBe(expected);

@@ -33,7 +33,7 @@ async function opened(deps: TestDeps, bodies: EntryBody[] = []): Promise<void> {
   await writeEntries(deps, request, [{ kind: "run.opened", request, pin: spec }, ...bodies]);
 }
 
-test("a new run is opened with its spec, and with every command that concerns it", async () => {
+test("a new run is opened with its spec, and with every command about it", async () => {
   const deps = createDeps();
   await deps.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
   await deps.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
@@ -48,7 +48,7 @@ test("a new run is opened with its spec, and with every command that concerns it
   ]);
 });
 
-test("a run of an unknown agent is rejected, having used nothing", async () => {
+test("a run of an unknown agent is rejected, without usage", async () => {
   const deps = createDeps();
   const unknown = { ...request, agent: "ghost" };
   expect(await claim(deps, unknown)).toMatchObject({
@@ -61,7 +61,7 @@ test("a run of an unknown agent is rejected, having used nothing", async () => {
   });
 });
 
-describe("a run whose claims lead to nothing", () => {
+describe("a run whose claims make no progress", () => {
   const claimed: EntryBody = { kind: "run.claimed", reason: "resumed" };
   const steered = (seq: number): EntryBody => ({
     kind: "inbox.received",
@@ -76,7 +76,7 @@ describe("a run whose claims lead to nothing", () => {
     durationMs: 1,
   } satisfies EntryBody;
 
-  test("is settled as crashed, with all that it has used", async () => {
+  test("is settled as crashed, with all its usage", async () => {
     const deps = createDeps();
     await opened(deps, [replied, claimed, claimed, claimed]);
     const result = await claim(deps);
@@ -105,13 +105,13 @@ describe("a run whose claims lead to nothing", () => {
     expect(await claim(deps)).toMatchObject({ kind: "claimed" });
   });
 
-  test("is settled as crashed where its opening was the first of three", async () => {
+  test("is settled as crashed if its opening was the first of three claims", async () => {
     const deps = createDeps();
     await opened(deps, [claimed, claimed]);
     expect(await claim(deps)).toMatchObject({ kind: "settled", response: { error: { type: "crashed" } } });
   });
 
-  test("is claimed again where it only waits: that crashes no host", async () => {
+  test("is claimed again if it only waits: waiting crashes no host", async () => {
     const delegating: EntryBody = {
       ...replied,
       reply: { ...replied.reply, calls: [toolCall("delegate", { agent: "helper", task: "x" })] },

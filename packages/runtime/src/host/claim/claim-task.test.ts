@@ -79,12 +79,12 @@ async function claimTask(task = taskOf()): Promise<void> {
 const opened = () => claimRun({ ...deps, hostId: "them" }, request, () => deps.agentSource.load(null));
 
 describe("a task", () => {
-  test("of a new run becomes a run, which keeps its slot", async () => {
+  test("of a new run opens the run, which keeps its slot", async () => {
     await claimTask();
     expect([collected, queueCalls, slots.free()]).toEqual([[run], [], 1]);
   });
 
-  test("of a run that its host still holds is dropped without a word, and nothing is written", async () => {
+  test("of a run that its host still holds is dropped silently, and nothing is written", async () => {
     await opened();
     await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
@@ -108,7 +108,7 @@ describe("a task", () => {
     },
   );
 
-  test("of a known run is not taken from its host, also where the queue says that no host had it", async () => {
+  test("of a known run is not taken from its host, even if the queue reports no earlier delivery", async () => {
     await opened();
     await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
@@ -117,7 +117,7 @@ describe("a task", () => {
     expect([collected, queueCalls]).toEqual([[], ["dropped"]]);
   });
 
-  test("of a run that has ended says its response once more, and is finished", async () => {
+  test("of a settled run publishes its response again, and is finished", async () => {
     await claimTask(taskOf(encode({ ...request, agent: "ghost" })));
     expect(queueCalls).toEqual(["finished"]);
     const onSettled = vi.fn();
@@ -131,7 +131,7 @@ describe("a task", () => {
     ]);
   });
 
-  test("of a run that a newer version wrote is left to others, without delay the first time", async () => {
+  test("of a run of a newer version is left to other hosts, without delay the first time", async () => {
     await opened();
     const { journal } = deps;
     deps.journal = {
@@ -154,15 +154,15 @@ describe("a task", () => {
     ]);
   });
 
-  test("asked for by a newer version is left to others, unread", async () => {
+  test("from a newer version is left to other hosts, unread", async () => {
     await claimTask(taskOf(new TextEncoder().encode('{"v":2,"what":"an unknown message"}')));
     expect([queueCalls, collected, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
   });
 });
 
-describe("a task that is not a request", () => {
+describe("an invalid task", () => {
   const text = (words: string): Uint8Array => new TextEncoder().encode(words);
-  test("goes; each is counted, and the first of them logged", async () => {
+  test("is removed; each is counted, and the first of them logged", async () => {
     await claimTask(taskOf(Uint8Array.of(0xff)));
     await claimTask(taskOf(text("hello")));
     await claimTask(taskOf(text('{"v":1}')));
@@ -176,7 +176,7 @@ describe("a task that is not a request", () => {
 describe("while a run cannot be claimed", () => {
   const unreadable = () => Promise.reject(new Error("the journal is out of reach"));
 
-  test("it is tried again, with a slot only while it is tried", async () => {
+  test("the claim is retried, with a slot only during each try", async () => {
     const { journal } = deps;
     deps.journal = { ...journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
@@ -190,7 +190,7 @@ describe("while a run cannot be claimed", () => {
     expect([collected, slots.free()]).toEqual([[run], 1]);
   });
 
-  test("the queue hears nothing more of it once the task is lost", async () => {
+  test("the queue gets no message about a lost task", async () => {
     deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     const lost = new AbortController();
@@ -203,7 +203,7 @@ describe("while a run cannot be claimed", () => {
     expect([queueCalls, collected]).toEqual([["dropped"], []]);
   });
 
-  test("a host that stops gives the task back", async () => {
+  test("a stopping host returns the task", async () => {
     deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     slots.tryAcquire();

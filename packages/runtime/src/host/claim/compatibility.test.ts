@@ -48,7 +48,7 @@ const changed = createTestDeps({
 }).agentSource;
 const otherAgents = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
 
-describe("a run begun elsewhere", () => {
+describe("a run that was opened elsewhere", () => {
   const pinned: Elsewhere = { definition: "pinned" };
   test.for<{
     what: string;
@@ -127,7 +127,7 @@ describe("a run begun elsewhere", () => {
     else expect(found).toMatch(why);
   });
 
-  test("with a tool that is not here is left, and the tool is named", async () => {
+  test("with a tool that this host lacks is left to others, and the tool is logged", async () => {
     const { deps, spec } = await given([]);
     const [echo] = spec.tools;
     if (!echo) throw new Error("nothing pinned");

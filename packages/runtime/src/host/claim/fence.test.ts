@@ -73,20 +73,20 @@ async function ours(): Promise<void> {
   await write(1, 2, "us");
 }
 
-describe("a run is ours", () => {
-  test("without a look while the lease is certain, and not once the run is over", async () => {
+describe("a run is held", () => {
+  test("without a read of the journal while the lease is certain, and not once the run is over", async () => {
     isSure = true;
     expect(await fence()()).toBe(true);
     isOver = true;
     expect([await fence()(), reads]).toEqual([false, 0]);
   });
 
-  test("where the journal ends with our last write", async () => {
+  test("if the journal ends with this host's last write", async () => {
     await ours();
     expect([await fence()(), lost]).toEqual([true, []]);
   });
 
-  test("where it ends with our current write", async () => {
+  test("if the journal ends with this host's current write", async () => {
     await ours();
     await write(2, 2, "us");
     expect([await fence()(), lost]).toEqual([true, []]);
@@ -98,7 +98,7 @@ describe("a run is ours", () => {
     expect([await Promise.all([isOurs(), isOurs(), isOurs()]), reads]).toEqual([[true, true, true], 1]);
   });
 
-  test("as long as the journal says so, also where the lease is not confirmed", async () => {
+  test("as long as the journal shows it, even without a confirmed lease", async () => {
     await ours();
     renews = () => false;
     expect([await fence()(), lost]).toEqual([true, []]);
@@ -116,7 +116,7 @@ describe("a run is lost", () => {
     expect([await fence()(), lost]).toEqual([false, ["another host has claimed it"]]);
   });
 
-  test("where another claims it while this process sleeps after its read", async () => {
+  test("if another host claims it while this process sleeps after its read", async () => {
     await ours();
     let naps = 0;
     renews = async () => {
@@ -129,7 +129,7 @@ describe("a run is lost", () => {
     expect([await fence()(), lost]).toEqual([false, ["another host has claimed it"]]);
   });
 
-  test("not by one read that is behind our writes; but by a journal that has lost its end", async () => {
+  test("not by one stale read, but by a journal that has lost its end", async () => {
     await ours();
     let behind = 3;
     const stale =
@@ -149,7 +149,7 @@ describe("a run is lost", () => {
 describe("while the journal cannot be read", () => {
   const unreadable = () => () => Promise.reject(new Error("out of reach"));
 
-  test("nothing is known, and nothing begins", async () => {
+  test("the holder is unknown, and no effect starts", async () => {
     await ours();
     let answered = false;
     void fence(unreadable)().then(() => {

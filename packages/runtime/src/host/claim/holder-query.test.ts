@@ -53,7 +53,7 @@ async function held(of: Entry = last): Promise<boolean> {
   return await asking;
 }
 
-describe("the host that claimed a run last", () => {
+describe("the last host of a run", () => {
   test.for<{ says: Answer[]; isHeld: boolean; questions: number }>([
     { says: ["yes"], isHeld: true, questions: 1 },
     { says: ["no"], isHeld: false, questions: 1 },
@@ -85,13 +85,13 @@ describe("the host that claimed a run last", () => {
     },
   );
 
-  test("does not count as gone for a host that cannot ask", async () => {
+  test("does not count as gone for a host that cannot send a query", async () => {
     answering("no connection");
     await expect(held()).rejects.toMatchObject({ code: "UNREACHABLE" });
   });
 });
 
-describe("no host is asked", () => {
+describe("no host is queried", () => {
   test.for<{ what: string; changes: object }>([
     { what: "about what an earlier life of this host had", changes: { host: "us" } },
     { what: "about a run that was parked", changes: { kind: "run.parked", reason: "drain" } },

@@ -69,7 +69,7 @@ const user = (text: string): Message => ({ role: "user", text });
 const reply = (text: string): Message => ({ role: "assistant", text, calls: [] });
 
 describe("another turn of a session", () => {
-  it("is sent the conversation of all turns before, without their prompts", async () => {
+  it("starts with the conversation of all earlier turns, without their prompts", async () => {
     const { script, sent } = listening(({ origin }) => {
       if (origin.task === "one" && origin.step === 1) return { text: "let me see", calls: [toolCall("echo")] };
       return { text: `answer to ${origin.task}` };
@@ -92,7 +92,7 @@ describe("another turn of a session", () => {
     expect(sent.get(third)).toEqual([...turnOne, user("second"), reply("answer to second"), user("the third")]);
   });
 
-  it("counts the earlier turns into its conversation", async () => {
+  it("includes the earlier turns in the length of its conversation", async () => {
     const script: Script = ({ origin }) => ({ text: origin.run === run ? "a long answer ".repeat(500) : "short" });
     const deps = createTestDeps({ agents, script });
     await startHost(deps);
@@ -102,7 +102,7 @@ describe("another turn of a session", () => {
     expect((await settled(deps, second)).metrics.contextSize).toBeGreaterThan(before);
   });
 
-  it("goes on after a turn that was cancelled at work: every call has a result, and the command no longer counts", async () => {
+  it("continues after a turn that was cancelled during a call: every call has a result, and the command no longer applies", async () => {
     const reached = Promise.withResolvers<void>();
     const { script, sent } = listening(({ origin }) => {
       if (origin.run === run) return { calls: [toolCall("echo")] };
@@ -148,7 +148,7 @@ describe("another turn of a session", () => {
     expect(await settled(deps, second)).toMatchObject({ status: "cancelled", error: { message: "not this" } });
   });
 
-  it("that waits for a person after a turn that was cancelled rests, and is not woken in circles", async () => {
+  it("that waits for a person after a cancelled turn stays parked, without repeated wake-ups", async () => {
     const script: Script = ({ origin }) =>
       origin.run === run ? { text: "one" } : { calls: [toolCall("deploy", { to: "prod" })] };
     const deps = createTestDeps({ agents, script });
@@ -164,7 +164,7 @@ describe("another turn of a session", () => {
     expect(await deps.queue.take({ agents: "all", localities: "all", max: 9 })).toEqual([]);
   });
 
-  it("that no host had taken up is found by the next process", async () => {
+  it("that no host has claimed is found by the next process", async () => {
     const script: Script = ({ origin }) => ({ text: `answer to ${origin.task}` });
     const before = createTestDeps({ agents, script });
     const host = await startHost(before);
@@ -194,7 +194,7 @@ describe("another turn of a session", () => {
     expect(deps.modelCalls).toEqual([]);
   });
 
-  it("after one that reached a cap ends on its last words, or on why there were none", async () => {
+  it("after a turn that reached a cap continues from its last text, or from its reason", async () => {
     const { script, sent } = listening(({ origin }) =>
       origin.run === run ? { text: "still at it", calls: [toolCall("echo")] } : { text: "done" },
     );

@@ -26,12 +26,12 @@ async function resolved(
 
 const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
 
-test("room is made in the conversation of every run that is opened now", async () => {
+test("every new run can compact its conversation", async () => {
   expect(await resolved([main])).toMatchObject({ makesRoom: true });
 });
 
 describe("the grant", () => {
-  test("is what every layer and the definition let through", async () => {
+  test("is the intersection of every layer and the definition", async () => {
     const spec = await resolved([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
       layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"], writes: null }],
     });
@@ -40,7 +40,7 @@ describe("the grant", () => {
     expect(spec.targets.map(({ id }) => id)).toEqual(["helper"]);
   });
 
-  test("has no agent that is switched off, and no delegation where no agent is left", async () => {
+  test("has no disabled agent, and no delegation without agents", async () => {
     const spec = await resolved([main, { id: "helper", disabled: true }]);
     expect(spec.grant.agents).toEqual([]);
     expect(spec.tools.map(({ name }) => name)).not.toContain("delegate");
@@ -54,7 +54,7 @@ describe("the machine that opens a run", () => {
     return await resolveRunSpec(deps, rootRequest({ run, layers: [taken] }), await deps.agentSource.load(null));
   };
 
-  test("lets through no more than its own policy, which is pinned under its name", async () => {
+  test("allows no more than its own policy, which is stored under its name", async () => {
     const spec = await onMachine({ ...taken, tools: ["deploy"], denyTools: [] });
     // The session allows the one, and the machine the other.
     expect(spec.grant.tools).toEqual([]);
@@ -62,7 +62,7 @@ describe("the machine that opens a run", () => {
     expect(spec.machine).toEqual({ ...taken, tools: ["deploy"], denyTools: [], from: "worker-1" });
   });
 
-  test("adds nothing where the session's first layer says the same", async () => {
+  test("adds no layer if the session's first layer is the same", async () => {
     const spec = await onMachine(taken);
     expect(spec.grant.tools).not.toContain("deploy");
     expect(spec).not.toHaveProperty("machine");
@@ -70,7 +70,7 @@ describe("the machine that opens a run", () => {
 });
 
 describe("a target", () => {
-  test("has all that is decided about a child of it", async () => {
+  test("has all settings of its future child", async () => {
     const helper = {
       id: "helper",
       contextMode: "full" as const,
@@ -81,7 +81,7 @@ describe("a target", () => {
     expect(targets[0]).toMatchObject({ ...helper, description: "does helper", domain: null });
   });
 
-  test("that is an expert of one domain gets one message, whatever its file says", async () => {
+  test("that is an expert of one domain gets one message, with any settings of its file", async () => {
     const { targets } = await resolved([main, { id: "helper", domain: "mail", contextMode: "full" }]);
     expect(targets[0]).toMatchObject({ domain: "mail", contextMode: "task_only" });
   });

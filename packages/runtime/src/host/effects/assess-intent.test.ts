@@ -40,7 +40,7 @@ test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutpu
   expect(scope.deps.modelCalls).toHaveLength(maxOutputTokens === 0 ? 0 : 1);
 });
 
-test("the question stands beside the conversation, and says how much may be answered", async () => {
+test("the question is separate from the conversation, and has an output limit", async () => {
   const asked: unknown[] = [];
   const script: Script = (request) => {
     asked.push(request);

@@ -22,7 +22,7 @@ async function repliedBy(script: Script, changes: Partial<typeof effect> = {}) {
   return body.reply;
 }
 
-test("the model is asked with the limits of the machine and the spec of the run", async () => {
+test("the model gets the limits of the machine and the spec of the run", async () => {
   const asked: unknown[] = [];
   await repliedBy((request) => {
     asked.push({ ...request, tools: request.tools.map(({ name }) => name) });
@@ -41,7 +41,7 @@ test("the model is asked with the limits of the machine and the spec of the run"
   ]);
 });
 
-test("effort and output schema go along on every turn", async () => {
+test("effort and output schema are part of every call", async () => {
   const asked: unknown[] = [];
   const script: Script = ({ effort, outputSchema }) => {
     asked.push({ effort, outputSchema });
@@ -55,7 +55,7 @@ test("effort and output schema go along on every turn", async () => {
   expect(asked).toEqual([definition, definition]);
 });
 
-test("that it was turned away, and will be made again, is shown while it happens", async () => {
+test("a retry is published while the call waits for it", async () => {
   const scope = await createScope();
   const { models } = scope.deps;
   scope.deps.models = {
@@ -71,7 +71,7 @@ test("that it was turned away, and will be made again, is shown while it happens
   );
 });
 
-test("on the last turn there are no tools", async () => {
+test("the last turn has no tools", async () => {
   const asked: number[] = [];
   const script: Script = ({ tools }) => {
     asked.push(tools.length);
@@ -114,13 +114,13 @@ describe("arguments", () => {
     expect(calls[1]).toMatchObject({ args: { x: 1 }, problem: null });
   });
 
-  test("that were refused where they were received stay refused for that reason", async () => {
+  test("that were refused on arrival stay refused for that reason", async () => {
     const call = { ...toolCall("echo", null), problem: "no JSON" };
     expect((await repliedBy(() => ({ calls: [call] }))).calls).toEqual([call]);
   });
 });
 
-test("of a name that is too long the beginning is kept", async () => {
+test("of a name that is too long keep the beginning of the name", async () => {
   const long = "x".repeat(callNameCharactersMax + 1);
   const { calls } = await repliedBy(() => ({ calls: [toolCall(long), toolCall(long.slice(1))] }));
   const problem = "its name has 257 characters; at most 256 are allowed";
@@ -141,7 +141,7 @@ test("an invalid reply is a failure of the model, with the reason in one line", 
   });
 });
 
-test(`of more than ${callsMax} calls the rest are named, and not kept`, async () => {
+test(`calls beyond ${callsMax} are named, and dropped`, async () => {
   const asked = Array.from({ length: callsMax + 2 }, (_, i) => toolCall("echo", { i }, `call-${i}`));
   const { calls } = await repliedBy(() => ({ calls: asked }));
   expect(calls.slice(0, callsMax)).toEqual(asked.slice(0, callsMax));
@@ -151,7 +151,7 @@ test(`of more than ${callsMax} calls the rest are named, and not kept`, async ()
   ]);
 });
 
-test("calls by the names and arguments of other programs are kept under ours", async () => {
+test("calls with names and arguments of other programs are stored under troupe's names", async () => {
   const { calls } = await repliedBy(() => ({
     calls: [
       toolCall("Bash", { command: "ls", timeout: 5, description: "Lists" }),
@@ -169,7 +169,7 @@ test("calls by the names and arguments of other programs are kept under ours", a
   ]);
 });
 
-test("a tool that really has such a name is called by it, whether it was granted or not", async () => {
+test("an existing tool with such a name is called by it, granted or not", async () => {
   const real = ToolSpec.parse({ name: "Read", description: "x", risk: "low", effect: "read", inputSchema: {} });
   for (const own of [["Read"], []]) {
     const scope = await createScope({

@@ -26,7 +26,7 @@ test.each([
   ["it may be long", { maxContextTokens: 100_000 }, 75_000],
   ["it may be short", { maxContextTokens: 4_000 }, 3_000],
   ["it may be very short", { maxContextTokens: 100 }, 1_024],
-])("an output takes a quarter of the room of its run at most, where %s", async (_, limits, bytesMax) => {
+])("an output is at most a quarter of the room of its run, if %s", async (_, limits, bytesMax) => {
   const asked: ToolContext[] = [];
   const run = async (_call: unknown, context: ToolContext) => {
     asked.push(context);
@@ -38,8 +38,8 @@ test.each([
   expect(asked.map(({ outputBytesMax }) => outputBytesMax)).toEqual([bytesMax]);
 });
 
-describe("a call that a person has to allow", () => {
-  test("is not run: the question is its outcome", async () => {
+describe("a call that needs an approval", () => {
+  test("does not run: the approval request is its outcome", async () => {
     const scope = await createScope({ request: { chain } });
     const id = approvalId({ run, step: 2, call: 1, argsHash: hashText('{"a":"x","b":1}') });
     expect(await callTool(calling("deploy"), scope)).toEqual({
@@ -59,7 +59,7 @@ describe("a call that a person has to allow", () => {
     expect(scope.recorded).toEqual([]);
   });
 
-  test("is run once it is allowed, and the tool's own machine hears that it was", async () => {
+  test("runs after an allowance, and the tool's machine knows of it", async () => {
     const approved: boolean[] = [];
     const scope = await createScope({
       tools: {
@@ -74,13 +74,13 @@ describe("a call that a person has to allow", () => {
     expect(scope.recorded).toMatchObject([{ kind: "tool.started", tool: "deploy" }]);
   });
 
-  test("is run where it was allowed before its host was lost", async () => {
+  test("runs if it was allowed before its host was lost", async () => {
     const scope = await createScope({ scope: { resumed: true } });
     expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({ outcome: { inDoubt: false } });
     expect(scope.deps.toolCalls).toEqual([`${run}/2/1`]);
   });
 
-  test("is asked about before it is looked for, where it may have happened before its host was lost", async () => {
+  test("that may have run on a lost host needs its approval before it is verified", async () => {
     let verified = 0;
     const scope = await createScope({
       scope: { resumed: true },
@@ -101,7 +101,7 @@ describe("a call that a person has to allow", () => {
     });
   });
 
-  test("has another id with other arguments, at another place, and in another run", async () => {
+  test("has another id with other arguments, at another position, and in another run", async () => {
     const scope = await createScope();
     const questions = await Promise.all([
       callTool(calling("deploy"), scope),
@@ -124,7 +124,7 @@ describe("a call that a person has to allow", () => {
   });
 });
 
-test("a call that policy denies is the tool host's to refuse", async () => {
+test("a call that policy denies is refused by the tool host", async () => {
   const scope = await createScope({
     tools: {
       assess: () => ({ decision: "deny", risk: "high", reason: "never here" }),
@@ -137,14 +137,14 @@ test("a call that policy denies is the tool host's to refuse", async () => {
   });
 });
 
-test("a call of a tool that its run was not given is refused, and never said to have begun", async () => {
+test("a call of a tool that was not granted is refused, and never marked as begun", async () => {
   const scope = await createScope();
   expect(await callTool(calling("sudo"), scope)).toMatchObject({ kind: "tool.finished", tool: "sudo" });
   expect(scope.recorded).toEqual([]);
   expect(scope.shown).toEqual([]);
 });
 
-test("a call that was started and is in doubt is not asked about: it is reported", async () => {
+test("a call in doubt needs no approval: it is reported", async () => {
   const scope = await createScope({
     scope: { resumed: true, startedCall: (step, call) => (step === 2 && call === 1 ? { plan: null } : null) },
   });
@@ -152,7 +152,7 @@ test("a call that was started and is in doubt is not asked about: it is reported
   expect(scope.deps.toolCalls).toEqual([]);
 });
 
-describe("a call that is found without an outcome", () => {
+describe("a call without an outcome after a restart", () => {
   const plan = [{ path: "a.txt", before: "old", after: "new" }];
   const specOf = (effect: EffectClass) => ({
     name: "deploy",
@@ -201,13 +201,13 @@ describe("a call that is found without an outcome", () => {
     expect(await resume(effect, null)).toMatchObject({ seen, result });
   });
 
-  test("verifiable, and was announced: where it did not happen, the announced plan is carried out, and nothing else", async () => {
+  test("verifiable, and announced: if it did not happen, its plan is carried out, and nothing else", async () => {
     const { seen, result, recorded } = await resume("verifiable", { plan });
     expect([seen, result]).toEqual([["looked for old", "run old"], "run"]);
     expect(recorded).toEqual([]);
   });
 
-  test("verifiable, and has happened: it is not run", async () => {
+  test("verifiable, and done: it does not run again", async () => {
     expect(await resume("verifiable", { plan }, true)).toMatchObject({
       seen: ["looked for old"],
       result: "had happened",
@@ -215,12 +215,12 @@ describe("a call that is found without an outcome", () => {
     expect(await resume("verifiable", null, true)).toMatchObject({ seen: ["looked for -"], result: "had happened" });
   });
 
-  test("unsafe, and was announced: it is in doubt, and neither run nor looked for", async () => {
+  test("unsafe, and announced: it is in doubt, and neither run nor verified", async () => {
     expect(await resume("unsafe", { plan: null })).toMatchObject({ seen: [], result: "in doubt", recorded: [] });
   });
 });
 
-test("a person is asked about a whole run with its task, before it begins", async () => {
+test("the approval of a whole run has its task, and comes before its start", async () => {
   const scope = await createScope({ request: { chain, task: "wipe the disk" } });
   expect(await askApproval({ kind: "askApproval", run, reason: "the intent is of high risk" }, scope)).toEqual({
     kind: "approval.requested",

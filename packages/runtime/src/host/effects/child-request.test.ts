@@ -31,14 +31,14 @@ async function withFiles(files: Record<string, string>): Promise<{ scope: TestSc
   return { scope, asked };
 }
 
-test("a request that names no files is asked as it is", async () => {
+test("a request without files is unchanged", async () => {
   const { scope, asked } = await withFiles({});
   const effect = asking([]);
   expect(await withContextFiles(effect, scope)).toBe(effect.request);
   expect(asked).toEqual([]);
 });
 
-test("files are read in order by the parent's hands, under its grant, and come after the rest of the context", async () => {
+test("files are read in order by the parent's tools, under its grant, and follow the rest of the context", async () => {
   const { scope, asked } = await withFiles({ "a.md": "alpha", "b.md": "```\ncode\n```` here" });
   const { context } = await withContextFiles(asking(["b.md", "a.md"], "the conversation"), scope);
   expect(context).toBe(
@@ -56,7 +56,7 @@ test("files are read in order by the parent's hands, under its grant, and come a
   );
 });
 
-test("all files together are cut at a limit, and each one says what became of it", async () => {
+test("all files together are truncated at a limit, each with a notice", async () => {
   const { scope } = await withFiles({ a: "x".repeat(filesCharactersMax - 3), b: "ab👋cd", c: "rest" });
   const { context } = await withContextFiles(asking(["a", "b", "c"]), scope);
   expect(context).toContain("File b:\n```\nab\n```\n[cut: 2 of 6 characters]");
@@ -64,7 +64,7 @@ test("all files together are cut at a limit, and each one says what became of it
   expect(RunRequest.parse({ ...asking([]).request, context }).context).toBe(context);
 });
 
-describe("a file that cannot be read is named:", () => {
+describe("an unreadable file is named:", () => {
   test.for([
     { path: "../secret", type: "permission" },
     { path: "missing.md", type: "params" },

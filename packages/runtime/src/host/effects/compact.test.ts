@@ -19,7 +19,7 @@ const effect = {
 };
 const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
 
-test("one call sums it up for the agent itself, beside the conversation and without tools", async () => {
+test("one call creates it from the agent's view, outside the conversation and without tools", async () => {
   const asked: unknown[] = [];
   const script: Script = (request) => {
     asked.push(request);
@@ -52,7 +52,7 @@ test("one call sums it up for the agent itself, beside the conversation and with
   ]);
 });
 
-describe("without a summary, its end is used instead:", () => {
+describe("without a summary, the end of the conversation replaces it:", () => {
   test.for<{ what: string; script: Script; maxOutputTokens: number; error: object; usage: object; calls: number }>([
     {
       what: "no room for a call",
@@ -86,7 +86,7 @@ describe("without a summary, its end is used instead:", () => {
   });
 });
 
-describe("it is never longer than it may be,", () => {
+describe("it stays within its limit,", () => {
   test.for([
     {
       what: "for any reply of the model",

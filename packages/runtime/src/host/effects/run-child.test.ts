@@ -38,7 +38,7 @@ async function offered(scope: TestScope): Promise<RunRequest[]> {
 }
 
 describe("a child", () => {
-  test("is offered as it was asked for, and its one response is the outcome", async () => {
+  test("is offered as requested, and its one response is the outcome", async () => {
     const scope = await createScope({ agents });
     const outcome = runChild(running(), scope);
     await settle();
@@ -47,7 +47,7 @@ describe("a child", () => {
     expect(await outcome).toEqual({ kind: "child.settled", ...place, response });
   });
 
-  test("is given the files that were named for it", async () => {
+  test("gets its named files", async () => {
     const scope = await createScope({ agents, tools: { run: async () => ToolOutcome.parse({ output: "alpha" }) } });
     void runChild(running({ contextFiles: ["a.md"], context: "so far" }), scope);
     await settle();
@@ -55,7 +55,7 @@ describe("a child", () => {
     scope.stop();
   });
 
-  test("is not asked at all where a file cannot be passed on: the response says which", async () => {
+  test("does not start if a file cannot be passed on: the response names the file", async () => {
     const error = { type: "permission" as const, message: "outside of the workspace", recoverable: false };
     const scope = await createScope({ agents, tools: { run: async () => ToolOutcome.parse({ output: "", error }) } });
     expect(await runChild(running({ contextFiles: ["../a"] }), scope)).toMatchObject({
@@ -71,7 +71,7 @@ describe("a child", () => {
     expect(await offered(scope)).toEqual([]);
   });
 
-  test("that has begun is offered again after a restart, whatever has become of its files", async () => {
+  test("that has begun is offered again after a restart, with any state of its files", async () => {
     const scope = await createScope({ agents, scope: { resumed: true } });
     await claimRun(scope.deps, request, () => scope.deps.agentSource.load(null));
     const error = { type: "params" as const, message: "gone", recoverable: false };
@@ -82,7 +82,7 @@ describe("a child", () => {
     scope.stop();
   });
 
-  test("that has settled while its parent was away is not asked again", async () => {
+  test("that settled while its parent was parked does not start again", async () => {
     const scope = await createScope({ agents, scope: { resumed: true } });
     const unknown = { ...request, agent: "nobody" };
     await claimRun(scope.deps, unknown, () => scope.deps.agentSource.load(null));
@@ -95,14 +95,14 @@ describe("a child", () => {
   });
 });
 
-describe("that a child waits for a person", () => {
+describe("the wait of a child for a person", () => {
   const say = (scope: TestScope, waiting: boolean): void => {
     const event = liveOf(request, { kind: "run.waiting", waiting });
     scope.deps.bus.publish(scope.deps.subjects.live(request.session, child), encode(event));
   };
   const waits = (waiting: boolean) => ({ kind: "child.waiting", ...place, waiting });
 
-  test("is written down whenever it changes, for as long as the child lives", async () => {
+  test("is journaled at every change, for as long as the child lives", async () => {
     const scope = await createScope({ agents });
     const outcome = runChild(running(), scope);
     await settle();
@@ -116,7 +116,7 @@ describe("that a child waits for a person", () => {
     expect(scope.recorded).toHaveLength(3);
   });
 
-  test("is not written down again after a restart", async () => {
+  test("is not journaled again after a restart", async () => {
     const scope = await createScope({ agents, scope: { resumed: true, wasWaiting: () => true } });
     void runChild(running(), scope);
     await settle();
@@ -127,7 +127,7 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
-  test("is looked for at once after a restart, for it may have begun while its parent was away", async () => {
+  test("is read at once after a restart, because it may have begun before", async () => {
     const scope = await createScope({ agents, scope: { resumed: true } });
     const { deps } = scope;
     const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
@@ -141,7 +141,7 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
-  test("is not known of a child that no host has opened", async () => {
+  test("is unknown for a child that no host has opened", async () => {
     const scope = await createScope({ agents, scope: { wasWaiting: () => true } });
     void runChild(running(), scope);
     await settle();
@@ -151,7 +151,7 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
-  test("and that it does no more, is found in its journal where the bus has lost it", async () => {
+  test("and its end are found in the child's journal if the bus has lost the message", async () => {
     const scope = await createScope({ agents });
     const { deps, clock } = scope;
     let replays = 0;
@@ -185,7 +185,7 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
-  test("is believed as it was said, where the journal that was read meanwhile is older", async () => {
+  test("is taken from the message if the journal read meanwhile is older", async () => {
     const scope = await createScope({ agents });
     const { deps, clock } = scope;
     void runChild(running(), scope);
@@ -209,7 +209,7 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
-  test("a host that has taken it up is a hint, by its place", async () => {
+  test("a claim by a host is a hint with the host's locality", async () => {
     const scope = await createScope({ agents });
     void runChild(running(), scope);
     await settle();
@@ -221,12 +221,12 @@ describe("that a child waits for a person", () => {
   });
 });
 
-describe("a child that is to stop", () => {
+describe("the stop of a child", () => {
   const effect = { ...running(), kind: "cancelChild" as const, reason: "no longer needed" };
   const inbox = async (scope: TestScope) =>
     (await scope.deps.journal.readInbox(request.session)).map(({ item }) => item);
 
-  test("is told so once, however often its parent's host changes", async () => {
+  test("is sent once, with any number of hosts of its parent", async () => {
     const scope = await createScope({ agents });
     let announced = 0;
     await scope.deps.bus.subscribe(scope.deps.subjects.all.control, () => {
@@ -248,7 +248,7 @@ describe("a child that is to stop", () => {
     expect(announced).toBe(1);
   });
 
-  test("is told so as soon as the journal can be written again", async () => {
+  test("is sent as soon as the journal can be written again", async () => {
     const scope = await createScope({ agents });
     const { journal } = scope.deps;
     let full = true;
@@ -264,7 +264,7 @@ describe("a child that is to stop", () => {
     expect(await inbox(scope)).toHaveLength(1);
   });
 
-  test("is not told any more once its parent has stopped caring", async () => {
+  test("is not sent once its parent no longer waits", async () => {
     const scope = await createScope({ agents });
     scope.deps.journal = { ...scope.deps.journal, appendInbox: () => Promise.reject(new Error("ENOSPC")) };
     const told = cancelChild(effect, scope);
@@ -274,7 +274,7 @@ describe("a child that is to stop", () => {
   });
 });
 
-test("of children that only wait, nothing is read but once for all where they stand", async () => {
+test("for children that only wait, one read of the positions serves all", async () => {
   const scope = await createScope({ agents });
   const { deps, clock } = scope;
   const reads: string[] = [];
@@ -305,7 +305,7 @@ test("of children that only wait, nothing is read but once for all where they st
   scope.stop();
 });
 
-test("a child whose files have no live host any more is ended by its parent, after a while", async () => {
+test("a child whose files have no live host is ended by its parent, after a while", async () => {
   const at = { workspace: { id: "w1", path: "/nowhere", place: "box" } };
   const living = [{ place: "box", alive: true, draining: false } as HostView];
   const scope = await createScope({ agents });

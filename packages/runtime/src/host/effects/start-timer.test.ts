@@ -30,7 +30,7 @@ describe("a timer of 1000 ms", () => {
     expect(fired).toEqual([{ kind: "timer.fired", timer: "deadline" }]);
   });
 
-  test("before a repeated model call is published, with the time that is left", async () => {
+  test("before a repeated model call is published, with the remaining time", async () => {
     const scope = await createScope();
     const retry = { type: "rate_limit" as const, message: "slow down", tries: 6, triesMax: null };
     void startTimer({ ...effect, delayMs: 1_000, since: scope.clock.now() - 400, retry }, scope);
@@ -39,7 +39,7 @@ describe("a timer of 1000 ms", () => {
     scope.stop();
   });
 
-  test("says nothing when it is stopped", async () => {
+  test("publishes nothing when it is stopped", async () => {
     const scope = await createScope();
     const outcome = startTimer({ ...effect, delayMs: 1_000, since: scope.clock.now() }, scope);
     scope.stop();

@@ -21,7 +21,7 @@ const asText = [
 const effect = { kind: "summarise" as const, run, step: 4, messages, maxOutputTokens: 300 };
 const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
 
-test("one call sums it up, beside the conversation and without tools", async () => {
+test("one call creates it, outside the conversation and without tools", async () => {
   const asked: unknown[] = [];
   const script: Script = (request) => {
     asked.push(request);
@@ -47,7 +47,7 @@ test("one call sums it up, beside the conversation and without tools", async () 
   ]);
 });
 
-describe("without a summary, its newest part is used instead:", () => {
+describe("without a summary, the newest part of the conversation replaces it:", () => {
   test.for<{ what: string; script: Script; maxOutputTokens: number; error: object; usage: object; calls: number }>([
     {
       what: "no room for a call",

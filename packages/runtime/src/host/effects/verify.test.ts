@@ -50,7 +50,7 @@ test("the failures of verifiers come with the mismatches of the schema", async (
   });
 });
 
-test("a decision of the machine is journaled as it is", async () => {
+test("a decision of the machine is journaled unchanged", async () => {
   const scope = await createScope();
   const children = [
     {

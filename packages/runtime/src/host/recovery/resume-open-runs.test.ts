@@ -58,7 +58,7 @@ async function oneLease(): Promise<void> {
 const open = () => claimRun(deps, request, () => deps.agentSource.load(null));
 
 describe("an open run", () => {
-  test("is offered again once nothing was written about it for two leases", async () => {
+  test("is offered again after two leases without a write", async () => {
     await open();
     idleMs = 2 * leaseMs - 1;
     expect((await resume()).offered).toEqual([]);
@@ -67,7 +67,7 @@ describe("an open run", () => {
     expect(await queued()).toEqual([run]);
   });
 
-  test("is offered where the journal does not know for how long it lay idle", async () => {
+  test("is offered if the journal does not know its idle time", async () => {
     await open();
     const { journal } = deps;
     const unknown = async () => (await journal.openRuns()).map(({ idleMs: _, ...open }) => open);
@@ -75,13 +75,13 @@ describe("an open run", () => {
     expect((await resume()).offered).toEqual([run]);
   });
 
-  test("that was asked for and never begun is offered as it was asked for", async () => {
+  test("that never began is offered with its original request", async () => {
     const item = { v: 1 as const, at: 1, session: request.session, request, origin: "cli" as const, demo: false };
     await deps.journal.appendInbox({ ...item, kind: "session.requested" });
     expect((await resume()).offered).toEqual([run]);
   });
 
-  test("that waits for a person is not woken, nor read again, until one has spoken", async () => {
+  test("that waits for a person is not woken, nor read again, until an answer arrives", async () => {
     await open();
     await writeEntries(deps, request, [{ kind: "run.parked", reason: "approval" }]);
     await resume();
@@ -95,7 +95,7 @@ describe("an open run", () => {
     expect(await queued()).toEqual([run]);
   });
 
-  test("that cannot be read holds up no other", async () => {
+  test("that cannot be read does not delay the others", async () => {
     await open();
     const other = { ...request, run: "0198a000-0000-7000-8000-000000000002" };
     await claimRun(deps, other, () => deps.agentSource.load(null));
@@ -107,7 +107,7 @@ describe("an open run", () => {
     expect((await resume()).offered).toEqual([other.run]);
   });
 
-  test("is looked for again after the journal could not be reached, and no more once it is stopped", async () => {
+  test("is searched again after a failure of the journal, and no more after a stop", async () => {
     await open();
     const { journal } = deps;
     let isReachable = false;
@@ -148,7 +148,7 @@ describe("a run whose files have no live host", () => {
     for (let i = 0; i < leases; i += 1) await oneLease();
   };
 
-  test("is given up after the time that policy gives it, and says where its files are", async () => {
+  test("is given up after the time in the policy, with the location of its files", async () => {
     await claimRun(deps, atBox, () => deps.agentSource.load(null));
     await resume();
     await after(2);
@@ -163,7 +163,7 @@ describe("a run whose files have no live host", () => {
     });
   });
 
-  test("is given up where no host has started it, unless policy lets such runs wait", async () => {
+  test("is given up if no host has started it, unless the policy lets such runs wait", async () => {
     const item = {
       v: 1 as const,
       at: 1,
@@ -183,7 +183,7 @@ describe("a run whose files have no live host", () => {
     expect((await entriesOf(deps, atBox)).map(({ kind }) => kind)).toEqual(["run.opened", "run.settled"]);
   });
 
-  test("goes on where a host comes back in time, or has written something", async () => {
+  test("continues if a host returns in time, or has written an entry", async () => {
     await claimRun(deps, atBox, () => deps.agentSource.load(null));
     await resume();
     await after(2);
@@ -198,7 +198,7 @@ describe("a run whose files have no live host", () => {
     expect(await responseOf()).toMatchObject({ kind: "run.settled" });
   });
 
-  test("where it may run anywhere is never given up for that", async () => {
+  test("is never given up for that if it may run anywhere", async () => {
     const anywhere = rootRequest({ run, workspace: { id: "w1", path: "/nowhere", place: "box", mode: "isolated" } });
     await claimRun(deps, anywhere, () => deps.agentSource.load(null));
     await resume();

@@ -36,8 +36,8 @@ import { sendCommand } from "./send-command.ts";
 
 afterEach(stopHosts);
 
-describe("a call that a person has to allow", () => {
-  it("leaves memory, outlives its host, and goes on with the answer", async () => {
+describe("a call that needs an approval", () => {
+  it("leaves memory, survives its host, and continues with the answer", async () => {
     const before = createTestDeps({ agents, script: deploying });
     const lost = await startHost(before);
     void ask(before, request);
@@ -62,7 +62,7 @@ describe("a call that a person has to allow", () => {
     ]);
   });
 
-  it("is offered at the next start where it was answered while no host was running", async () => {
+  it("is offered at the next start if it was answered while no host was running", async () => {
     const before = createTestDeps({ agents, script: deploying });
     await startHost(before);
     void ask(before, request);
@@ -76,7 +76,7 @@ describe("a call that a person has to allow", () => {
     expect(await answer).toMatchObject({ status: "completed" });
   });
 
-  it("is not run when it is denied, and the model hears why", async () => {
+  it("does not run if it is denied, and the model gets the reason", async () => {
     const deps = createTestDeps({ agents, script: deploying });
     await startHost(deps);
     const response = ask(deps, request);
@@ -89,7 +89,7 @@ describe("a call that a person has to allow", () => {
     expect(deps.toolCalls).toEqual([]);
   });
 
-  it("does not keep its siblings from being made, and leaves memory only after them", async () => {
+  it("does not delay its siblings, and leaves memory only after them", async () => {
     const gate = Promise.withResolvers<void>();
     const script: Script = ({ origin }) =>
       origin.step === 1 ? { calls: [toolCall("deploy"), toolCall("echo")] } : { text: "done" };
@@ -113,7 +113,7 @@ describe("a call that a person has to allow", () => {
     expect(deps.toolCalls.sort()).toEqual([`${run}/1/0`, `${run}/1/1`]);
   });
 
-  it("is allowed for the rest of its run where the answer says so", async () => {
+  it("is allowed for the rest of its run if the answer has that scope", async () => {
     const script: Script = ({ origin }) =>
       origin.step < 3 ? { calls: [toolCall("deploy", { to: origin.step })] } : { text: "done" };
     const deps = createTestDeps({ agents, script });
@@ -125,7 +125,7 @@ describe("a call that a person has to allow", () => {
     expect(deps.toolCalls).toEqual([`${run}/1/0`, `${run}/2/0`]);
   });
 
-  it("hears an answer that comes while its run is on its way out", async () => {
+  it("gets an answer that arrives while its run is being parked", async () => {
     const deps = createTestDeps({ agents, script: deploying });
     const { journal } = deps;
     deps.journal = {
@@ -143,7 +143,7 @@ describe("a call that a person has to allow", () => {
     expect(await ask(deps, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
   });
 
-  it("hears an answer that it has taken in too late to write it down", async () => {
+  it("gets an answer that was read too late to be journaled", async () => {
     const deps = createTestDeps({ agents, script: deploying });
     const { journal } = deps;
     deps.journal = {
@@ -163,7 +163,7 @@ describe("a call that a person has to allow", () => {
     expect(entries.slice(3, 6)).toEqual(["run.parked", "run.claimed", "inbox.received"]);
   });
 
-  it("is looked for again where the inbox could not be read after it had parked", async () => {
+  it("is searched again if the inbox could not be read after the run was parked", async () => {
     const deps = createTestDeps({ agents, script: deploying });
     const { journal } = deps;
     let failures = 0;
@@ -208,7 +208,7 @@ describe("a call that a person has to allow", () => {
     expect(waits).toMatchObject([{ waiting: true }, { waiting: false }]);
   });
 
-  it("is not woken for nothing when those above it go on after a restart", async () => {
+  it("is not woken when its ancestors resume after a restart", async () => {
     const before = createTestDeps({ agents, script: delegating });
     await startHost(before);
     void ask(before, request);
@@ -230,7 +230,7 @@ describe("a call that a person has to allow", () => {
     expect(waits).toMatchObject([{ waiting: true }, { waiting: false }]);
   });
 
-  it("waits for its answer, and not for the next start, where it was asked while its host was being stopped", async () => {
+  it("waits for its answer, and not for the next start, if it arose during a stop of its host", async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const script: Script = async (question, signal) => {
       reached.resolve();
@@ -255,7 +255,7 @@ describe("a call that a person has to allow", () => {
     expect(parked.at(-1)).toMatchObject({ reason: "approval" });
   });
 
-  it("is all that is ever said to be waited for", async () => {
+  it("is published as a wait, and no other call is", async () => {
     const received: unknown[] = [];
     const deps = createTestDeps({ agents, script: delegating, tools: { assess: () => allowed } });
     await deps.bus.subscribe(deps.subjects.all.live, ({ bytes }) => {
@@ -267,7 +267,7 @@ describe("a call that a person has to allow", () => {
     expect(received).toEqual([]);
   });
 
-  it("is known to wait by its journal where the word of it was lost", async () => {
+  it("is found in its journal if the message of it was lost", async () => {
     const deps = createTestDeps({ agents, script: delegating });
     const { bus } = deps;
     deps.bus = {

@@ -27,7 +27,7 @@ import { sendCommand } from "./send-command.ts";
 afterEach(stopHosts);
 
 describe("a run that is cancelled", () => {
-  it("ends with all below it, woken where they were parked, and its parent goes on", async () => {
+  it("ends with all its descendants, woken if they were parked, and its parent continues", async () => {
     const script: Script = (question, signal) => {
       const { agent, step } = question.origin;
       if (agent === "tester") return deploying(question, signal);
@@ -52,7 +52,7 @@ describe("a run that is cancelled", () => {
     expect(await deps.journal.openRuns()).toEqual([]);
   });
 
-  it("is told so by a parent that needs it no more, also where it is parked", async () => {
+  it("is told by a parent that no longer needs it, even if it is parked", async () => {
     const tasks = [
       { agent: "other", task: "quick" },
       { agent: "helper", task: "waits for a person" },
@@ -83,9 +83,9 @@ describe("a run that is cancelled", () => {
   });
 });
 
-describe("a command that is in the inbox", () => {
+describe("a command in the inbox", () => {
   it.for(["echo", "danger"])(
-    "keeps all calls of the tool %s from beginning, though it was not announced",
+    "keeps all calls of the tool %s from starting, even without its announcement",
     async (tool) => {
       const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const script: Script = async () => {
@@ -107,7 +107,7 @@ describe("a command that is in the inbox", () => {
 });
 
 describe("a message of a person", () => {
-  it("reaches the model of its run at the next step, and of no other run", async () => {
+  it("reaches the model of its run at the next step, and no other run", async () => {
     const [reached, gate] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
     const received: string[] = [];
     const script: Script = async (question, signal) => {

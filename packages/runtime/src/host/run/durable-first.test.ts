@@ -75,7 +75,7 @@ async function eventsOf(deps: TestDeps): Promise<string[]> {
 const echoing: Script = ({ origin }) => (origin.step === 1 ? { calls: [toolCall("echo")] } : { text: "done" });
 
 describe("entries that follow at once", () => {
-  it("are stored in the same append: a plan with its reply, an end with the last one", async () => {
+  it("are stored in the same append: a plan with its reply, an end with the last outcome", async () => {
     const script: Script = ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("helper", "go")] } : { text: "done" };
     const deps = createTestDeps({ agents, script });
@@ -93,7 +93,7 @@ describe("entries that follow at once", () => {
 });
 
 describe("an effect of an entry that is not stored yet", () => {
-  it("is not begun: a tool runs once its call is durable", async () => {
+  it("does not start: a tool runs once its call is durable", async () => {
     const deps = createTestDeps({ agents, script: echoing });
     const halt = haltAt(deps, "model.replied", (append) => append());
     await startHost(deps);
@@ -106,7 +106,7 @@ describe("an effect of an entry that is not stored yet", () => {
     expect(deps.toolCalls).toEqual([`${run}/1/0`]);
   });
 
-  it("is not published: an end that is not durable", async () => {
+  it("is not published: the end of a run", async () => {
     const deps = createTestDeps({ agents, script: () => ({ text: "done" }) });
     const halt = haltAt(deps, "run.settled", (append) => append());
     const events = await eventsOf(deps);
@@ -120,7 +120,7 @@ describe("an effect of an entry that is not stored yet", () => {
     expect(events.at(-1)).toBe("settled");
   });
 
-  it("is not published: that it waits for a person, before its question is durable", async () => {
+  it("is not published: the wait for an approval", async () => {
     const deps = createTestDeps({ agents, script: () => ({ calls: [toolCall("deploy")] }) });
     const halt = haltAt(deps, "approval.requested", (append) => append());
     const events = await eventsOf(deps);
@@ -134,7 +134,7 @@ describe("an effect of an entry that is not stored yet", () => {
     expect(events).toContain("run.waiting");
   });
 
-  it("is never begun where another host was faster: the run is that one's", async () => {
+  it("never starts if another host was faster: the run belongs to that host", async () => {
     const deps = createTestDeps({ agents, script: echoing });
     const halt = haltAt(deps, "model.replied", tooLate);
     const events = await eventsOf(deps);
@@ -147,7 +147,7 @@ describe("an effect of an entry that is not stored yet", () => {
     expect((await entriesOf(deps, request)).map(({ kind }) => kind)).toEqual(["run.opened"]);
   });
 
-  it("begins once the journal takes it, however often that has failed", async () => {
+  it("starts once the journal stores the entry, after any number of failures", async () => {
     const deps = createTestDeps({ agents, script: echoing });
     const { journal } = deps;
     const failures = ["full", "still full"];
@@ -166,7 +166,7 @@ describe("an effect of an entry that is not stored yet", () => {
     expect(deps.toolCalls).toEqual([`${run}/1/0`]);
   });
 
-  it("waits also where it was held back by a pause: until the command that ends it is durable", async () => {
+  it("waits after a pause, too: until the command that ends it is durable", async () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const tasks = [
       { agent: "other", task: "quick" },
@@ -197,8 +197,8 @@ describe("an effect of an entry that is not stored yet", () => {
   });
 });
 
-describe("a command that arrives while a run is being claimed", () => {
-  it("is known before its first model call, though its inbox was read too early and it was not there to hear of it", async () => {
+describe("a command that arrives during a claim", () => {
+  it("is known before the first model call, even if the inbox was read too early and the announcement was missed", async () => {
     const deps = createTestDeps({ agents, script: () => ({ text: "never" }) });
     const halt = haltAt(deps, "run.opened", (append) => append());
     await startHost(deps);

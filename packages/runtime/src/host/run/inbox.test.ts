@@ -44,7 +44,7 @@ test("an inbox that was read for the claim is not read again right away", async 
   expect(reads).toBe(0);
 });
 
-test("it is where a command arrived meanwhile", async () => {
+test("it is read again if a command arrived meanwhile", async () => {
   const inbox = open({ isFresh: false });
   await journal.appendInbox(cancel);
   await inbox.ensureRead(signal);
@@ -55,7 +55,7 @@ test.for([
   ["it waited for a slot", () => clock.advance(100)],
   ["this machine slept", () => clock.sleep(60_000)],
   ["its clock was set", () => clock.setWall(-5_000)],
-] as const)("it is where %s", async ([_, pass]) => {
+] as const)("it is read again if %s", async ([_, pass]) => {
   const inbox = open();
   inbox.readAhead({ isWorkAhead: true });
   pass();
@@ -96,7 +96,7 @@ test("a read that fails is repeated, until the inbox can be read", async () => {
   expect([reads, recorded.length]).toEqual([3, 1]);
 });
 
-test("no effect starts before the run has seen the commands that were found", async () => {
+test("no effect starts before the run has the commands that were found", async () => {
   const inbox = open();
   const stored = Promise.withResolvers<void>();
   const deps = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock, journal };

@@ -38,7 +38,7 @@ function open() {
   return { deps, mailbox, seen, fed, appends };
 }
 
-test("the mail of one turn is one append, fed in order before its senders go on", async () => {
+test("the mail of one turn is one append, fed in order before its senders continue", async () => {
   const { mailbox, seen, appends, deps } = open();
   await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
   expect(seen).toEqual(["a", "b"]);
@@ -54,7 +54,7 @@ test("the run gets the stored entries: the text field of an entry is not its sto
   expect(fed).toEqual(await entriesOf(deps, request));
 });
 
-test("nothing is written after a run has parked, and its senders go on", async () => {
+test("nothing is written after a run has parked, and its senders continue", async () => {
   const { mailbox, seen, appends } = open();
   await Promise.all([mailbox.put(fired("a")), mailbox.put(parked), mailbox.put(fired("b"))]);
   await mailbox.put(fired("c"));
@@ -62,7 +62,7 @@ test("nothing is written after a run has parked, and its senders go on", async (
   expect(appends).toEqual([2]);
 });
 
-test("a mailbox that loses to another writer reports it, and goes on", async () => {
+test("a mailbox that loses to another writer reports it, and continues", async () => {
   const { mailbox, seen, deps } = open();
   await mailbox.put(fired("a"));
   const another = new Mailbox(deps, request, {
@@ -78,7 +78,7 @@ test("a mailbox that loses to another writer reports it, and goes on", async () 
   expect(seen).toEqual(["a", "lost: another writer is at index 0"]);
 });
 
-test("it is not empty before the run has seen all that was put into it", async () => {
+test("it is not empty before the run has all its mail", async () => {
   const { deps } = open();
   const empty: [string, boolean][] = [];
   const mailbox = new Mailbox(deps, request, {
@@ -107,7 +107,7 @@ test("it is not empty before the run has seen all that was put into it", async (
   ]);
 });
 
-test("a run that ends on the way sees nothing more", async () => {
+test("a run that ends on the way gets no more mail", async () => {
   const { deps } = open();
   const seen: number[] = [];
   const mailbox = new Mailbox(deps, request, {
@@ -151,7 +151,7 @@ describe("an entry that follows from others", () => {
     return { deps, mailbox, seen, problems };
   }
 
-  test("is shown after all of them, and stored with them", async () => {
+  test("is published after all of them, and stored with them", async () => {
     const { deps, mailbox, seen } = openFollowed({ a: fired("c"), c: fired("d") });
     await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
     expect(seen).toEqual(["a", "b", "c", "d", "stored", "delivered"]);
@@ -160,13 +160,13 @@ describe("an entry that follows from others", () => {
     expect(entries.map(({ prev }) => prev)).toEqual([null, ...entries.slice(0, 3).map(({ hash }) => hash)]);
   });
 
-  test("is not asked for after an entry that nothing may follow", async () => {
+  test("is not requested after an entry that nothing may follow", async () => {
     const { mailbox, seen } = openFollowed({ "run.parked": fired("c") });
     await mailbox.put(parked);
     expect(seen).toEqual(["run.parked", "stored", "delivered"]);
   });
 
-  test("with a bug in it does not keep the entries before it from being stored", async () => {
+  test("with a bug in it does not keep the earlier entries from being stored", async () => {
     const { deps, mailbox, seen, problems } = openFollowed({ a: fired("bad") });
     await mailbox.put(fired("a"));
     await mailbox.put(fired("b"));
@@ -174,7 +174,7 @@ describe("an entry that follows from others", () => {
     expect((await entriesOf(deps, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
   });
 
-  test("the run is ahead of its journal only until that is stored", async () => {
+  test("the run is ahead of its journal only until the next append", async () => {
     const { deps, mailbox } = openFollowed({});
     const { journal } = deps;
     const ahead: [boolean, number][] = [];

@@ -38,7 +38,7 @@ describe("a run that is paused", () => {
   const pause = (id = run): InboxItem => ({ ...head, kind: "run.paused", run: id, by });
   const resume = (id = run): InboxItem => ({ ...head, kind: "run.resumed", run: id, by });
 
-  it("finishes its running effects, starts no more, leaves memory, and goes on when it is resumed", async () => {
+  it("finishes its running effects, starts no more, leaves memory, and continues after its resume", async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const script: Script = async (question, signal) => {
       reached.resolve();
@@ -67,7 +67,7 @@ describe("a run that is paused", () => {
     expect(after.toolCalls).toEqual([`${run}/1/0`, `${run}/2/0`]);
   });
 
-  it("pauses with all below it, and each goes on where it was", async () => {
+  it("pauses with all its descendants, and each continues from its own state", async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const script: Script = async (question, signal) => {
       if (question.origin.agent === "main") return await delegating(question, signal);
@@ -91,7 +91,7 @@ describe("a run that is paused", () => {
     expect(deps.toolCalls).toEqual([`${child.run}/1/0`, `${child.run}/2/0`]);
   });
 
-  it("does not pause those beside or above it", async () => {
+  it("does not pause its siblings or ancestors", async () => {
     const deps = createTestDeps({
       agents,
       script: ({ origin }) => {
@@ -112,7 +112,7 @@ describe("a run that is paused", () => {
     expect(deps.modelCalls.sort()).toEqual(["helper/1/1", "main/1/1", "main/1/2", "other/1/1"]);
   });
 
-  it("asks its model nothing more, though it was not announced", async () => {
+  it("calls its model no more, even without the announcement", async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const script: Script = async ({ origin }) => {
       if (origin.agent === "main" && origin.step === 1) return { calls: [delegate("helper", "a")] };
@@ -143,7 +143,7 @@ describe("a run that is paused before its effects could start", () => {
   const pause: InboxItem = { ...head, kind: "run.paused", run, by };
   const resume: InboxItem = { ...head, kind: "run.resumed", run, by };
 
-  it("begins it in memory, where something else keeps it there until it is resumed", async () => {
+  it("starts no effect, and stays in memory if a child keeps it there", async () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const tasks = [
       { agent: "other", task: "quick" },

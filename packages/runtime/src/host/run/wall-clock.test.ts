@@ -39,7 +39,7 @@ function depsWith(script: (setWall: (byMs: number) => void) => Script, maxDurati
 }
 
 describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
-  test("while a run thinks: its child gets what time is left, and both complete", async () => {
+  test("while a run thinks: its child gets the correct remaining time, and both complete", async () => {
     const deps = depsWith(
       (setWall) =>
         ({ origin }) => {
@@ -58,7 +58,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
     expect(leftMs).toBeLessThanOrEqual(59_000);
   });
 
-  test("while a person is waited for: the parent's deadline is as far away as it was", async () => {
+  test("while a run waits for a person: the parent's deadline does not move", async () => {
     const deps = depsWith(
       (setWall) => (question, signal) => {
         if (question.origin.agent === "helper" && question.origin.step === 1) setWall(byMs);
@@ -74,7 +74,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
     expect(await response).toMatchObject({ status: "completed" });
   });
 
-  test("while a model is silent: the run ends when its time is over", async () => {
+  test("while a model is silent: the run ends at its deadline", async () => {
     const deps = depsWith(
       (setWall) =>
         ({ origin }, signal) => {
@@ -95,7 +95,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
   });
 });
 
-test("a session that is run again has the times of its record, however late its runs are brought to life", async () => {
+test("a replayed session has the times of its record, with any start of its runs", async () => {
   let nowMs = 1_000_000;
   const deps = createTestDeps({ agents, script: () => ({ text: "done" }) });
   const { journal } = deps;
