@@ -50,7 +50,7 @@ describe("the arrows", () => {
     expect(findViolations(root)).toEqual([]);
   });
 
-  it("let a checkout pass that keeps them", () => {
+  it("accept a checkout without a forbidden import", () => {
     expect(violationsWith({})).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe("the arrows", () => {
     ]);
   });
 
-  it("leave test/ and scripts/ alone", () => {
+  it("do not apply to test/ and scripts/", () => {
     expect(violationsWith({ "test/a.test.ts": 'import "../packages/cli/src/index.ts";', "scripts/b.ts": "" })).toEqual(
       [],
     );
@@ -115,11 +115,11 @@ describe("the front door", () => {
     "packages/troupe/src/index.ts": 'import "@troupe/runtime";\nimport "@troupe/recorder";\n',
   };
 
-  it("has no scope in its name, and the command line enters by it", () => {
+  it("has no scope in its name, and is used by the command line", () => {
     expect(violationsWith({ ...troupe, "packages/cli/src/a.ts": 'import "troupe";' })).toEqual([]);
   });
 
-  it("is above all others", () => {
+  it("may import every other package", () => {
     expect(violationsWith({ ...troupe, "packages/runtime/src/wrong.ts": 'import "troupe";' })).toEqual([
       expect.stringContaining("runtime may not import troupe"),
     ]);
@@ -142,7 +142,7 @@ describe("top folders of one package", () => {
   }
   const file = (name: string): string => `packages/runtime/src/${name}`;
 
-  it("may import each other one way", () => {
+  it("may import each other in one direction", () => {
     const imports = { "http/a.ts": 'import "../host/b.ts";', "host/b.ts": 'import "../util/c.ts";' };
     expect(cyclesWith(imports)).toEqual({ values: [], types: [] });
   });
@@ -155,7 +155,7 @@ describe("top folders of one package", () => {
     });
   });
 
-  it("make a cycle over a third one, and an import that only leads to it is none", () => {
+  it("make a cycle over a third one, and an import that only leads to it does not", () => {
     const imports = {
       "a/a.ts": 'import "../b/b.ts";',
       "b/b.ts": 'await import("../c/c.ts");',
@@ -169,7 +169,7 @@ describe("top folders of one package", () => {
     ]);
   });
 
-  it("make a cycle of types, which is told apart", () => {
+  it("make a cycle of types, which is reported apart", () => {
     const imports = { "a/a.ts": 'import "../b/b.ts";', "b/b.ts": 'import type { A } from "../a/a.ts";' };
     expect(cyclesWith(imports)).toEqual({
       values: [],
@@ -253,7 +253,7 @@ describe("core imports", () => {
     expect(violationsWith({ "packages/core/src/a.test.ts": 'import "node:fs";' })).toEqual([]);
   });
 
-  it("nothing of the kind through its package.json", () => {
+  it("none of them by its package.json", () => {
     const manifest = { exports: { ".": "", "./memory": "" }, dependencies: { zod: "*", "better-sqlite3": "*" } };
     expect(violationsWith({ "packages/core/package.json": manifest })).toEqual([
       expect.stringContaining("packages/core/package.json: core may not import better-sqlite3"),
@@ -279,7 +279,7 @@ describe("the dashboard imports of core", () => {
   });
 });
 
-describe("a package is entered by its front door", () => {
+describe("a package is imported by its index", () => {
   it.each(["@troupe/core/src/index.ts", "@troupe/core/dist/index.js", "@troupe/core/protocol"])(
     "not by %s",
     (specifier) => {

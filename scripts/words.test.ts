@@ -234,14 +234,14 @@ describe("the ratchet", () => {
     expect(differences(2)).toEqual([]);
   });
 
-  it("refuses a higher count, and names the new lines", () => {
+  it("refuses a higher count, and lists the new lines", () => {
     expect(differences(1, ({ line }) => line === 2)).toEqual([
       "name wish: rose from 1 to 2.",
       '  a.ts:2: "wish" → command',
     ]);
   });
 
-  it("names all lines where none is known to be new", () => {
+  it("lists all lines if none is known to be new", () => {
     expect(differences(1)).toHaveLength(3);
   });
 
@@ -258,7 +258,7 @@ describe("the ratchet", () => {
     });
   });
 
-  it("takes other cycles for the same number, and none on top", () => {
+  it("accepts other cycles for the same number, and no additional ones", () => {
     const allowed = { values: ["runtime: a -> b", "runtime: b -> a"], types: [] };
     const moved = { values: ["tools: c -> b", "tools: b -> c"], types: [] };
     expect(shrunk(allowed, moved)).toBe(moved);

@@ -58,7 +58,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findMirror>]>([
   expect(findMirror(etcWith({ ...debian, ...files }))).toEqual(mirror);
 });
 
-it("the newer suites are the distribution's own", () => {
+it("the newer suites come from the distribution itself", () => {
   expect(newerSuites(etcWith(debian))).toEqual({ suites: ["testing", "unstable"], component: "main" });
   expect(newerSuites(etcWith(ubuntu))).toEqual({ suites: ["devel"], component: "universe" });
 });

@@ -24,7 +24,7 @@ it("is free again when it is released", () => {
   takeLock(file, never)();
 });
 
-it("says that it waits while another process holds it, and is free when that one is killed", async () => {
+it("reports that it waits while another process holds it, and is free when that process is killed", async () => {
   const file = join(folder, "lock");
   const holder = spawn(process.execPath, ["--input-type=module-typescript", "-e", holderText(file)], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -41,12 +41,12 @@ describe("the environment of builds and tests", () => {
     expect(cleanEnvironment({ [name]: "x" })).toMatchObject({ [name]: "x" });
   });
 
-  it("finds the checkout's own tools first, then the pnpm that runs us", () => {
+  it("finds the checkout's own tools first, then the pnpm that runs this process", () => {
     const { PATH } = cleanEnvironment({ PATH: "/usr/bin", npm_execpath: "/somewhere/pnpm" });
     expect(PATH?.split(delimiter)).toEqual([join(root, "node_modules", ".bin"), "/somewhere", "/usr/bin"]);
   });
 
-  it("does not take npm's script for a folder of programs", () => {
+  it("does not treat npm's script as a folder of programs", () => {
     const { PATH } = cleanEnvironment({ PATH: "/usr/bin", npm_execpath: "/somewhere/npm-cli.js" });
     expect(PATH?.split(delimiter)).toEqual([join(root, "node_modules", ".bin"), "/usr/bin"]);
   });

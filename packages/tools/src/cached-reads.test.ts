@@ -65,7 +65,7 @@ describe("a read is answered from memory", () => {
     expect(ran).toEqual(["look a", "look a"]);
   });
 
-  test("but not a recalled result, which belongs to one run", async () => {
+  test("but not if it recalls a result, which belongs to one run", async () => {
     const { ran, tools } = counting();
     const recall = defineTool({
       ...about,
@@ -98,7 +98,7 @@ describe("a read is answered from memory", () => {
     expect(ran).toHaveLength(2);
   });
 
-  test("but not where it failed", async () => {
+  test("but not after a failure", async () => {
     const { ran, tools } = counting();
     const host = cacheReads({ host: createToolHost({ tools }) });
     await host.run(miss, contextOf());
@@ -146,7 +146,7 @@ describe("grant and policy are checked each time", () => {
   });
 });
 
-test("memory is bounded: of a session so many outcomes, of sessions the newest", async () => {
+test("memory is limited: to a number of outcomes per session, and to the newest sessions", async () => {
   const { ran, tools } = counting();
   const host = cacheReads({ host: createToolHost({ tools }), outcomesMax: 1, sessionsMax: 1 });
   await host.run(look("a"), contextOf());

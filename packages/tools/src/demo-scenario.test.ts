@@ -92,7 +92,7 @@ async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Pro
   return { durationMs: 0, text: outcome.output };
 }
 
-test("the demo keeps its promises, in 16 to 18 seconds", async ({ folder, context }) => {
+test("the demo shows each promised feature, in 16 to 18 seconds", async ({ folder, context }) => {
   const grant = { ...context.grant, tools: ["read", "write", "search"] };
   const stage: Play = {
     scenario: await loadScenario("demo"),

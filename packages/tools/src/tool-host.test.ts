@@ -72,7 +72,7 @@ describe("a call is refused before anything runs", () => {
     expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("does not have it") });
   });
 
-  test("when it did not come whole", async ({ context }) => {
+  test("when the call is incomplete", async ({ context }) => {
     const run = vi.fn();
     const host = createToolHost({ tools: [probe(run)] });
     const broken = { ...call, problem: "the arguments are not JSON" };
@@ -82,7 +82,7 @@ describe("a call is refused before anything runs", () => {
   });
 
   test.for([{ args: {} }, { args: { path: 1 } }, { args: { path: "a", extra: 1 } }, { args: null }, { args: "path" }])(
-    "when its arguments do not fit: $args",
+    "when its arguments are invalid: $args",
     async ({ args }, { context }) => {
       const run = vi.fn();
       const host = createToolHost({ tools: [probe(run)] });
@@ -200,13 +200,13 @@ describe("a stored rule", () => {
     expect(match).toHaveBeenCalledWith(call, expect.objectContaining({ workspace: context.workspace, agent: "main" }));
   });
 
-  test("allows nothing that the policy keeps from this machine", async ({ context }) => {
+  test("allows no tool that the policy denies", async ({ context }) => {
     const policy = parsePolicy("tools: {deny: [probe]}\nrisk: {low: ask}", "policy.yaml");
     const host = createToolHost({ tools: [probe()], policy, rules: { match: () => ruleOf("allow") } });
     expect(await both(host, context)).toMatchObject({ decision: "deny", error: { type: "permission" } });
   });
 
-  test("that cannot be looked up lets nothing run", async ({ context }) => {
+  test("that cannot be looked up refuses the call", async ({ context }) => {
     const run = vi.fn();
     const rules = {
       match: () => {
@@ -241,13 +241,13 @@ describe("a tool's risk", () => {
     expect(await both(host, context)).toMatchObject({ risk, decision: risk === "high" ? "ask" : "allow" });
   });
 
-  test("is that of the arguments as they will be used, defaults included", async ({ context }) => {
+  test("is the risk of the parsed arguments, with defaults", async ({ context }) => {
     const host = createToolHost({ tools: [careful((path) => (path === "/" ? "high" : "low"))] });
     expect((await both(host, context, { ...call, args: {} })).decision).toBe("ask");
     expect((await both(host, context, { ...call, args: { path: "/tmp" } })).decision).toBe("allow");
   });
 
-  test("is the highest where it cannot be told", async ({ context }) => {
+  test("is the highest if it cannot be determined", async ({ context }) => {
     const fails = careful(() => {
       throw new Error("no idea");
     }, "low");
@@ -255,7 +255,7 @@ describe("a tool's risk", () => {
     expect(seen).toMatchObject({ decision: "ask", risk: "high", error: { type: "permission" } });
   });
 
-  test("is not asked about where a call cannot be run anyway", async ({ context }) => {
+  test("is not assessed for a call that cannot run", async ({ context }) => {
     const host = createToolHost({ tools: [probe(undefined, "high")] });
     const cannot = { decision: "allow", reason: "the call is invalid; running it returns the error" };
     expect(host.assess({ ...call, args: { path: 1 } }, { ...context, grant: granted })).toMatchObject(cannot);
@@ -266,7 +266,7 @@ describe("a tool's risk", () => {
 });
 
 describe("an error that a tool throws becomes an outcome:", () => {
-  test("a failure that says what it is, as it is", async ({ context }) => {
+  test("an error with a type keeps it", async ({ context }) => {
     const host = createToolHost({
       tools: [
         probe(async () => {
@@ -280,7 +280,7 @@ describe("an error that a tool throws becomes an outcome:", () => {
     });
   });
 
-  test("anything else as an error of the tool", async ({ context }) => {
+  test("any other error is an error of the tool", async ({ context }) => {
     const host = createToolHost({ tools: [probe(() => Promise.reject("a string"))] });
     expect(await host.run(call, { ...context, grant: granted })).toMatchObject({
       error: { type: "tool_error", message: "a string", tool: "probe", recoverable: false },
@@ -300,7 +300,7 @@ describe("an output over the cap", () => {
   const notice = /\n\[cut: characters (\d+) to (\d+) of 200 are left out; ([^\]]*)\]\n/;
 
   test.for([247, 248, 249, 250])(
-    "of %i bytes keeps its beginning and its end, cut between characters, and is kept whole in blobs",
+    "of %i bytes keeps its beginning and its end, without a split character, and is stored whole in blobs",
     async (outputBytesMax, { context }) => {
       const blobs = createMemoryBlobs();
       const host = createToolHost({ tools, blobs, outputBytesMax });
@@ -318,7 +318,7 @@ describe("an output over the cap", () => {
     },
   );
 
-  test("of a run that cannot recall says so differently", async ({ context }) => {
+  test("of a run that cannot recall has another notice", async ({ context }) => {
     const host = createToolHost({ tools, blobs: createMemoryBlobs(), outputBytesMax: 250 });
     const without = await host.run(call, inRun(context));
     const forChild = { ...inRun(context, "recall"), idempotencyKey: `${context.run}/3/1/0/0` };
@@ -328,7 +328,7 @@ describe("an output over the cap", () => {
     }
   });
 
-  test("is cut at the tool's own cap, where it has one", async ({ context }) => {
+  test("is truncated at the tool's own cap, if it has one", async ({ context }) => {
     const own = defineTool({
       name: "probe",
       description: "Probes.",
@@ -360,18 +360,18 @@ describe("an output over the cap", () => {
     },
   );
 
-  test("of failure is cut as well", async ({ context }) => {
+  test("of a failure is truncated as well", async ({ context }) => {
     const failing = probe(() => Promise.reject(new Error("x".repeat(1_000))));
     const host = createToolHost({ tools: [failing], outputBytesMax: 300 });
     expect(Buffer.byteLength((await host.run(call, inRun(context))).output)).toBeLessThanOrEqual(300);
   });
 
-  test("exactly at the cap is not over it", async ({ context }) => {
+  test("starts one byte above it", async ({ context }) => {
     const outcome = await createToolHost({ tools, outputBytesMax: 400 }).run(call, { ...context, grant: granted });
     expect(outcome).toMatchObject({ output: long, outputRef: null });
   });
 
-  test("is cut all the same where it cannot be kept", async ({ context }) => {
+  test("is truncated even if it cannot be stored", async ({ context }) => {
     const full: Blobs = { put: () => Promise.reject(new Error("disk full")), get: async () => null };
     for (const [blobs, fate] of [
       [{}, "they are not kept"],
@@ -384,7 +384,7 @@ describe("an output over the cap", () => {
   });
 });
 
-test("the time a call took is measured", async ({ context }) => {
+test("the duration of a call is measured", async ({ context }) => {
   const clock = createSimulatedClock();
   const slow = probe(async () => {
     clock.advance(1_250);
@@ -406,7 +406,7 @@ describe("verify", () => {
       verify,
     });
 
-  test("of a tool that cannot tell leaves the call in doubt", async ({ context }) => {
+  test("of a tool that cannot verify leaves the call in doubt", async ({ context }) => {
     const host = createToolHost({ tools: [verifiable(() => Promise.reject(new Error("unreadable")))] });
     expect(await host.verify(call, { ...context, grant: granted })).toMatchObject({
       inDoubt: true,
@@ -422,12 +422,12 @@ describe("verify", () => {
     expect(verify).not.toHaveBeenCalled();
   });
 
-  test("says nothing happened where the call is not granted", async ({ context }) => {
+  test("reports a call without a grant as not done", async ({ context }) => {
     const host = createToolHost({ tools: [verifiable(async () => ({ output: "done" }))] });
     expect(await host.verify(call, context)).toBeNull();
   });
 
-  test("of a tool of another class is a mistake of the caller", async ({ context }) => {
+  test("of a tool of another class is an error of the caller", async ({ context }) => {
     const host = createToolHost({ tools: [probe()] });
     await expect(host.verify(call, { ...context, grant: granted })).rejects.toThrow(TroupeError);
   });
@@ -445,11 +445,11 @@ test("idle() waits for running calls", async ({ context }) => {
   expect(happened).toEqual(["ran", "idle"]);
 });
 
-test("two tools of one name are refused", () => {
+test("two tools with one name are refused", () => {
   expect(() => createToolHost({ tools: [probe(), probe()] })).toThrow("two tools are named probe");
 });
 
-test("a secret is taken out of an output before that is cut: no half of it is left at the border", async ({
+test("a secret is redacted before the output is truncated, so that no half of it is left", async ({
   context,
 }) => {
   const key = "key-0123456789-abcdef";

@@ -69,8 +69,8 @@ describe("git_diff shows", () => {
   });
 });
 
-describe("git_commit commits", () => {
-  test("all that has changed, and says what", async ({ folder, call }) => {
+describe("git_commit", () => {
+  test("commits all changes, and lists them", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "one\n", "gone.txt": "x\n", "image.bin": Buffer.from([0, 1, 255]) });
     putFiles(folder, { "a.txt": "one\ntwo\n", "src/new.txt": "grüße\n", "image.bin": Buffer.from([0, 254]) });
     await rm(join(folder, "gone.txt"));
@@ -87,7 +87,7 @@ describe("git_commit commits", () => {
     expect(changes).toEqual([]);
   });
 
-  test("only some paths, whatever else is staged", async ({ folder, call }) => {
+  test("commits only some paths, with any other staged files", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "a\n", "b.txt": "b\n" });
     putFiles(folder, { "a.txt": "aa\n", "b.txt": "bb\n", "c.txt": "c\n" });
     setUpGit(folder, "add", "a.txt");
@@ -98,7 +98,7 @@ describe("git_commit commits", () => {
     expect(setUpGit(folder, "status", "--porcelain")).toBe("M  a.txt\n");
   });
 
-  test("staged changes, and refuses if there are none", async ({ folder, call }) => {
+  test("commits staged changes, and refuses if there are none", async ({ folder, call }) => {
     makeRepository(folder, { "a.txt": "a\n" });
     putFiles(folder, { "a.txt": "aa\n" });
 
@@ -115,7 +115,7 @@ describe("git_commit commits", () => {
     );
   });
 
-  test("the first commit of a repository", async ({ folder, call }) => {
+  test("makes the first commit of a repository", async ({ folder, call }) => {
     expect((await call(git, { args: ["init", "--initial-branch=main"] }, allowed)).error).toBeNull();
     putFiles(folder, { "a.txt": "a\n" });
     expect((await call(gitCommit, { message: "begin", all: true }, allowed)).output).toMatch(
@@ -124,7 +124,7 @@ describe("git_commit commits", () => {
   });
 });
 
-test("where there is no repository, each of them says what to do", async ({ call }) => {
+test("without a repository, each of them has an error with a fix", async ({ call }) => {
   for (const [tool, args] of [
     [git, { args: ["status"] }],
     [gitDiff, {}],
@@ -143,7 +143,7 @@ test("a repository above the workspace is not the workspace's", async ({ folder,
   expect(outcome.error?.message).toContain("not in a git repository");
 });
 
-test("a repository that keeps its files or itself elsewhere is refused", async ({ folder, call }) => {
+test("a repository with files or a Git folder elsewhere is refused", async ({ folder, call }) => {
   putFiles(folder, { "elsewhere/secret.txt": "SECRET", "inside/a.txt": "a" });
   const inside = join(folder, "inside");
   makeRepository(inside, {});
@@ -159,7 +159,7 @@ test("a repository that keeps its files or itself elsewhere is refused", async (
   expect(forged.error?.message).toContain("outside");
 });
 
-test("a linked worktree is worked in like any repository", async ({ folder, call }) => {
+test("a linked worktree works like any repository", async ({ folder, call }) => {
   const [repository, linked] = [join(folder, "repository"), join(folder, "linked")];
   putFiles(repository, { "x.txt": "x\n" });
   makeRepository(repository, {});
@@ -182,7 +182,7 @@ test("git returns its output and exit code", async ({ folder, call }) => {
   );
 });
 
-describe("no call of git", () => {
+describe("a call of git is refused:", () => {
   test.for([["-c", "alias.x=!touch canary", "x"], ["--exec-path=.", "status"], ["x"], ["difftool"], ["help", "log"]])(
     "is %j",
     async (args, { folder, call }) => {

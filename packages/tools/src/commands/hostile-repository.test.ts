@@ -201,14 +201,14 @@ describe("no program of a hostile repository runs", () => {
       "submodule status",
       "add -p",
     ].map((line) => line.split(" ")),
-  )("by git %j, where no sandbox contains it", async (args, { hostile: { workspace, canaries }, call }) => {
+  )("by git %j without a sandbox that contains it", async (args, { hostile: { workspace, canaries }, call }) => {
     const open = createCommandTools({ sandbox: { ...(await createSandbox()), contains: false }, identity });
     await call(toolNamed("git", open), { args }, { workspace, grant, approved: true });
     expect(await canaries()).toEqual([]);
   });
 });
 
-test("unprotected git leaves the canaries", async ({ hostile: { workspace, canaries } }) => {
+test("git without protection writes the canaries", async ({ hostile: { workspace, canaries } }) => {
   setUpGit(workspace, "config", "--unset", "filter.required.required");
   const calls = [
     ["status"],

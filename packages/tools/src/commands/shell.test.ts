@@ -17,7 +17,7 @@ const test = workspaceTest.extend<{ context: ToolContext }>({
 
 const shellTool = createShellTool({ sandbox: await createSandbox() });
 
-test("a call that was cancelled before does not start", async ({ folder, call }) => {
+test("a call that was cancelled before its start does not run", async ({ folder, call }) => {
   const outcome = await call(shellTool, { command: "touch started" }, { signal: AbortSignal.abort() });
 
   expect(outcome.error).toMatchObject({ type: "cancelled" });
@@ -28,7 +28,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("a command sees no more of the machine than it needs", async ({ folder, call }) => {
+test("a command sees only the files that it needs", async ({ folder, call }) => {
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-canary");
   vi.stubEnv("LANG", "C.UTF-8");
 
@@ -43,11 +43,11 @@ test("a command sees no more of the machine than it needs", async ({ folder, cal
   expect(variables).not.toContain(`HOME=${homedir()}`);
 });
 
-test("a command has no standard input to wait for", async ({ call }) => {
+test("a command has an empty standard input", async ({ call }) => {
   expect((await call(shellTool, { command: "cat; echo done" })).output).toBe("exit code 0\ndone\n");
 });
 
-describe("the end of a command comes first:", () => {
+describe("the result waits for the end of a command:", () => {
   test.for([
     { command: "true", output: "exit code 0\n[no output]", error: null },
     { command: "echo out; echo err >&2; exit 3", output: "exit code 3\nout\nerr\n", error: "exit code 3" },
@@ -68,7 +68,7 @@ describe("the end of a command comes first:", () => {
   });
 });
 
-test("a flood costs no memory beyond the cap, and the event loop goes on", async ({ context }) => {
+test("a flood of output uses memory up to the cap, and the event loop continues", async ({ context }) => {
   const before = process.memoryUsage().rss;
 
   const result = await run({ command: "yes | head -c 300000000", timeoutMs: 60_000 }, context);
@@ -79,7 +79,7 @@ test("a flood costs no memory beyond the cap, and the event loop goes on", async
   expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
 });
 
-test("a flood without end is stopped in time", async ({ context }) => {
+test("a flood without end is stopped at the time limit", async ({ context }) => {
   const startedMs = performance.now();
   const result = await run({ command: "cat /dev/zero", timeoutMs: 300 }, context);
 
@@ -87,24 +87,24 @@ test("a flood without end is stopped in time", async ({ context }) => {
   expect(performance.now() - startedMs).toBeLessThan(15_000);
 });
 
-test("a workspace that is gone is an error of the tool", async ({ folder, call }) => {
+test("a missing workspace is an error of the tool", async ({ folder, call }) => {
   const outcome = await call(shellTool, { command: "true" }, { workspace: join(folder, "gone") });
   expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("ENOENT") });
 });
 
-test("a command that looks like an option is a command; one with a NUL is refused", async ({ call }) => {
+test("a command in the shape of an option is a command; one with a NUL is refused", async ({ call }) => {
   expect((await call(shellTool, { command: "-c 'echo pwned'" })).error).toMatchObject({ type: "tool_error" });
   expect((await call(shellTool, { command: "echo a\0b" })).error).toMatchObject({ type: "params" });
 });
 
 describe("binary output", () => {
-  test("is not dumped where it is binary", async ({ call }) => {
+  test("is not shown if it is binary", async ({ call }) => {
     expect((await call(shellTool, { command: "head -c 20000 /dev/urandom" })).output).toBe(
       "exit code 0\n[the output is binary and not shown; write it to a file, or look at it with od]",
     );
   });
 
-  test("is shown as far as it can be where it is text in another encoding, or has a NUL", async ({ call }) => {
+  test("is shown as far as possible if it is text in another encoding, or contains a NUL", async ({ call }) => {
     const { output } = await call(shellTool, { command: "printf 'Gr\\374\\337e\\0 from here'" });
     expect(output).toBe("exit code 0\nGr\ufffd\ufffde\\0 from here");
   });
@@ -122,7 +122,7 @@ test("a command starts in a folder of the workspace, and in no other", async ({ 
   expect((await call(shellTool, { command: "pwd", folder: "nowhere" })).error).toMatchObject({ type: "params" });
 });
 
-test("a command may be as long as 100,000 characters, and no longer", async ({ call }) => {
+test("a command may have 100,000 characters, and no more", async ({ call }) => {
   const commandOf = (length: number): string => "echo long #".padEnd(length, "x");
   expect((await call(shellTool, { command: commandOf(100_000) })).output).toBe("exit code 0\nlong\n");
   expect((await call(shellTool, { command: commandOf(100_001) })).error).toMatchObject({ type: "params" });

@@ -108,7 +108,7 @@ export default defineTool({
 });
 `;
 
-describe("a file in a folder of the user's", () => {
+describe("a file in a folder of the user", () => {
   test("is a tool, without node_modules beside it", async ({ place }) => {
     expect(await place.names()).toEqual(["read"]);
     await place.write("tools/hello.mjs", tool("hello", '"hi"'));
@@ -117,7 +117,7 @@ describe("a file in a folder of the user's", () => {
     expect(place.problems).toEqual([]);
   });
 
-  test("is several where it exports a list, and may be TypeScript", async ({ place }) => {
+  test("is several tools if it exports a list, and may be TypeScript", async ({ place }) => {
     await place.write(
       "tools/two.ts",
       `${tool("one", "String(1 as number)").replace("export default", "const one: unknown =")}
@@ -142,7 +142,7 @@ export default [one, defineTool({ name: "two", description: "2", input: z.strict
     expect(await place.say("hello")).toContain("this machine does not have it");
   });
 
-  test("is imported once for as long as it stays the same", async ({ place }) => {
+  test("is imported once while it is unchanged", async ({ place }) => {
     const log = join(place.project, "log");
     await place.write(
       "tools/a.mjs",
@@ -191,7 +191,7 @@ describe("a faulty file is left out with a reason, and the others stay", () => {
 describe("a file of a project", () => {
   const dice = ".troupe/tools/dice.mjs";
 
-  test("is a tool once it is accepted, in that workspace alone, until a byte is another", async ({ place }) => {
+  test("is a tool once it is accepted, in that workspace alone, until a byte changes", async ({ place }) => {
     const mark = join(place.folder, "..", "mark");
     await place.write(
       `project/${dice}`,
@@ -210,7 +210,7 @@ describe("a file of a project", () => {
     expect(await place.say("dice")).toContain("this machine does not have it");
   });
 
-  test("runs as it was accepted, also if the file has changed since", async ({ place }) => {
+  test("runs as it was accepted, even if the file has changed since", async ({ place }) => {
     await place.write(`project/${dice}`, `import { word } from "./word.mjs";${tool("dice", "word")}`);
     await place.write("project/.troupe/tools/word.mjs", 'export const word = "accepted"; export default [];');
     await place.accept();
@@ -228,7 +228,7 @@ describe("a file of a project", () => {
     ['import "shadow"', "it imports shadow: only troupe, @troupe/*, zod and Node's own modules can be imported"],
     ['import "../../src/agents-write-here.mjs"', "it is not there"],
     ['await import("../../src/agents-write-here.mjs")', "it is not there"],
-  ] as const)("imports nothing that was not accepted: %s", async ([text, message], { place }) => {
+  ] as const)("cannot import files that were not accepted: %s", async ([text, message], { place }) => {
     await place.write("project/node_modules/shadow/package.json", '{"name":"shadow","main":"i.js"}');
     await place.write("project/node_modules/shadow/i.js", "");
     await place.write("project/src/agents-write-here.mjs", "");
@@ -246,7 +246,7 @@ describe("a file of a project", () => {
     expect(await place.say("dice")).toBe("6");
   });
 
-  test("cannot take the name of a user's own", async ({ place }) => {
+  test("cannot take the name of a user's tool", async ({ place }) => {
     await place.write("tools/dice.mjs", tool("dice", '"mine"'));
     await place.write(`project/${dice}`, tool("dice", '"theirs"'));
     await place.accept();

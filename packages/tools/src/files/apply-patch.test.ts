@@ -117,7 +117,7 @@ describe("a patch is applied:", () => {
   });
 });
 
-test("each file is told, and a place that is not where the patch says", async ({ patched }) => {
+test("each file is listed, with a note about a moved place", async ({ patched }) => {
   const patch = "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n 4\n-5\n+five\n--- /dev/null\n+++ n.txt\n@@ -0,0 +1 @@\n+n\n";
   const outcome = await patched({ "a.txt": five }, patch);
   expect(outcome.output).toMatch(
@@ -130,7 +130,7 @@ test("each file is told, and a place that is not where the patch says", async ({
   ]);
 });
 
-describe("nothing is changed, and the error says why, when", () => {
+describe("no file is changed, and the error has the reason, when", () => {
   const good = ["*** Update File: a.txt", "@@", "-3", "+three"];
   const cases: { what: string; patch: string; says: RegExp }[] = [
     {
@@ -187,7 +187,7 @@ describe("a patch that was interrupted between two files", () => {
     expect(await filesIn(folder)).toEqual({ "a.txt": "one\n2\n", "b.txt": "y\n" });
   });
 
-  test("is in doubt where the rest has changed since", async ({ folder, call, plan, verify }) => {
+  test("is in doubt if the rest has changed since", async ({ folder, call, plan, verify }) => {
     const announced = await begun(folder, { call, plan });
     await writeFile(join(folder, "a.txt"), "one\n2\n");
     await writeFile(join(folder, "b.txt"), "other\n");

@@ -26,7 +26,7 @@ const test = workspaceTest.extend<{ edited: (content: string | Buffer, args: obj
   },
 });
 
-test("an exact text that is there once is replaced", async ({ edited, folder }) => {
+test("a text that occurs once is replaced", async ({ edited, folder }) => {
   await writeFile(join(folder, "a.ts"), "");
   await chmod(join(folder, "a.ts"), 0o750);
   const { output, text, diff } = await edited("one\ntwo\nthree\n", { old: "two", new: "2" });
@@ -37,7 +37,7 @@ test("an exact text that is there once is replaced", async ({ edited, folder }) 
   expect((await stat(join(folder, "a.ts"))).mode & 0o777).toBe(0o750);
 });
 
-test("everywhere, where it is asked for", async ({ edited }) => {
+test("all occurrences are replaced on request", async ({ edited }) => {
   expect((await edited("a b a\na\n", { old: "a", new: "aa", all: true })).text).toBe("aa b aa\naa\n");
 });
 
@@ -50,7 +50,7 @@ describe("several edits are one change", () => {
     expect((await edited("one\n", { edits })).text).toBe("three\n");
   });
 
-  test("and where one cannot be made, none is", async ({ edited }) => {
+  test("no edit is made if one of them fails", async ({ edited }) => {
     const edits = [
       { old: "one", new: "two" },
       { old: "missing", new: "x" },
@@ -61,7 +61,7 @@ describe("several edits are one change", () => {
   });
 });
 
-describe("line ends and encoding stay as they were found:", () => {
+describe("line ends and encoding stay the same:", () => {
   const cases: { what: string; from: string | Buffer; args: object; to: string }[] = [
     {
       what: "a line feed of an edit stands for CRLF",
@@ -153,7 +153,7 @@ describe("an impossible edit says why and changes nothing:", () => {
     expect(outcome.text).toBe(text);
   });
 
-  test("a file that is not there, or no text", async ({ folder, call, edited }) => {
+  test("a missing file, or a file without text", async ({ folder, call, edited }) => {
     expect((await call(edit, { path: "b.ts", old: "a", new: "b" })).error?.message).toContain("no such file");
     await writeFile(join(folder, "b.ts"), "a\0b");
     const named = { path: "b.ts", old: "a", new: "b", version: await versionOf(join(folder, "b.ts")) };
@@ -162,7 +162,7 @@ describe("an impossible edit says why and changes nothing:", () => {
   });
 });
 
-test("a small change of a large file is told as a small difference, and one of all of it is cut", async ({
+test("a small change of a large file has a small diff, and the diff of a large change is truncated", async ({
   edited,
 }) => {
   const lines = Array.from({ length: 200_000 }, (_, i) => `line ${i} with some words in it`);

@@ -17,7 +17,7 @@ function runWrite(folder: string, given: { bytes: number; blocks: string; path?:
   return execFileSync("/bin/sh", args).toString();
 }
 
-test("where there is no room, the old content stays and nothing is left", async ({ folder }) => {
+test("without disk space, the old content stays and no temporary file is left", async ({ folder }) => {
   await chmod(folder, 0o777);
   await writeFile(join(folder, "a.md"), "old", { mode: 0o666 });
 
@@ -42,7 +42,7 @@ test("a folder without write permission gives an error", async ({ folder }) => {
   }
 });
 
-test("and where nothing is in the way, the same is written", async ({ folder }) => {
+test("without a fault, the same call writes the file", async ({ folder }) => {
   await chmod(folder, 0o777);
   await writeFile(join(folder, "a.md"), "old", { mode: 0o666 });
   expect(runWrite(folder, { bytes: 3, blocks: "unlimited" })).toBe("Successfully wrote 3 chars to a.md");

@@ -6,7 +6,7 @@ import { fileTools } from "./file-tools.test-helper.ts";
 
 const { ls } = fileTools();
 
-test("a folder is listed, sorted, with sizes, hidden and ignored names and where links lead", async ({
+test("a folder is listed, sorted, with sizes, hidden and ignored names and targets of links", async ({
   folder,
   call,
 }) => {

@@ -8,7 +8,7 @@ import { fileTools } from "./file-tools.test-helper.ts";
 
 const { read } = fileTools();
 
-test("a text file is read as it is, and its version is named", async ({ folder, call }) => {
+test("a text file is returned unchanged, with its version", async ({ folder, call }) => {
   const text = "# Grüße\n\n🎭\n";
   await writeFile(join(folder, "notes.md"), text);
 
@@ -26,7 +26,7 @@ describe("of a file with five lines", () => {
     { args: { limit: 2 }, output: "1\n2\n[lines 1 to 2 of 5; continue with offset 3; " },
     { args: { offset: 3, limit: 2 }, output: "3\n4\n[lines 3 to 4 of 5; continue with offset 5; " },
     { args: { offset: 5 }, output: "5\n[lines 5 to 5 of 5; " },
-  ])("$args gives its part", async ({ args, output }, { folder, call }) => {
+  ])("$args returns its part", async ({ args, output }, { folder, call }) => {
     await writeFile(join(folder, "five.txt"), "1\n2\n3\n4\n5\n");
     const version = versionOf("1\n2\n3\n4\n5\n").slice(0, 12);
     expect((await call(read, { path: "five.txt", ...args })).output).toBe(`${output}version ${version}]`);
@@ -70,8 +70,8 @@ describe("the output keeps the stored form of a text, or a note names it:", () =
   });
 });
 
-describe("a file that is too long", () => {
-  test("a line is cut, and shown whole when it is asked for alone", async ({ folder, call }) => {
+describe("a long file", () => {
+  test("has a truncated line, which is shown whole when it is requested alone", async ({ folder, call }) => {
     await writeFile(join(folder, "a.json"), `short\n${"x".repeat(5_000)}\nend\n`);
     const cut = await call(read, { path: "a.json" });
     expect(cut.output).toMatch(/^short\nx{2000}\[… 3000 more characters\]\nend\n\[truncated long lines: 2; version/);
@@ -79,7 +79,7 @@ describe("a file that is too long", () => {
     expect(whole.output).toMatch(/^x{5000}\n\[lines 2 to 2 of 3; continue with offset 3; version/);
   });
 
-  test("a part ends with a line, and says how to go on", async ({ folder, call }) => {
+  test("has parts that end with a line, and name the next call", async ({ folder, call }) => {
     await writeFile(join(folder, "long.txt"), `${"word ".repeat(30)}\n`.repeat(1_000));
     const { output } = await call(read, { path: "long.txt" });
     expect(output).toMatch(/word \n\[lines 1 to 317 of 1000; continue with offset 318; version \w{12}\]$/);

@@ -34,7 +34,7 @@ test("a new file is written, with the folders on its way", async ({ folder, call
   expect(await readFile(join(folder, "a/b/c.md"), "utf8")).toBe("Grüße 🎭\n");
 });
 
-test("a file that was read is replaced, keeps its permissions, and the difference is told", async ({
+test("a file that was read is replaced, keeps its permissions, and has a diff", async ({
   folder,
   call,
 }) => {
@@ -64,13 +64,13 @@ test("a process that has the old file open still reads the old content: the file
   expect((await stat(join(folder, "a.md"))).ino).not.toBe(before.ino);
 });
 
-test("the same by another name is write_local_file", async ({ folder, call }) => {
+test("write_local_file is another name for it", async ({ folder, call }) => {
   const outcome = await call(write_local_file, { path: "search_results/a.md", content: "found" });
   expect(outcome.output).toBe("Successfully wrote 5 chars to search_results/a.md");
   expect(await readFile(join(folder, "search_results/a.md"), "utf8")).toBe("found");
 });
 
-test("nothing else is left in the folder, not even by a try that was killed half-way", async ({ folder, call }) => {
+test("no other file is left in the folder, not even of a killed call", async ({ folder, call }) => {
   const leftovers: string[] = [];
   const watching = watch(folder, (_event, name) => name?.endsWith(".tmp") && leftovers.push(name));
   await call(write, { path: "a.md", content: "first" });
@@ -87,17 +87,17 @@ test("nothing else is left in the folder, not even by a try that was killed half
   expect(await readdir(folder)).toEqual(["a.md"]);
 });
 
-describe("whether a call that was announced has happened", () => {
+describe("the check of an announced call", () => {
   const args = { path: "a.md", content: "Grüße" };
 
-  test("it has not where nothing was done, or nothing was announced", async ({ plan, verify }) => {
+  test("reports not done if no byte was written, or it was not announced", async ({ plan, verify }) => {
     const announced = await plan(write, args);
     expect(announced).toEqual([{ path: "a.md", before: null, after: versionOf("Grüße") }]);
     expect(await verify(write, args, announced)).toBeNull();
     expect(await verify(write, args, null)).toBeNull();
   });
 
-  test("it has happened once the bytes are on disk, and the result is the same as the call's", async ({
+  test("reports done once the bytes are on disk, with the same result as the call", async ({
     call,
     plan,
     verify,
@@ -109,7 +109,7 @@ describe("whether a call that was announced has happened", () => {
     expect(verified).toEqual({ ...ran, durationMs: verified?.durationMs });
   });
 
-  test("the old content of an existing file is not known any more", async ({ folder, call, plan, verify }) => {
+  test("has no old content of an existing file", async ({ folder, call, plan, verify }) => {
     await writeFile(join(folder, "a.md"), "before");
     await call(read, { path: "a.md" });
     const announced = await plan(write, args);
@@ -119,7 +119,7 @@ describe("whether a call that was announced has happened", () => {
     ]);
   });
 
-  test("it is in doubt where the file is neither as it was nor as it was to be", async ({ folder, plan, verify }) => {
+  test("reports doubt if the file has neither the old nor the new content", async ({ folder, plan, verify }) => {
     const announced = await plan(write, args);
     await writeFile(join(folder, "a.md"), "Grüsse");
     const verified = await verify(write, args, announced);
@@ -127,7 +127,7 @@ describe("whether a call that was announced has happened", () => {
     expect(await readFile(join(folder, "a.md"), "utf8")).toBe("Grüsse");
   });
 
-  test("a call that will be refused is not announced", async ({ plan }) => {
+  test("is not needed for a refused call, which is not announced", async ({ plan }) => {
     expect(await plan(write, { path: "../a.md", content: "" })).toBeNull();
     expect(await plan(write, { path: 1 })).toBeNull();
   });

@@ -28,7 +28,7 @@ async function createNotesFolder(folder: string, call: (...args: never[]) => unk
 }
 
 describe("notes", () => {
-  test("are read by a later session, but not in another workspace", async ({ folder, call }) => {
+  test("are visible to a later session, but not in another workspace", async ({ folder, call }) => {
     const { notes, idOf } = await createNotesFolder(folder, call);
     const id = idOf(
       (await notes({ action: "add", text: "Tests need redis.\nStart it first.", title: "Tests" })).output,
@@ -49,7 +49,7 @@ describe("notes", () => {
     expect((await notes({ action: "read", id }, elsewhere)).error).toMatchObject({ type: "params" });
   });
 
-  test("are added once, however often the call is tried", async ({ folder, call }) => {
+  test("are added once, with any number of tries", async ({ folder, call }) => {
     const { notes } = await createNotesFolder(folder, call);
     const same = { idempotencyKey: "run/7/0" };
     const first = await notes({ action: "add", text: "once" }, same);
@@ -64,14 +64,14 @@ describe("notes", () => {
     expect((await notes({ action: "list" })).output).toContain("no notes");
   });
 
-  test("of several processes at once are all there", async ({ folder, call }) => {
+  test("of several concurrent processes are all kept", async ({ folder, call }) => {
     const { notes } = await createNotesFolder(folder, call);
     const texts = Array.from({ length: 30 }, (_, i) => `note ${i}`);
     await Promise.all(texts.map((text) => notes({ action: "add", text })));
     expect((await notes({ action: "list" })).output.split("\n")).toHaveLength(30);
   });
 
-  test("lie in the home, for its user alone, and never in the workspace", async ({ folder, call }) => {
+  test("are files in the home, private, and never in the workspace", async ({ folder, call }) => {
     const { notes, workspace, memoryFolder } = await createNotesFolder(folder, call);
     await notes({ action: "add", text: "x" });
     await notes({ action: "plan", items: [{ text: "x" }] });
@@ -81,7 +81,7 @@ describe("notes", () => {
     for (const file of files) expect((await stat(join(memoryFolder, file))).mode & 0o777).toBe(0o600);
   });
 
-  test("whose ids are tried as paths reach nothing", async ({ folder, call }) => {
+  test("with paths as ids reach no file", async ({ folder, call }) => {
     const { notes, memoryFolder } = await createNotesFolder(folder, call);
     await mkdir(memoryFolder, { recursive: true });
     const secret = join(folder, "home", "secret.json");
@@ -96,7 +96,7 @@ describe("notes", () => {
     expect((await stat(secret)).isFile()).toBe(true);
   });
 
-  test("that are damaged are passed over", async ({ folder, call }) => {
+  test("that are damaged are skipped", async ({ folder, call }) => {
     const { notes, memoryFolder } = await createNotesFolder(folder, call);
     await notes({ action: "add", text: "sound" });
     const [file] = (await readdir(memoryFolder, { recursive: true })).filter((name) => name.endsWith(".json"));
@@ -111,7 +111,7 @@ describe("notes", () => {
     [{ action: "read", id: "nope" }, "there is no note nope, and there are no other notes"],
     [{ action: "forget" }, "the arguments of notes are invalid"],
     [{ action: "add", text: "x".repeat(20_001) }, "the arguments of notes are invalid"],
-  ] as const)("asked for %j say what is missing", async ([args, message], { folder, call }) => {
+  ] as const)("requested with %j report the missing argument", async ([args, message], { folder, call }) => {
     const { notes } = await createNotesFolder(folder, call);
     expect((await notes(args)).error).toMatchObject({ type: "params", message: expect.stringContaining(message) });
   });
@@ -132,7 +132,7 @@ describe("a plan", () => {
     expect((await notes({ action: "plan" })).output).toBe("1. [x] look");
   });
 
-  test("is of one run; another turn of the session finds that of its agent", async ({ folder, call }) => {
+  test("belongs to one run; another turn of the session finds its agent's plan", async ({ folder, call }) => {
     const { notes } = await createNotesFolder(folder, call);
     await notes({ action: "plan", items });
     await notes({ action: "plan", items: [{ text: "mine" }] }, { run: other, agent: "coder" });

@@ -46,7 +46,7 @@ test("a denial may use another program's name of the tool; a rule that allows ma
   expect(denying.match({ name: "shell", args }, place)?.decision).toBe("deny");
 });
 
-describe("a rule of these arguments fits", () => {
+describe("a rule for exact arguments matches", () => {
   test.for<[string, { name?: string; args?: unknown; workspace?: string; agent?: string }, boolean]>([
     ["the same call", {}, true],
     ["the same arguments in another order", { args: { env: { b: [2], a: 1 }, command: "npm test" } }, true],
@@ -68,7 +68,7 @@ describe("a rule of these arguments fits", () => {
     expect(rules.match(call, { ...place, ...where })).toEqual(fits ? rule("1") : null);
   });
 
-  test("its own agent only, where it names one", async ({ file }) => {
+  test("only its own agent, if it names one", async ({ file }) => {
     const rules = await rulesWith(file, rule("1", { agent: "coder" }));
     const call = { name: "shell", args };
     expect(rules.match(call, place)).not.toBeNull();
@@ -76,13 +76,13 @@ describe("a rule of these arguments fits", () => {
   });
 });
 
-test("a rule of any arguments fits them all, of its tool alone", async ({ file }) => {
+test("a rule for any arguments matches them all, of its tool alone", async ({ file }) => {
   const rules = await rulesWith(file, rule("1", { argsHash: null, args: null }));
   expect(rules.match({ name: "shell", args: { command: "anything" } }, place)).not.toBeNull();
   expect(rules.match({ name: "write", args }, place)).toBeNull();
 });
 
-test("a denial wins, whichever was there first", async ({ file }) => {
+test("a denial wins, in any order of the rules", async ({ file }) => {
   const rules = await rulesWith(
     file,
     rule("allow-before"),
@@ -93,7 +93,7 @@ test("a denial wins, whichever was there first", async ({ file }) => {
 });
 
 describe("the file", () => {
-  test("is made with the first rule, private, and holds for the next process", async ({ file }) => {
+  test("is created with the first rule, private, and read by the next process", async ({ file }) => {
     const rules = await openApprovalRules({ file });
     expect(rules.list()).toEqual([]);
     await expect(stat(file)).rejects.toMatchObject({ code: "ENOENT" });
@@ -127,7 +127,7 @@ describe("the file", () => {
     expect((await openApprovalRules({ file })).list()).toEqual([rule("1")]);
   });
 
-  test("holds one rule, however often it is added", async ({ file }) => {
+  test("holds one rule, with any number of additions", async ({ file }) => {
     const rules = await rulesWith(file, rule("1"));
     expect(await rules.add(rule("2", { by: "another user" }))).toEqual(rule("1"));
     expect(rules.list()).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("the file", () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("holds so many rules and no more", async ({ file }) => {
+  test("has a limit on the number of rules", async ({ file }) => {
     const many = Array.from({ length: 1_000 }, (_, i) => rule(`${i}`, { tool: `t${i}` }));
     await writeFile(file, JSON.stringify({ version: 1, rules: many }));
     const rules = await openApprovalRules({ file });
@@ -149,7 +149,7 @@ describe("the file", () => {
   });
 });
 
-describe("a damaged file is said to be damaged, and stays as it is:", () => {
+describe("a damaged file is reported, and stays unchanged:", () => {
   test.for([
     ["cut off", '{"version": 1, "rules": ['],
     ["empty", ""],
@@ -173,7 +173,7 @@ describe("a damaged file is said to be damaged, and stays as it is:", () => {
   });
 });
 
-test("a rule that cannot be kept is not one, and the next one can be", async ({ file }) => {
+test("a rule that cannot be stored is refused, and the next one can be stored", async ({ file }) => {
   const folder = join(file, "..", "later");
   const rules = await openApprovalRules({ file: join(folder, "rules.json") });
   await expect(rules.add(rule("1"))).rejects.toMatchObject({

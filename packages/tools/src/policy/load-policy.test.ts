@@ -15,7 +15,7 @@ describe("a policy", () => {
     ["a file of comments", "# nothing yet\n"],
     ["a byte order mark", "\uFEFF# nothing yet\r\n"],
     ["empty sections", "tools: {}\nagents: {}\nrisk: {}"],
-  ])("says nothing: %s", (_, text) => {
+  ])("without settings: %s", (_, text) => {
     expect(parsePolicy(text, file)).toEqual(defaultPolicy);
   });
 
@@ -52,13 +52,13 @@ cacheReads: true
     });
   });
 
-  it("that allows nothing is not one that says nothing of it", () => {
+  it("with an empty list of allowed tools differs from one without a list", () => {
     const { layer } = parsePolicy("tools: {allow: []}\nagents: {allow: []}", file);
     expect(layer).toMatchObject({ tools: [], agents: [] });
   });
 });
 
-describe("a mistake is told with its line, its key and the next step", () => {
+describe("a mistake is reported with its line, its key and the next step", () => {
   it.each([
     ["tool: {deny: [shell]}", "line 1: tool: there is no such key", "did you mean tools?"],
     ["tools:\n  dney: [shell]", "line 2: tools.dney: there is no such key", "did you mean deny?"],
@@ -103,7 +103,7 @@ describe("a mistake is told with its line, its key and the next step", () => {
     );
   });
 
-  it("and several in the order of their lines, the first of which is to be mended first", () => {
+  it("several are reported in the order of their lines", () => {
     const text = "risk: {high: aks}\nagents: {x: 1}\ntools: {y: 1}\nz: 1";
     expect(() => parsePolicy(text, file)).toThrow(
       expect.objectContaining({
@@ -113,7 +113,7 @@ describe("a mistake is told with its line, its key and the next step", () => {
     );
   });
 
-  it("and aliases that expand cannot fill the memory", () => {
+  it("aliases that expand cannot fill the memory", () => {
     const levels = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}*a${i}]`);
     expect(() => parsePolicy(["a0: &a0 [x]", ...levels].join("\n"), file)).toThrow(
       expect.objectContaining({ code: "INVALID_POLICY" }),
@@ -129,7 +129,7 @@ describe("a policy's file", () => {
     expect((await loadPolicy(path)).risk.low).toBe("deny");
   });
 
-  it("need not be there", async () => {
+  it("is optional", async () => {
     expect(await loadPolicy("/nonexistent/policy.yaml")).toEqual(defaultPolicy);
   });
 
@@ -145,7 +145,7 @@ describe("a policy's file", () => {
   });
 });
 
-describe("names that no tool here has", () => {
+describe("unknown tool names in a policy", () => {
   const specs = [
     ToolSpec.parse({ name: "shell", description: "x", risk: "low", effect: "read", groups: ["os"], inputSchema: {} }),
   ];

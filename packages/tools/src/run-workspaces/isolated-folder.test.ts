@@ -44,7 +44,7 @@ describe("another host", () => {
     expect(await second.callEnded(call)).toBeNull();
   });
 
-  test("cannot have a file whose content is gone: the run is lost, and says which file it was", async ({
+  test("cannot restore a file without its content: the run is lost, and the error names the file", async ({
     disk,
     blobs,
   }) => {
@@ -110,7 +110,7 @@ describe("the same host", () => {
 });
 
 describe("changes of files by calls", () => {
-  test("is told with its difference, each change by one call", async ({ disk }) => {
+  test("are recorded with their diffs, each change by one call", async ({ disk }) => {
     const folder = await disk("a").open(request, begun);
     await put(folder.path, { "a.txt": "one\n", "b.txt": "x\n", ".git/objects/12": "z", "c.txt": "y" });
     await folder.callEnded(call);
@@ -150,8 +150,8 @@ describe("changes of files by calls", () => {
 
 const session2 = "0198a000-0000-7000-8000-0000000000dd";
 
-describe("bounds", () => {
-  test("a file that is too large stays on its machine: that is said, and is a loss elsewhere", async ({ disk }) => {
+describe("limits", () => {
+  test("a file that is too large stays on its machine: it is reported, and lost elsewhere", async ({ disk }) => {
     const host = disk("a");
     const folder = await host.open(request, begun);
     await writeFile(join(folder.path, "big"), "");
@@ -165,7 +165,7 @@ describe("bounds", () => {
     expect((await host.finish(request, facts)).warnings.join()).toContain("big (its");
   });
 
-  test("so do files beyond the number that is listed", async ({ disk }) => {
+  test("files beyond the listed number stay on their machine as well", async ({ disk }) => {
     const few = { bounds: { ...folderBounds, filesMax: 2 } };
     const folder = await disk("a", few).open(request, begun);
     await put(folder.path, { "1": "", "2": "", "3": "", "4": "" });
@@ -177,7 +177,7 @@ describe("bounds", () => {
     await stat(join(again.path, "4"));
   });
 
-  test("and a file with a secret: the stored content without it differs", async ({ disk, blobs }) => {
+  test("a file with a secret stays as well, because its stored content differs", async ({ disk, blobs }) => {
     const redacting = {
       ...blobs,
       put: (bytes: Uint8Array) => blobs.put(Buffer.from(Buffer.from(bytes).toString().replaceAll("sk-1", "***"))),
@@ -193,7 +193,7 @@ describe("bounds", () => {
   });
 });
 
-test("a link that leads out is kept as a link, and nothing is read or written through it", async ({ disk, root }) => {
+test("a link out of the folder is kept as a link, and not followed", async ({ disk, root }) => {
   const outside = join(root, "outside");
   await put(outside, { "secret.txt": "s" });
   const first = await disk("a").open(request, begun);

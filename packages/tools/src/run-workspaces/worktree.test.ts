@@ -34,7 +34,7 @@ describe("two runs", () => {
   });
 });
 
-describe("a worktree that has gone", () => {
+describe("a missing worktree", () => {
   test("is recreated with the committed changes and the changes of the newest call", async ({ disk, root }) => {
     const repository = join(root, "repository");
     await makeRepository(repository, { "a.txt": "first\n", "gone.txt": "x", ".gitignore": "ignored\n" });
@@ -68,7 +68,7 @@ describe("a worktree that has gone", () => {
     ]);
   });
 
-  test("is used where it is, by a host with another home", async ({ disk, root }) => {
+  test("is used at its path, by a host with another home", async ({ disk, root }) => {
     const repository = join(root, "repository");
     await makeRepository(repository, { "a.txt": "first\n" });
     const request = requestFor({ mode: "worktree", path: repository });
@@ -78,7 +78,7 @@ describe("a worktree that has gone", () => {
     expect(second.path).toBe(first.path);
   });
 
-  test("and whose branch has gone too is lost; so is one whose snapshot has", async ({ disk, root }) => {
+  test("without its branch is lost; so is one without its snapshot", async ({ disk, root }) => {
     const repository = join(root, "repository");
     await makeRepository(repository, { "a.txt": "first\n" });
     const request = requestFor({ mode: "worktree", path: repository });
@@ -146,7 +146,7 @@ describe("a leftover worktree at the next start", () => {
   });
 });
 
-test("no hook of the repository runs, and no link of the agent's is written through", async ({ disk, root }) => {
+test("no hook of the repository runs, and no link of the agent is followed", async ({ disk, root }) => {
   const repository = join(root, "repository");
   await makeRepository(repository, { "a.txt": "first\n" });
   for (const hook of ["post-checkout", "pre-commit", "reference-transaction"]) {

@@ -6,7 +6,7 @@ import { createSandbox } from "./create-sandbox.ts";
 import { containing, everyKind, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
 for (const kind of everyKind) {
-  test(`${kind} is found, and says whether it contains`, async ({ sandboxOf }) => {
+  test(`${kind} is found, and reports whether it contains commands`, async ({ sandboxOf }) => {
     const sandbox = await sandboxOf(kind);
     expect(sandbox.kind).toBe(kind);
     expect(sandbox.contains).toBe(kind !== "process-group");
@@ -14,13 +14,13 @@ for (const kind of everyKind) {
     expect(sandbox.fix === null).toBe(sandbox.contains);
   });
 
-  test(`${kind}: a command that reads its input gets the given input or none`, async ({ run }) => {
+  test(`${kind}: a command reads the given input, or an empty one`, async ({ run }) => {
     expect((await run(kind, "cat; read x || echo end")).stdout).toBe("end\n");
     expect((await run(kind, "cat", { input: "given" })).stdout).toBe("given");
     expect(await run(kind, "exit 3", { input: "x".repeat(10_000_000) })).toMatchObject({ code: 3 });
   });
 
-  test(`${kind}: the result says how the command ended`, async ({ run, workspace }) => {
+  test(`${kind}: the result has the end of the command`, async ({ run, workspace }) => {
     expect(await run(kind, "echo out; echo err >&2; exit 7")).toMatchObject({ code: 7, signal: null, stdout: "out\n" });
     expect(await run(kind, "kill -9 $$")).toMatchObject({ code: null, signal: "SIGKILL", output: "" });
     expect(await run(kind, "kill -15 $$")).toMatchObject({ code: null, signal: "SIGTERM", output: "" });
@@ -44,7 +44,7 @@ for (const kind of everyKind) {
     expect((await run(kind, "ulimit -H -c; ulimit -H -t")).stdout).toBe("0\n3600\n");
   });
 
-  test(`${kind}: a flood is cut to its beginning and end, and costs no memory`, async ({ sandboxOf, workspace }) => {
+  test(`${kind}: a flood of output is truncated to its beginning and end, and uses little memory`, async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf(kind);
     const rssBefore = process.memoryUsage().rss;
     const flood = "echo first; head -c 500000000 /dev/zero; echo; echo last";
@@ -57,7 +57,7 @@ for (const kind of everyKind) {
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(200 * 1024 * 1024);
   });
 
-  test(`${kind}: a flood without end ends with its time`, async ({ run }) => {
+  test(`${kind}: a flood without end stops at the time limit`, async ({ run }) => {
     const end = await run(kind, "cat /dev/zero", { timeoutMs: 500 });
     expect(end.reason).toBe("timeout");
     expect(end.stdout.length).toBeLessThan(1024 * 1024 + 100);
@@ -71,7 +71,7 @@ describe("a policy", () => {
     await expect(runLine(sandbox, workspace, "true")).rejects.toThrow(/requires a sandbox/);
   });
 
-  test("that turns sandboxes off gets none, and no advice to install one", async ({ sandboxOf, workspace }) => {
+  test("that turns sandboxes off has none, and no advice to install one", async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf("namespaces", { mode: "off" });
     expect(sandbox).toMatchObject({ kind: "process-group", contains: false, fix: null });
     expect((await runLine(sandbox, workspace, "echo x")).stdout).toBe("x\n");
@@ -88,7 +88,7 @@ describe("a policy", () => {
   }
 });
 
-test("a bubblewrap that does not work here is skipped, and the detail says why", async ({
+test("a bubblewrap that does not work on this machine is skipped, with the reason", async ({
   folder,
   programs,
   sandboxOf,

@@ -44,7 +44,7 @@ for (const kind of containing) {
       expect(end.stdout).toBe("");
     });
 
-    test("the environment of the process that runs it", async ({ run }) => {
+    test("the environment of its parent process", async ({ run }) => {
       vi.stubEnv("ANTHROPIC_API_KEY", "sk-canary");
       const end = await run(kind, "env; cat /proc/*/environ; cat /proc/1/root/proc/1/environ");
       vi.unstubAllEnvs();
@@ -77,7 +77,7 @@ for (const kind of containing) {
       expect(await filesNamed(workspace, "made")).toEqual(["docs/made", "src/test/made"]);
     });
 
-    test("anywhere when its scopes have nothing in common, or are empty", async ({ run, workspace }) => {
+    test("anywhere if its scopes have nothing in common, or are empty", async ({ run, workspace }) => {
       await mkdir(join(workspace, "a"));
       for (const writes of [[[]], [["a"], ["b"]], [["a"], []]]) {
         expect((await run(kind, "touch made a/made b/made", { writes })).code).not.toBe(0);
@@ -127,7 +127,7 @@ for (const kind of containing) {
       expect(await filesWith(workspace, "evil")).not.toContainEqual(expect.stringMatching(/\.(git|claude|mcp|vscode)/));
     });
 
-    test("also if it does not exist, and no placeholder is left", async ({ run, workspace }) => {
+    test("also if a path does not exist, and no placeholder is left", async ({ run, workspace }) => {
       await mkdir(join(workspace, ".git"));
       const end = await run(
         kind,
@@ -150,14 +150,14 @@ for (const kind of containing) {
       expect(await readdir(join(workspace, "sub"))).toEqual([".git", "good"]);
     });
 
-    test("by a link that was hard before", async ({ run, workspace }) => {
+    test("by an existing hard link", async ({ run, workspace }) => {
       await writeFile(join(workspace, ".mcp.json"), "good");
       await link(join(workspace, ".mcp.json"), join(workspace, "way"));
       await run(kind, "echo evil > way");
       expect(await readFile(join(workspace, ".mcp.json"), "utf8")).toBe("good");
     });
 
-    test("by another link in the place of a link", async ({ run, workspace }) => {
+    test("by a replaced link", async ({ run, workspace }) => {
       await mkdir(join(workspace, "mine"));
       await mkdir(join(workspace, "evil"));
       await symlink("mine", join(workspace, ".claude"));
@@ -168,7 +168,7 @@ for (const kind of containing) {
       expect(existsSync(join(workspace, ".claude"))).toBe(true);
     });
 
-    test("while others work beside it", async ({ sandboxOf, workspace }) => {
+    test("while other commands run", async ({ sandboxOf, workspace }) => {
       const sandbox = await sandboxOf(kind);
       const waiting = (name: string) =>
         `touch ${name}; while [ ! -e go-${name} ]; do sleep 0.05; done; mkdir -p .claude; echo evil > .claude/x`;
@@ -198,7 +198,7 @@ for (const kind of containing) {
   });
 
   describe(`${kind}: a command cannot reach`, () => {
-    test("the machine's own ports, unless its owner gives it the network", async ({ sandboxOf, workspace }) => {
+    test("the machine's own ports, unless its owner allows the network", async ({ sandboxOf, workspace }) => {
       const server = createServer((_, response) => response.end("REACHED")).listen(0, "127.0.0.1");
       await vi.waitUntil(() => server.listening);
       const { port } = server.address() as AddressInfo;
@@ -213,7 +213,7 @@ for (const kind of containing) {
       expect(given.stdout).toBe("REACHED\n");
     });
 
-    test("but its own ports it can: tests have servers", async ({ run }) => {
+    test("but it can reach its own ports: tests start servers", async ({ run }) => {
       const script = `const s = require("node:http").createServer((_, r) => r.end("OWN")).listen(0, "127.0.0.1", () =>
         fetch("http://127.0.0.1:" + s.address().port).then((r) => r.text()).then((t) => { console.log(t); s.close(); }))`;
       expect((await run(kind, "", { argv: [process.execPath, "-e", script] })).output).toBe("OWN\n");
@@ -267,7 +267,7 @@ for (const kind of containing) {
     });
   });
 
-  test(`${kind}: programs of a person's tools are found, and keys beside them are not`, async ({
+  test(`${kind}: programs in a user's home are found, and keys beside them are not`, async ({
     sandboxOf,
     workspace,
     folder,
@@ -317,7 +317,7 @@ for (const kind of containing) {
     expect(await readdir(workspace)).toEqual(["made"]);
   });
 
-  test(`${kind}: names with blanks, quotes and backslashes are names`, async ({ sandboxOf, folder }) => {
+  test(`${kind}: blanks, quotes and backslashes in names work`, async ({ sandboxOf, folder }) => {
     const odd = join(folder, "a b 'c' \"d\" $e \\f #g");
     await mkdir(join(odd, ".git", "hooks"), { recursive: true });
     await mkdir(join(odd, "te st"));

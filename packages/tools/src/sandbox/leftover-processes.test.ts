@@ -24,7 +24,7 @@ const waysToStay: Record<string, string> = {
 const endings = ["by itself", "when its time is over", "when it is cancelled"] as const;
 
 for (const kind of everyKind) {
-  describe.concurrent(`${kind}: no process is left of a command`, () => {
+  describe.concurrent(`${kind}: no process of a command is left`, () => {
     for (const [way, line] of Object.entries(waysToStay)) {
       for (const ending of endings) {
         test(`that ends ${ending}, ${way}`, async ({ sandboxOf, workspace, token }) => {
@@ -54,7 +54,7 @@ for (const kind of everyKind) {
     }
   });
 
-  test(`${kind}: a process that ignores SIGTERM is gone two seconds later`, async ({ sandboxOf, workspace, token }) => {
+  test(`${kind}: a process that ignores SIGTERM is killed two seconds later`, async ({ sandboxOf, workspace, token }) => {
     const sandbox = await sandboxOf(kind);
     const abort = new AbortController();
     const deaf = `trap '' TERM; touch deaf-$1; while :; do sleep ${token} & wait; done`;
@@ -71,14 +71,14 @@ for (const kind of everyKind) {
     expect(await living(token)).toEqual([]);
   });
 
-  test(`${kind}: a command that closes its output goes on until its end`, async ({ run }) => {
+  test(`${kind}: a command that closes its output runs until its end`, async ({ run }) => {
     const end = await run(kind, "echo said; exec >&- 2>&-; sleep 0.3; touch done; exit 5");
 
     expect(end).toMatchObject({ reason: "exited", code: 5, output: "said\n" });
     expect((await run(kind, "ls done")).stdout).toBe("done\n");
   });
 
-  test(`${kind}: many processes are held by the cap, other commands go on, and all are gone at the end`, async ({
+  test(`${kind}: the cap limits processes, other commands continue, and no process is left at the end`, async ({
     sandboxOf,
     workspace,
     token,
@@ -99,7 +99,7 @@ for (const kind of everyKind) {
     expect(await living(token)).toEqual([]);
   });
 
-  test(`${kind}: a bomb of forks ends with the command`, async ({ sandboxOf, workspace, token }) => {
+  test(`${kind}: a fork bomb ends with the command`, async ({ sandboxOf, workspace, token }) => {
     const sandbox = await sandboxOf(kind, { processes: 40 });
     // It ends at a thousand processes if no cap stops it.
     const bomb = `b() { [ $1 -gt 0 ] || exec sleep ${token}; b $(($1 - 1)) & b $(($1 - 1)) & b $(($1 - 1)) & }; b 6; sleep 0.5`;
@@ -112,7 +112,7 @@ for (const kind of everyKind) {
 }
 
 for (const kind of containing) {
-  test(`${kind}: all processes of a command die with the process that runs it, and the next command cleans up`, async ({
+  test(`${kind}: all processes of a command die with their parent, and the next command cleans up`, async ({
     sandboxOf,
     workspace,
     token,
@@ -142,7 +142,7 @@ for (const kind of containing) {
 }
 
 for (const kind of containing) {
-  test(`${kind}: protected paths stay protected when another process is done in the same workspace`, async ({
+  test(`${kind}: protected paths stay protected when another process ends in the same workspace`, async ({
     sandboxOf,
     workspace,
     programs,

@@ -19,7 +19,7 @@ export type LinuxKind = Exclude<SandboxKind, "seatbelt" | "none">;
 export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) => {
   const works = canBeHad(kind);
   // A skipped test is reported at the end of a run, and fails CI.
-  if (!works) test.skip(`${kind} cannot be had here`, () => {});
+  if (!works) test.skip(`${kind} is not available here`, () => {});
   return works;
 });
 export const everyKind = [...containing, "process-group"] as const;

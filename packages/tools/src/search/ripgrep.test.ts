@@ -79,7 +79,7 @@ describe("nothing is left of it", () => {
   });
 });
 
-describe("it ends with", () => {
+describe("it returns", () => {
   test.for<{ what: string; end: Partial<CommandResult>; fails: object }>([
     { what: "cancelled", end: { reason: "aborted" }, fails: { type: "cancelled" } },
     {
@@ -104,7 +104,7 @@ describe("it ends with", () => {
     await expect(running).rejects.toMatchObject({ runError: fails });
   });
 
-  test("the matches, where only a part could not be read", async () => {
+  test("the matches if only a part could not be read", async () => {
     const { sandbox } = recording({
       code: 2,
       stdout: "./a\0",

@@ -8,7 +8,7 @@ import { searchTest as test } from "./search.fixture.ts";
 const poem = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
 describe("the content of files", () => {
-  test("is found with the numbers of its lines, grouped by file, in the order of the paths", async ({
+  test("is found with line numbers, grouped by file, in the order of the paths", async ({
     put,
     search,
   }) => {
@@ -113,7 +113,7 @@ describe("no argument is parsed as an option:", () => {
   );
 });
 
-describe("not searched", () => {
+describe("not searched:", () => {
   test("links, ignored files and the repository's own files", async ({ folder, put, search }) => {
     await put({
       "secret.txt": "SECRET",
@@ -137,7 +137,7 @@ describe("not searched", () => {
     );
   });
 
-  test("binary files, which are named, and 10 GB of nothing", { timeout: 20_000 }, async ({ folder, put, search }) => {
+  test("binary files, which are named, and 10 GB of zeros", { timeout: 20_000 }, async ({ folder, put, search }) => {
     await put({ "a.txt": "needle\n", "b.bin": "needle\0", "huge.dat": "needle\n" });
     await truncate(join(folder, "huge.dat"), 10_000_000_000);
 

@@ -60,7 +60,7 @@ const collected = {
 };
 
 describe("a folder", () => {
-  test("that is not there, or has nothing of it, brings nothing", async ({ place }) => {
+  test("that is missing, or has no such file, needs no trust", async ({ place }) => {
     expect((await place.trust.inspect("/nonexistent/folder")).status).toBe("nothing");
     await place.write("src/config.yaml", "x");
     await place.write(".troupe/agents/coder.md", "---\nname: coder\n---\n");
@@ -71,7 +71,7 @@ describe("a folder", () => {
     expect(hasIgnoredFiles(project)).toBe(false);
   });
 
-  test("brings these files, and all of them are told", async ({ place }) => {
+  test("needs trust for these files, and all of them are listed", async ({ place }) => {
     for (const [path, text] of Object.entries(collected)) await place.write(path, text);
     const { files, status } = await place.trust.inspect(place.folder);
     expect(files.map(({ path }) => path)).toEqual(Object.keys(collected).sort());
@@ -96,7 +96,7 @@ describe("a folder", () => {
     expect((await stat(place.file)).mode & 0o777).toBe(0o600);
   });
 
-  test("that was declined is not asked about until it is another", async ({ place }) => {
+  test("that was declined is not asked about again until it changes", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
     await place.trust.record(await place.trust.inspect(place.folder), { ...decision, decision: "declined" });
     expect(await place.status()).toBe("declined");
@@ -104,12 +104,12 @@ describe("a folder", () => {
     expect(await place.status()).toBe("untrusted");
   });
 
-  test("with nothing that troupe uses is worth no word", async ({ place }) => {
+  test("without files for troupe is not mentioned", async ({ place }) => {
     await place.write(".claude/settings.json", "{}");
     expect(hasIgnoredFiles(await place.trust.inspect(place.folder))).toBe(false);
   });
 
-  test("is forgotten by its name, also when it has gone", async ({ place }) => {
+  test("can be forgotten by its path, even if it is gone", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
     await place.accept();
     const { folder } = await place.trust.inspect(place.folder);
@@ -164,7 +164,7 @@ describe("trust ends", () => {
     expect(hasIgnoredFiles(project)).toBe(true);
   });
 
-  test("and begins again when the old content is back", async ({ place }) => {
+  test("and returns with the old content", async ({ place }) => {
     await place.write(".mcp.json", "{}");
     await place.accept();
     await place.write(".mcp.json", "{ }");
@@ -250,7 +250,7 @@ describe("files that cannot be hashed reliably cannot be trusted, and the error 
     expect(project.problem?.fix).toBeTruthy();
   });
 
-  test("nor an accepted file, once a link replaces it", async ({ place }) => {
+  test("an accepted file, once a link replaces it", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: a/b");
     await place.accept();
     await rm(join(place.folder, ".troupe/config.yaml"));
@@ -259,8 +259,8 @@ describe("files that cannot be hashed reliably cannot be trusted, and the error 
   });
 });
 
-describe("the file of answers", () => {
-  test("that is damaged trusts nothing, and stays as it is", async ({ place }) => {
+describe("the file of trust decisions", () => {
+  test("that is damaged trusts nothing, and stays unchanged", async ({ place }) => {
     await place.write(".mcp.json", "{}");
     await place.accept();
     await writeFile(place.file, '{"version":1,"folders":[{}]}');
@@ -270,7 +270,7 @@ describe("the file of answers", () => {
     expect(await readFile(place.file, "utf8")).toBe('{"version":1,"folders":[{}]}');
   });
 
-  test("loses no answer of several that are given at once", async ({ place }) => {
+  test("keeps all of several concurrent decisions", async ({ place }) => {
     const folders = await Promise.all(
       Array.from({ length: 12 }, async (_, i) => {
         await place.write(`p${i}/.mcp.json`, `${i}`);
@@ -286,7 +286,7 @@ describe("the file of answers", () => {
     expect(await place.trust.list()).toHaveLength(12);
   });
 
-  test("outlives a process that was killed while it wrote", async ({ place }) => {
+  test("survives a process that was killed during a write", async ({ place }) => {
     await place.write(".mcp.json", "{}");
     await writeFile(`${place.file}.lock`, "");
     const longAgo = new Date(Date.now() - 60_000);

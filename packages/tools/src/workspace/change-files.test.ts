@@ -17,7 +17,7 @@ async function target(folder: string, path: string, before: string | null, after
   };
 }
 
-test("files are changed, made and deleted as one", async ({ folder }) => {
+test("files are changed, created and deleted as one", async ({ folder }) => {
   await writeFile(join(folder, "a"), "1");
   await writeFile(join(folder, "b"), "2");
   const targets = [

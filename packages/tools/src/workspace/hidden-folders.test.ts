@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { hideFolder } from "./hidden-folders.ts";
 import { resolvePath } from "./resolve-path.ts";
 
-describe("a folder that is hidden", () => {
+describe("a hidden folder", () => {
   it("is not found by any path of an enclosing workspace, existing or not, until it is shown again", async () => {
     await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-hidden-"));
     const home = join(made.path, "share", "troupe");

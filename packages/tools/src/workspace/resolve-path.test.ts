@@ -140,7 +140,7 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
     }
   });
 
-  test("a program can be started in a folder of it, and in no other", async ({ inside, expect }) => {
+  test("a program can start in a folder of it, and in no other", async ({ inside, expect }) => {
     await using folder = await openFolder(inside, "link-inside", holding);
     expect(execFileSync("pwd", { cwd: folder.path }).toString().trim()).toBe(join(inside, "docs"));
     await expect(openFolder(inside, "plain.txt", holding)).rejects.toThrow("is not a folder");
@@ -166,7 +166,7 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
   });
 });
 
-describe("a file that has another name elsewhere", () => {
+describe("a file with another hard link", () => {
   test("is not written", async ({ inside, folder, call, expect }) => {
     await link(join(folder, "secret.txt"), join(inside, "hard.txt"));
 
@@ -176,7 +176,7 @@ describe("a file that has another name elsewhere", () => {
     expect((await outsideOf(folder))["secret.txt"]).toBe("SECRET");
   });
 
-  test("is read: stores of packages are full of them", async ({ inside, call, expect }) => {
+  test("is read: package stores are full of them", async ({ inside, call, expect }) => {
     await link(join(inside, "plain.txt"), join(inside, "hard.txt"));
     expect((await call(read, { path: "hard.txt" }, { workspace: inside })).output).toContain("plain");
   });
@@ -202,17 +202,17 @@ describe("protected paths are not written, made or deleted", () => {
   });
 });
 
-describe("where an agent may write only in some folders", () => {
+describe("with write scopes", () => {
   const grant = { tools: ["write"], agents: [], writes: [["docs", "test"], ["docs"]] };
 
-  test("it writes there, by whatever way", async ({ inside, call, expect }) => {
+  test("an agent writes in them, by any path", async ({ inside, call, expect }) => {
     for (const path of ["docs/new.md", "link-inside/other.md"]) {
       expect((await call(write, { path, content: "x" }, { workspace: inside, grant })).error).toBeNull();
     }
   });
 
   test.for(["new.md", "test/new.md", "docs/link-up/new.md", "docs-not/new.md"])(
-    "it does not write %s",
+    "an agent does not write %s",
     async (path, { inside, call, expect }) => {
       const { error } = await call(write, { path, content: "x" }, { workspace: inside, grant });
       expect(error).toMatchObject({ type: "permission" });
@@ -220,7 +220,7 @@ describe("where an agent may write only in some folders", () => {
     },
   );
 
-  test("nowhere is nowhere", async ({ inside, call, expect }) => {
+  test("an empty list allows no folder", async ({ inside, call, expect }) => {
     const nowhere = { ...grant, writes: [[]] };
     const { error } = await call(write, { path: "docs/b.md", content: "x" }, { workspace: inside, grant: nowhere });
     expect(error?.message).toBe("docs/b.md was not changed: this agent may write nothing");

@@ -7,7 +7,7 @@ import { runSwapRace, type Try, toolTries } from "./swap-race.test-helper.ts";
 
 const swaps = 60_000;
 
-test("tools never leave the workspace, however fast its folders are swapped for links", async () => {
+test("tools never leave the workspace, even if its folders are quickly swapped for links", async () => {
   const race = await runSwapRace(swaps, toolTries);
 
   expect(race.escapes).toEqual([]);
@@ -15,7 +15,7 @@ test("tools never leave the workspace, however fast its folders are swapped for 
   expect(race.done).toBeGreaterThan(10);
 }, 120_000);
 
-test("the race is real: a tool that checks names and then opens them gets out", async () => {
+test("the race is real: a tool that checks names and then opens them escapes", async () => {
   const race = await runSwapRace(10_000_000, [checkThenUse, checkThenUse], ({ escapes }) => escapes.length > 0);
 
   expect(race.escapes[0]).toBe("read: SECRET");

@@ -42,7 +42,7 @@ function place(files: { user?: string; project?: string; trusted?: false } = {})
 const explicit = (config: Config) => config.providers.filter(({ isImplied }) => !isImplied);
 
 describe("a setting", () => {
-  test("in the environment holds over the project's file, and that over the user's", async () => {
+  test("in the environment wins over the project's file, and that over the user's", async () => {
     const user = place({ user: "\nmodel: openai/by-user" });
     expect((await user.read()).model).toEqual({
       value: "openai/by-user",
@@ -59,7 +59,7 @@ describe("a setting", () => {
     });
   });
 
-  test("in maps holds name by name", async () => {
+  test("in maps is merged by name", async () => {
     const { read } = place({
       user: "models: {a: openai/1, b: openai/2}\nroles: {coder: openai/3}\naliases: {sonnet: openai/4}",
       project: "models: {b: openai/5}\nroles: {tester: openai/6}",
@@ -73,7 +73,7 @@ describe("a setting", () => {
     ]);
   });
 
-  test("nowhere is nothing: no model, and no provider but servers of this machine", async () => {
+  test("without any source is empty: no model, and no provider but servers of this machine", async () => {
     const config = await place().read();
     expect(config.model).toBeNull();
     expect(explicit(config)).toEqual([]);
@@ -81,7 +81,7 @@ describe("a setting", () => {
     expect(config.warnings).toEqual([]);
   });
 
-  test("in another file holds where TROUPE_CONFIG names it", async () => {
+  test("in another file applies if TROUPE_CONFIG names it", async () => {
     const { root, read } = place({ user: "model: openai/by-user" });
     writeFileSync(join(root, "other.yaml"), "model: openai/other");
     expect((await read({ TROUPE_CONFIG: "other.yaml" })).model?.value).toBe("openai/other");
@@ -92,7 +92,7 @@ describe("a setting", () => {
     });
   });
 
-  test("with nothing behind its key says nothing", async () => {
+  test("without a value counts as missing", async () => {
     const { read } = place({ user: "model:\nmodels:\naliases:\nroles:\nfallbacks:\nproviders:\n  ollama:\n" });
     const config = await read();
     expect(config.model).toBeNull();
@@ -121,7 +121,7 @@ fallbacks: {openai/x: openai/y}`,
     ]);
   });
 
-  test("cannot have a script answer: a script calls tools as it likes", async () => {
+  test("cannot use a script as its model, because a script calls any tools", async () => {
     const { project, read } = place({
       user: "model: openai/by-user\nroles: {coder: openai/x}",
       project:
@@ -136,7 +136,7 @@ fallbacks: {openai/x: openai/y}`,
   });
 });
 
-describe("a mistake is told with its file, its line, the value and the fix", () => {
+describe("a mistake is reported with its file, its line, the value and the fix", () => {
   test.for([
     ["modle: x", "line 1: modle: there is no such key", "did you mean model?"],
     ["model: [a]", "line 1: model: Invalid input", "write model:"],
@@ -195,7 +195,7 @@ test("a file that is too large or not a regular file is not read", async () => {
   });
 });
 
-describe("a key in a file is refused, and not repeated", () => {
+describe("a key in a file is refused, and not printed", () => {
   test.for([
     `model: ${key}`,
     `models: {x: ${key}}`,

@@ -51,7 +51,7 @@ describe("a key", () => {
     expect(provider("house", {}, file)).toMatchObject({ settings: { key: null }, keyFrom: null, problem: null });
   });
 
-  test("comes before a token, which is sent in another way", () => {
+  test("wins over a token, which is sent in another way", () => {
     expect(provider("anthropic", { ANTHROPIC_AUTH_TOKEN: "t" })?.settings).toMatchObject({ key: null, authToken: "t" });
     expect(provider("anthropic", { ANTHROPIC_AUTH_TOKEN: "t", ANTHROPIC_API_KEY: "k" })?.settings).toMatchObject({
       key: "k",
@@ -66,13 +66,13 @@ describe("a key", () => {
     ["sk-one\u0000", "a character that is not ASCII"],
     ['"sk-one"', "quotes"],
     ["'sk-one'", "quotes"],
-  ])("that was not copied as it is is never sent, nor shown: %j", ([OPENAI_API_KEY = "", defect]) => {
+  ])("that was copied with other characters is never sent, nor shown: %j", ([OPENAI_API_KEY = "", defect]) => {
     const { problem } = provider("openai", { OPENAI_API_KEY, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }) ?? {};
     expect(problem?.message).toBe(`OPENAI_API_KEY holds ${defect}, which no key contains`);
     expect(JSON.stringify(problem)).not.toContain("sk-one");
   });
 
-  test("is not sent in the clear to another machine without a warning", () => {
+  test("is not sent unencrypted to another machine without a warning", () => {
     const warningsAt = (OPENAI_BASE_URL: string, OPENAI_API_KEY = "k") =>
       provider("openai", { OPENAI_BASE_URL, OPENAI_API_KEY })?.warnings;
     expect(warningsAt("http://gpu.house/v1")).toEqual([
@@ -100,7 +100,7 @@ providers:
     expect(provider("ollama", {})?.settings.limits.concurrency).toBe(1);
   });
 
-  test("can have several of a kind, which variables do not confuse", () => {
+  test("can have several of a kind, which variables do not mix up", () => {
     const file = "providers: {work: {preset: openai, baseUrl: https://models.example/v1, keyVariable: WORK_KEY}}";
     const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", WORK_KEY: "w", OPENAI_API_KEY: "o" };
     expect(provider("work", env, file)?.settings).toMatchObject({ baseUrl: "https://models.example/v1", key: "w" });

@@ -20,7 +20,7 @@ const someOwner = {
 const newHome = () => ({ path: join(temporaryFolder(), "deep", "home") });
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe("where the home is", () => {
+describe("the folder of the home", () => {
   test.each([
     ["TROUPE_HOME", { TROUPE_HOME: "/a", XDG_DATA_HOME: "/b", HOME: "/c" }, "/a"],
     ["a relative TROUPE_HOME, from the working folder", { TROUPE_HOME: "h" }, "/cwd/h"],
@@ -32,14 +32,14 @@ describe("where the home is", () => {
   });
 });
 
-describe("preparing it", () => {
+describe("preparing the home", () => {
   test("makes the folder for its user only", async () => {
     const home = newHome();
     await prepareHome(home);
     expect(modeOf(home.path)).toBe(0o700);
   });
 
-  test("says which path cannot be a home, and what to set", async () => {
+  test("names a path that cannot be a home, and the setting to change", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     for (const path of [file, join(file, "below"), "/proc/troupe"]) {
@@ -50,8 +50,8 @@ describe("preparing it", () => {
   });
 });
 
-describe("owning it", () => {
-  test("the token stays the same, is private, and is replaced when others could have read it", async () => {
+describe("owning the home", () => {
+  test("the token stays the same, is private, and is replaced if it was readable by others", async () => {
     const home = newHome();
     const first = await acquireHome(home);
     expect(first.token).toMatch(/^[\w-]{43}$/);
@@ -78,7 +78,7 @@ describe("owning it", () => {
     await owned.release();
   });
 
-  test("a second one is told who the owner is", async () => {
+  test("a second process is told who the owner is", async () => {
     const home = newHome();
     const owned = await acquireHome(home);
     await owned.announce(someOwner);
@@ -89,7 +89,7 @@ describe("owning it", () => {
     await owned.release();
   });
 
-  test("of two that race, one gets it", async () => {
+  test("of two concurrent processes, one gets it", async () => {
     const home = newHome();
     const both = await Promise.all([tryAcquireHome(home), tryAcquireHome(home)]);
     expect(both.filter((each) => each !== null)).toHaveLength(1);
@@ -109,7 +109,7 @@ describe("owning it", () => {
     await owned?.release();
   });
 
-  test("releasing leaves nothing of the owner behind, and no temporary files", async () => {
+  test("a release leaves no file of the owner, and no temporary files", async () => {
     const home = newHome();
     const owned = await acquireHome(home);
     await owned.announce(someOwner);
@@ -120,7 +120,7 @@ describe("owning it", () => {
 });
 
 describe("finding the owner", () => {
-  test("there is none while the lock is free, whatever a killed one has left", async () => {
+  test("there is none while the lock is free, with any leftovers of a killed one", async () => {
     const home = newHome();
     expect(await findOwner(home, { patienceMs: 0 })).toBeNull();
     await prepareHome(home);
@@ -128,7 +128,7 @@ describe("finding the owner", () => {
     expect(await findOwner(home, { patienceMs: 0 })).toBeNull();
   });
 
-  test("one that has just started is waited for", async () => {
+  test("an owner that has just started is waited for", async () => {
     const home = newHome();
     mkdirSync(home.path, { recursive: true });
     writeFileSync(homeFiles(home).owner, JSON.stringify({ ...someOwner, pid: 1 }));
@@ -148,7 +148,7 @@ describe("finding the owner", () => {
     await owned.release();
   });
 
-  test("waiting for its end resolves when the home is free, and when another one has it", async () => {
+  test("a wait for its end resolves when the home is free, and when another process owns it", async () => {
     const home = newHome();
     const { signal } = new AbortController();
     const owned = await acquireHome(home);

@@ -7,7 +7,7 @@ import { selectRecord } from "./record.ts";
 
 afterEach(removeTemporaryFolders);
 
-test("a home that goes from one journal to another and back has each one's record again", async () => {
+test("a home that switches between two journals keeps a record for each", async () => {
   const home = { path: join(temporaryFolder(), "home") };
   mkdirSync(home.path);
   const record = join(home.path, "troupe.db");

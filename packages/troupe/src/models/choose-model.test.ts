@@ -29,11 +29,11 @@ const anthropic = { ANTHROPIC_API_KEY: "sk-ant-secret" };
 const openai = { OPENAI_API_KEY: "sk-secret" };
 const own = { OPENAI_BASE_URL: "http://127.0.0.1:8000/v1" };
 
-test("a size means nothing with a server of one's own, whatever vendor it looks like", async () => {
+test("a size has no meaning for a custom server, with any name of its vendor", async () => {
   await expect(choose({ ...openai, ...own }, "", "sonnet")).rejects.toMatchObject({ code: "UNKNOWN_MODEL" });
 });
 
-describe("the model is", () => {
+describe("the model", () => {
   test.for<[string, Record<string, string>, string, string | null, string]>([
     ["the demo where nothing is set up", {}, "", null, "scripted/demo"],
     ["the demo where variables are empty", { ANTHROPIC_API_KEY: " ", TROUPE_MODEL: "" }, "", null, "scripted/demo"],
@@ -62,7 +62,7 @@ describe("the model is", () => {
     expect((await choose(env, file, named)).id).toBe(id);
   });
 
-  test("reports the origin of the choice", async () => {
+  test("has the origin of the choice", async () => {
     expect((await choose(anthropic)).origin).toEqual({ from: "default", where: "ANTHROPIC_API_KEY is set" });
     expect((await choose({ TROUPE_MODEL: "ollama/x" })).origin).toEqual({ from: "environment", where: "TROUPE_MODEL" });
   });
@@ -76,7 +76,7 @@ describe("the model is", () => {
   });
 });
 
-describe("nothing answers, and the demo does not stand in,", () => {
+describe("without a provider there is no model, and the demo does not replace it,", () => {
   test.for<[string, Record<string, string>, string, string, string]>([
     ["for an address without a model", own, "", "no model is configured", "export TROUPE_MODEL=openai/<model>"],
     [

@@ -57,7 +57,7 @@ const request = (model: string): ModelRequest => ({
 const options = { signal: new AbortController().signal, onDelta: () => {} };
 
 describe("an agent's model", () => {
-  test("is what its file wants, unless a role of the user or of the folder says otherwise", async () => {
+  test("is that of its file, unless a role of the user or of the folder overrides it", async () => {
     const { resolve, say } = await open(openai, "roles: {coder: openai/by-user, tester: haiku}");
     expect(await resolve("openai/by-file", { agent: "reviewer" })).toBe("openai/by-file");
     expect(await resolve("openai/by-file")).toBe("openai/by-user");
@@ -67,7 +67,7 @@ describe("an agent's model", () => {
     expect(await resolve("x", { agent: "constructor" })).toBe("x");
   });
 
-  test("follows the folder's file when it changes, and passes over one that is broken", async () => {
+  test("follows the folder's file when it changes, and ignores an invalid file", async () => {
     const { resolve, say, logger } = await open(openai, "models: {small: openai/by-user}");
     expect(await resolve("small")).toBe("openai/by-user");
     await say("models: {small: openai/by-folder}");
@@ -79,7 +79,7 @@ describe("an agent's model", () => {
     expect(logger.warn).toHaveBeenCalledOnce();
   });
 
-  test("that nothing is configured for comes back as it is, and its call says why", async () => {
+  test("without a provider stays unchanged, and its call has the reason", async () => {
     const { models, resolve } = await open(openai);
     expect(await resolve("qwen/qwen3")).toBe("qwen/qwen3");
     await expect(models.provider.call(request("qwen/qwen3"), options)).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe("an agent's model", () => {
     });
   });
 
-  test("of a provider that is not fully set up says what is missing, and is not retried", async () => {
+  test("of an incomplete provider has an error with the missing part, and is not retried", async () => {
     const { models } = await open({}, "providers: {anthropic: {}}");
     await expect(models.provider.call(request("anthropic/x"), options)).rejects.toMatchObject({
       runError: { type: "auth", message: expect.stringContaining("export ANTHROPIC_API_KEY=…"), recoverable: false },
@@ -102,7 +102,7 @@ describe("an agent's model", () => {
 });
 
 describe("a session's model", () => {
-  test("is the folder's where the folder names one", async () => {
+  test("is the folder's if the folder has one", async () => {
     const { models, say, workspace } = await open(openai, "model: openai/by-user");
     expect(await models.choose({ model: null, workspace })).toEqual({ id: "openai/by-user", demo: false });
     await say("model: openai/by-folder");
@@ -113,7 +113,7 @@ describe("a session's model", () => {
     await expect(models.choose({ model: null, workspace })).rejects.toMatchObject({ code: "INVALID_CONFIG" });
   });
 
-  test("can be a scenario, if there is such a one", async () => {
+  test("can be a scenario if it exists", async () => {
     const { models } = await open(openai);
     expect(await models.choose({ model: "scripted/demo", workspace: null })).toEqual({
       id: "scripted/demo",
@@ -134,7 +134,7 @@ test.for([
 });
 
 describe("prices and windows", () => {
-  test("are the bundled list's, unless the user's file knows better; a fallback counts too", async () => {
+  test("are the bundled ones, unless the user's file overrides them; a fallback counts too", async () => {
     const known = await open(
       openai,
       `
@@ -152,7 +152,7 @@ providers:
     expect(await provider.contextOf?.("openai/gpt-6-sol")).toBe(5_000);
   });
 
-  test("of a fallback that means nothing stop everything, with the line", async () => {
+  test("with an invalid fallback stop the start, with the line of the file", async () => {
     await expect(open(openai, "fallbacks:\n  openai/x: nowhere/y")).rejects.toMatchObject({
       code: "INVALID_CONFIG",
       message: expect.stringMatching(/config\.yaml:2: fallbacks: no model is called "nowhere\/y"/),

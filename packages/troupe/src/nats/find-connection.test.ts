@@ -79,7 +79,7 @@ const all: Given = {
   selected: "chosen",
 };
 
-describe("of several who name a server", () => {
+describe("of several sources of a server URL", () => {
   test.each<[string, Partial<Given>, string, string]>([
     ["--nats", {}, "nats://by-flag", "flag"],
     ["--context NAME", { flags: { context: "chosen" } }, "nats://by-context", "flag"],
@@ -91,17 +91,17 @@ describe("of several who name a server", () => {
     expect(serverOf({ ...all, ...less }).server).toMatchObject({ servers, origin: { from } });
   });
 
-  test("the context that is selected counts only where it is asked for", () => {
+  test("the selected context counts only on request", () => {
     expect(user({ contexts: { chosen: { url: "nats://by-context" } }, selected: "chosen" }).find().kind).toBe(
       "embedded",
     );
   });
 
-  test("no source names a server, and everything runs in one process", () => {
+  test("none is set, and everything runs in one process", () => {
     expect(user({}).find()).toEqual({ kind: "embedded" });
   });
 
-  test("`auto` is a server of one's own, in a namespace like any other", () => {
+  test("`auto` is a private server, with an ordinary namespace", () => {
     expect(user({ flags: { nats: "auto", namespace: "mine" } }).find()).toMatchObject({
       kind: "auto",
       namespace: "mine",
@@ -130,7 +130,7 @@ describe("credentials", () => {
     expect(authOf({ ...given, flags: { nats } })).toMatchObject(auth);
   });
 
-  test("of a context come before those of variables, which come before none", () => {
+  test("of a context win over those of variables", () => {
     const env = { NATS_TOKEN: "of-variables" };
     const contexts = { own: { url: nats, user: "ada", password: "pw", token: "" }, bare: { url: nats } };
     expect(authOf({ env, contexts, flags: { context: "own" } })).toMatchObject({ user: "ada", pass: "pw" });
@@ -144,7 +144,7 @@ describe("credentials", () => {
     expect(authOf({ file, files, flags: { nats } })).toBeNull();
   });
 
-  test("are all known to be secret", () => {
+  test("are all registered as secrets", () => {
     const secretsOf = (given: Given) => serverOf(given).server.secrets.map(({ value }) => value);
     // The name of a user may be a word of every day.
     expect(secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toEqual(["pass-word"]);
@@ -164,7 +164,7 @@ describe("TLS", () => {
   const { certificate, key } = makeCertificate();
   const tlsOf = (given: Given) => serverOf(given).server.access.tls;
 
-  test("has an authority of one's own, a client's certificate, and the handshake first", () => {
+  test("has a custom authority, a client's certificate, and the handshake first", () => {
     const files = { "ca.pem": `${certificate}# ca`, "c.pem": certificate, "k.pem": key };
     const file = "nats: {servers: tls://h, ca: ~/ca.pem, cert: ~/c.pem, key: ~/k.pem, tlsFirst: true}";
     const wanted = { ca: files["ca.pem"], cert: certificate, key, handshakeFirst: true };
@@ -173,14 +173,14 @@ describe("TLS", () => {
     expect(tlsOf({ files, contexts: { own }, flags: { context: "own" } })).toEqual(wanted);
   });
 
-  test("is wanted where the address says so, and where nothing does it is the server's choice", () => {
+  test("is required if the URL says so, and otherwise the server's choice", () => {
     expect(tlsOf({ flags: { nats: "tls://h" } })).toEqual({});
     expect(tlsOf({ flags: { nats: "nats://h" } })).toBeUndefined();
   });
 });
 
 describe("shared settings", () => {
-  test("comes from flags, from the file, or is the default", () => {
+  test("have a flag, a key in the file, and a default", () => {
     expect(serverOf({ flags: { nats: "h" } })).toMatchObject({
       ...{ namespace: "troupe", leaseMs: 8_000, keepDays: null, settings: {} },
       locality: expect.stringMatching(/^m[0-9a-f]{12}$/),

@@ -24,7 +24,7 @@ function setUp(response: unknown = null) {
 
 const answer = { session, run, workspace: "/w", demo: true };
 
-test("a session that is being accepted counts already", async () => {
+test("a session counts while it is being accepted", async () => {
   const { accepted, submitted, idle, isIdle, turn, bus, subjects } = setUp();
   await turn();
   expect(isIdle()).toBe(false);
@@ -36,20 +36,20 @@ test("a session that is being accepted counts already", async () => {
   await idle;
 });
 
-test("one that was refused does not count", async () => {
+test("a refused session does not count", async () => {
   const { accepted, submitted, idle } = setUp();
   accepted.reject(new Error("no"));
   await expect(submitted).rejects.toThrow("no");
   await idle;
 });
 
-test("one that had settled before anybody listened does not count", async () => {
+test("a session that settled before the first listener does not count", async () => {
   const { accepted, idle } = setUp({ runId: run });
   accepted.resolve(answer);
   await idle;
 });
 
-test("one whose turn before has a response counts until this turn has its own", async () => {
+test("a session with a response of an earlier turn counts until this turn has its own", async () => {
   const { accepted, submitted, idle, isIdle, turn, bus, subjects } = setUp({ runId: session });
   accepted.resolve(answer);
   await submitted;
@@ -59,7 +59,7 @@ test("one whose turn before has a response counts until this turn has its own", 
   await idle;
 });
 
-test("one that was given up does not count, and others do", async () => {
+test("an abandoned session does not count, and others do", async () => {
   const { sessions, accepted, submitted, turn } = setUp();
   accepted.resolve(answer);
   await submitted;

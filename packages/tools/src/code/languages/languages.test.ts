@@ -191,7 +191,7 @@ describe.each([
   });
 });
 
-describe("a signature is what stands before the body, on one line:", () => {
+describe("a signature is the text before the body, on one line:", () => {
   it.each([
     [
       "a.ts",
@@ -240,7 +240,7 @@ describe("exports in lists:", () => {
   });
 });
 
-describe("programs are told from modules:", () => {
+describe("programs are distinguished from modules:", () => {
   it.each([
     ["a.py", 'if __name__ == "__main__":\n  a()', true],
     ["a.py", "a()", false],

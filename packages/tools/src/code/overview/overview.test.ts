@@ -76,7 +76,7 @@ test("it is the same each time", async ({ put, ask }) => {
   expect((await ask("overview", {})).output).toBe(output);
 });
 
-describe("it keeps within its tokens and counts omitted lines:", () => {
+describe("it keeps to its token limit and counts omitted lines:", () => {
   test.for([200, 300, 500, 1_000])("%i", async (tokens, { put, ask }) => {
     const files = Array.from({ length: 300 }, (_, i) => [
       `folder${i % 40}/part${i}/file${i}.ts`,
@@ -93,7 +93,7 @@ describe("it keeps within its tokens and counts omitted lines:", () => {
   });
 });
 
-test("it keeps within its tokens also where a path alone is longer", async ({ put, ask }) => {
+test("it keeps to its token limit even if a path alone is longer", async ({ put, ask }) => {
   const path = Array.from({ length: 4 }, () => "a".repeat(200)).join("/");
   await put({ [`${path}/a.ts`]: "export const a = 1;\n" });
   expect(Buffer.byteLength((await ask("overview", { path, tokens: 200 })).output)).toBeLessThanOrEqual(600);
@@ -106,7 +106,7 @@ test("a folder is described on its own", async ({ put, ask }) => {
   expect(output).not.toContain("packages/core");
 });
 
-describe("manifests say what they are:", () => {
+describe("manifests are described:", () => {
   test.for([
     { file: "package.json", text: "{ not json", says: "package.json: no name; cannot be read: invalid format" },
     {

@@ -26,7 +26,7 @@ const it = base.extend<{ start: (options?: SyntaxServiceOptions) => SyntaxServic
 
 const brokenThread = new URL("./broken-thread.fixture.ts", import.meta.url);
 
-describe("a file that takes the thread down costs its own answer:", () => {
+describe("a file that crashes the thread only loses its own result:", () => {
   it.for([
     { text: "end", problem: /the parser failed on it/ },
     { text: "throw", problem: /the parser failed on it/ },
@@ -46,7 +46,7 @@ describe("a file that takes the thread down costs its own answer:", () => {
   });
 });
 
-it("a thread that cannot be started is an error that says so, and is tried again", async ({ start }) => {
+it("a thread that cannot be started is a reported error, and the next query tries again", async ({ start }) => {
   const service = start({ threadUrl: new URL("./there-is-no-such-thread.ts", import.meta.url) });
   for (let times = 0; times < 2; times++) {
     await expect(service.query(file("a"), outline, neverAborted)).rejects.toMatchObject({
@@ -55,7 +55,7 @@ it("a thread that cannot be started is an error that says so, and is tried again
   }
 });
 
-describe("hostile files are answered, and the next one too:", () => {
+describe("hostile files get a result, and the next file too:", () => {
   it.for([
     { what: "100,000 parentheses", language: "typescript", text: "(".repeat(100_000) + ")".repeat(100_000) },
     { what: "brackets that never close", language: "javascript", text: "[".repeat(100_000) },
@@ -108,7 +108,7 @@ describe("an unparsed file says why:", () => {
   });
 });
 
-describe("text is read in the encoding that it is in:", () => {
+describe("text is decoded by its encoding:", () => {
   const source = "\uFEFF// Grüße\r\nexport function a() {}\r\n";
   it.for([
     { encoding: "UTF-8 with a mark", bytes: utf8.encode(source) },

@@ -31,7 +31,7 @@ describe("sums", () => {
 `;
 
 describe("with node --test", () => {
-  test("a green run is two lines", async ({ folder, call }) => {
+  test("a passing run has two lines of output", async ({ folder, call }) => {
     putFiles(folder, { "package.json": script("node --test"), "test/a.test.mjs": sums.replace("3)", "2)") });
 
     expect(await call(testTool, {})).toMatchObject({
@@ -41,7 +41,7 @@ describe("with node --test", () => {
     });
   });
 
-  test("a red one says which tests failed, where, and why", async ({ folder, call }) => {
+  test("a failing run names the failed tests, with place and reason", async ({ folder, call }) => {
     putFiles(folder, { "package.json": script("node --test"), "test/a.test.mjs": sums });
 
     const { output, error, tests } = await call(testTool, {});
@@ -56,7 +56,7 @@ describe("with node --test", () => {
     expect(output.length).toBeLessThan(1_500);
   });
 
-  test("only some paths, or only tests that match a filter", async ({ folder, call }) => {
+  test("runs only some paths, or only tests that match a filter", async ({ folder, call }) => {
     putFiles(folder, { "test/a.test.mjs": sums, "test/b.test.mjs": sums, "lib/c.test.mjs": sums });
 
     const one = await call(testTool, { paths: ["test/a.test.mjs"] });
@@ -73,14 +73,14 @@ describe("with node --test", () => {
     expect((await call(testTool, {})).tests).toMatchObject({ run: 2, failed: 1 });
   });
 
-  test("a file that cannot be run is a failure", async ({ folder, call }) => {
+  test("a file that cannot run is a failure", async ({ folder, call }) => {
     putFiles(folder, { "a.test.mjs": "this is not JavaScript" });
     const { output, error } = await call(testTool, {});
     expect(error).not.toBeNull();
     expect(output).toContain("✗ a.test.mjs");
   });
 
-  test("one that hangs is stopped, and was not counted", async ({ folder, call }) => {
+  test("a test that hangs is stopped, and not counted", async ({ folder, call }) => {
     putFiles(folder, {
       "a.test.mjs": 'import { it } from "node:test"; it("hangs", () => new Promise(() => setInterval(() => {}, 1e6)));',
     });
@@ -102,7 +102,7 @@ it.skip("is left out", () => {});
 it.todo("will come");
 `;
 
-  test("a red run says which tests failed, where, and why", async ({ folder, call }) => {
+  test("a failing run names the failed tests, with place and reason", async ({ folder, call }) => {
     putFiles(folder, {
       "package.json": script("vitest run"),
       "src/a.test.js": file,
@@ -117,7 +117,7 @@ it.todo("will come");
     expect(output).toMatch(/✗ the file could not be run \(src\/broken\.test\.js\)\n.*'\.\/no'/);
   });
 
-  test("in the package that the paths are in", async ({ folder, call }) => {
+  test("runs in the package of the paths", async ({ folder, call }) => {
     putFiles(folder, {
       "package.json": script("turbo run test"),
       "packages/a/package.json": script("vitest --passWithNoTests src/other"),
@@ -132,8 +132,8 @@ it.todo("will come");
   });
 });
 
-describe("where the runner is not known", () => {
-  test("its words are counted if they are certain", async ({ folder, call }) => {
+describe("with an unknown runner", () => {
+  test("its summary is counted if it is unambiguous", async ({ folder, call }) => {
     putFiles(folder, {
       "package.json": script("echo first && printf 'Tests:       1 failed, 2 passed, 3 total\\n' && exit 1"),
     });
@@ -142,14 +142,14 @@ describe("where the runner is not known", () => {
     expect(output).toMatch(/^2 passed, 1 failed, 0 skipped\n\[the test script: /);
   });
 
-  test("says that the tests could not be counted, and shows the output", async ({ folder, call }) => {
+  test("the output is shown, with a notice that the tests could not be counted", async ({ folder, call }) => {
     putFiles(folder, { "package.json": script("echo all good && true") });
     const { output, tests, error } = await call(testTool, {});
     expect({ tests, error }).toEqual({ tests: null, error: null });
     expect(output).toMatch(/^exit code 0; the tests could not be counted\n.*\n\nall good$/);
   });
 
-  test("paths and filters are refused, since they would be left out of account", async ({ folder, call }) => {
+  test("paths and filters are refused, because they would be ignored", async ({ folder, call }) => {
     putFiles(folder, { "package.json": script("echo a && true"), "a.txt": "" });
     expect((await call(testTool, { filter: "x" })).error).toMatchObject({ type: "params" });
     expect((await call(testTool, { paths: ["a.txt"] })).error).toMatchObject({ type: "params" });
@@ -163,7 +163,7 @@ test("without a runner, the error lists the supported ones", async ({ call }) =>
   });
 });
 
-test("a runner that is not installed is said to be missing", async ({ folder, call }) => {
+test("a runner that is not installed is reported as missing", async ({ folder, call }) => {
   putFiles(folder, { "package.json": script("jest") });
   expect((await call(testTool, {})).output).toContain(
     "[hint: jest is not installed here: install the project's dependencies first]",

@@ -66,7 +66,7 @@ describe("the runner is found:", () => {
     expect(await findRunner(folder, ".", "pytest")).toMatchObject({ name: "pytest", why: "asked for" });
   });
 
-  test("nowhere", async ({ folder }) => {
+  test("nowhere: the result is null", async ({ folder }) => {
     putFiles(folder, { Makefile: "all:\n", "package.json": pack({ scripts: { test: 3 } }) });
     expect(await findRunner(folder, ".", null)).toBeNull();
   });

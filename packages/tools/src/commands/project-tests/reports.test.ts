@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseGoReport, parseJestReport, parseJunitReport, parseMochaReport } from "./structured-reports.ts";
 import { parseAnyText, parseCargo, parseTap, parseUnittest } from "./text-reports.ts";
 
-describe("reports that are made for machines", () => {
+describe("machine-readable reports", () => {
   it("of Jest", () => {
     const report = {
       numPassedTests: 3,
@@ -93,7 +93,7 @@ tests/test_a.py:5: AssertionError</failure></testcase><testcase classname="tests
     expect(report?.failures[1]).toMatchObject({ name: "tests.test_b", message: "ImportError 'x' <failure>" });
   });
 
-  it("of go test, without counting a parent beside its subtests", () => {
+  it("of go test, with subtests and without their parent", () => {
     const events = [
       { Action: "start", Package: "m/a" },
       { Action: "output", Package: "m/a", Test: "TestAdd/two", Output: "    a_test.go:9: want 2\n" },
@@ -113,7 +113,7 @@ tests/test_a.py:5: AssertionError</failure></testcase><testcase classname="tests
     ]);
   });
 
-  it("in TAP, where a point with points below it is not counted beside them", () => {
+  it("in TAP, with nested points and without their parent", () => {
     const tap = `TAP version 13
 # Subtest: math
     ok 1 - adds
@@ -133,7 +133,7 @@ ok 3 - plain
   });
 
   it.each([parseJestReport, parseMochaReport, parseJunitReport, parseGoReport, parseTap, parseUnittest, parseCargo])(
-    "of another kind are none for %o",
+    "of another kind have no result for %o",
     (parse) => {
       for (const text of ["", "{}", "[1]", "nothing", '{"stats":1}', "<html>", "\0\ufffd"])
         expect(parse(text)).toBeNull();
@@ -141,7 +141,7 @@ ok 3 - plain
   );
 });
 
-describe("reports in words", () => {
+describe("text reports", () => {
   it("of unittest", () => {
     const text = `.Fs
 ======================================================================
@@ -171,7 +171,7 @@ FAILED (failures=1, skipped=1)
     });
   });
 
-  it("of cargo, all of its programs together", () => {
+  it("of cargo, with the sum of its programs", () => {
     const text = `
 running 2 tests
 test tests::adds ... ok
@@ -217,7 +217,7 @@ test result: ok. 4 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; fini
     ["unittest", "Ran 2 tests in 0.000s\n\nOK\n", [2, 0, 0]],
     ["tap", "TAP version 14\nok 1 - a\nnot ok 2 - b\n1..2\n", [1, 1, 0]],
     ["several packages of one kind", "Tests:  2 passed, 2 total\nTests:  1 failed, 1 total\n", [2, 1, 0]],
-  ])("of %s are recognised without knowing the runner", (_runner, text, [passed = 0, failed = 0, skipped = 0]) => {
+  ])("of %s are recognised without a known runner", (_runner, text, [passed = 0, failed = 0, skipped = 0]) => {
     expect(parseAnyText(text).counts).toEqual({ run: passed + failed, passed, failed, skipped });
   });
 
@@ -225,7 +225,7 @@ test result: ok. 4 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; fini
     ["nothing", "all good\n"],
     ["a number in a sentence", "3 passed the exam in 2s of 1999\n"],
     ["two kinds at once", "Tests:       2 passed, 2 total\n3 passed in 0.01s\n"],
-  ])("are not believed of %s", (_what, text) => {
+  ])("are not recognised in %s", (_what, text) => {
     expect(parseAnyText(text).counts).toBeNull();
   });
 });

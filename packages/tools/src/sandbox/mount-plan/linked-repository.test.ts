@@ -21,7 +21,7 @@ for (const kind of containing) {
       expect(setUpGit(join(folder, "repository"), "show", "side:b.txt")).toBe("b\n");
     });
 
-    test("it writes neither settings nor hooks, and no file of other checkouts", async ({ sandboxOf, folder }) => {
+    test("a command writes neither settings nor hooks, and no file of other checkouts", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);
       const git = join(folder, "repository", ".git");
       const own = join(git, "worktrees", "linked");
@@ -47,7 +47,7 @@ for (const kind of containing) {
       expect(setUpGit(linked, "status", "--porcelain")).toBe("");
     });
 
-    test("one with a write scope only reads", async ({ sandboxOf, folder }) => {
+    test("a command with a write scope only reads", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);
       const line = `${who} log --format=%s; ${who} commit -q --allow-empty -m own; echo x > $(git rev-parse --git-common-dir)/objects/x`;
       for (const writes of [[[]], [["src"]]]) {

@@ -2,13 +2,13 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { createCapture, readWholeCharacters } from "./command-output.ts";
 
-it("keeps everything that fits", () => {
+it("the whole output is kept if it fits", () => {
   const capture = createCapture(8);
   for (const part of ["ab", "cdef", "gh"]) capture.add(Buffer.from(part));
   expect(capture.read()).toEqual({ text: "abcdefgh", droppedBytes: 0 });
 });
 
-it("keeps the beginning and the end of a longer output, and says how much is missing", () => {
+it("the beginning and the end of a longer output are kept, with the size of the missing part", () => {
   const capture = createCapture(8);
   for (const part of ["abc", "defghijklmnop", "q", "rs"]) capture.add(Buffer.from(part));
   expect(capture.read()).toEqual({
@@ -17,7 +17,7 @@ it("keeps the beginning and the end of a longer output, and says how much is mis
   });
 });
 
-it.each([0, 1, 2, 3, 5, 100])("keeps no more than %i bytes, however they come", (bytesMax) => {
+it.each([0, 1, 2, 3, 5, 100])("at most %i bytes are kept, in any chunks", (bytesMax) => {
   for (const step of [1, 3, 64]) {
     const capture = createCapture(bytesMax);
     const all = Buffer.from(Array.from({ length: 1_000 }, (_, i) => 97 + (i % 26)));
@@ -30,7 +30,7 @@ it.each([0, 1, 2, 3, 5, 100])("keeps no more than %i bytes, however they come", 
   }
 });
 
-it("cuts no character in two", () => {
+it("no character is split", () => {
   const capture = createCapture(16);
   capture.add(Buffer.from("€".repeat(20)));
   expect(capture.read()).toEqual({
@@ -39,7 +39,7 @@ it("cuts no character in two", () => {
   });
 });
 
-it("puts characters together that come in pieces, from two streams at once", async () => {
+it("characters that arrive in chunks are joined, from two streams at once", async () => {
   const capture = createCapture(100);
   const [one, other] = [new PassThrough(), new PassThrough()];
   readWholeCharacters(one, capture.add);
@@ -58,7 +58,7 @@ it("puts characters together that come in pieces, from two streams at once", asy
   expect(capture.read().text).toBe("xy😀");
 });
 
-it("keeps binary output as far as it can be decoded", async () => {
+it("binary output is kept as far as it can be decoded", async () => {
   const capture = createCapture(100);
   const stream = new PassThrough();
   readWholeCharacters(stream, capture.add);

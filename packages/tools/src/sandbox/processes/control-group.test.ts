@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { runLine, sandboxTest as test } from "../sandbox.fixture.ts";
 import { findControllers } from "./control-group.ts";
 
-test("the groups of a command are removed with it, and those of a killed process at the next start", async ({
+test("the groups of a command are removed with it, and leftover groups at the next start", async ({
   sandboxOf,
   workspace,
 }) => {

@@ -15,7 +15,7 @@ describe("a goal is about", () => {
     expect(words(text).filter((word) => word !== "read")).toEqual(expected);
   });
 
-  it("ten words at most, those with a form of code first", () => {
+  it("at most ten words, with code identifiers first", () => {
     const text = "alpha bravo charlie delta echoes foxtrot golf hotel india juliett kilo mayWrite";
     expect(words(text)).toHaveLength(10);
     expect(words(text)[0]).toBe("mayWrite");
@@ -25,7 +25,7 @@ describe("a goal is about", () => {
     expect(words(`${"x".repeat(61)} ${"y".repeat(60)}`)).toEqual(["y".repeat(60)]);
   });
 
-  it("the files that it names", () => {
+  it("the files in its text", () => {
     expect(goalOf("look at ./src/tools/judge.ts, README.md and packages/core").mentions).toEqual([
       "src/tools/judge.ts",
       "readme.md",
@@ -34,7 +34,7 @@ describe("a goal is about", () => {
   });
 });
 
-describe("forms of a word find each other:", () => {
+describe("forms of a word match each other:", () => {
   it.each([
     ["approvals", "approved"],
     ["retries", "retry"],
@@ -53,11 +53,11 @@ describe("forms of a word find each other:", () => {
   });
 });
 
-test("and a short one does not find what only begins like it", () => {
+test("a short word does not match longer words with the same beginning", () => {
   const [term] = goalOf("api").terms;
   expect(term && hasTerm(wordsOf("apiaryKeeper"), term)).toBe(false);
 });
 
-test("names fall into words", () => {
+test("names are split into words", () => {
   expect(wordsOf("readMCPServer_now2-x.ts")).toEqual(["read", "mcp", "server", "now2", "x", "ts"]);
 });

@@ -152,7 +152,7 @@ describe("without anything to match", () => {
     expect((await plan("anything")).output).toContain("no file contains a word of the goal");
   });
 
-  test("out of time, the missing searches are named", async ({ put, plan }) => {
+  test("out of time, the output names the missing searches", async ({ put, plan }) => {
     await put(shop);
     const { output, error } = await plan("discount", { searchMs: 1 });
     expect(error?.type === "timeout" || output.includes("[not searched, out of time:")).toBe(true);
