@@ -3,10 +3,10 @@ import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon, useDemoDaemon } from "../harness/demo-daemon.ts";
 import { connectionIs, linkOf, openTab } from "../harness/tab.ts";
 
-describeInChromium("a browser that comes to the page", (browser) => {
+describeInChromium("the dashboard", (browser) => {
   const theDaemon = useDemoDaemon();
 
-  it("is logged in by the printed link, whose token leaves the address bar at once", async (test) => {
+  it("logs in by the printed link, whose token leaves the address bar at once", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     const { page, complaints } = await openTab(browser(), { test });
@@ -19,7 +19,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  it("keeps what the link shows beside the token", async (test) => {
+  it("keeps the other parameters of the link", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { session } = await daemon.client.submit({ task: "shown by a link", origin: "api" });
@@ -29,7 +29,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     expect(page.url()).toBe(`${daemon.url}/?session=${session}`);
   });
 
-  it("is asked for the token when it has none, told when it is wrong, and let in when it is right", async (test) => {
+  it("asks for the token without one, reports a wrong one, and lets a correct one in", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     const { page } = await openTab(browser(), { test });
@@ -49,7 +49,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     await page.getByTestId("run-demo").waitFor();
   });
 
-  it("may paste the whole link into the form, or into the address bar of the tab that asks", async (test) => {
+  it("accepts the whole link in the form, or in the address bar of the same tab", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     for (const way of ["form", "address"] as const) {
@@ -66,7 +66,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     }
   });
 
-  it("is told when the token in its link is wrong", async (test) => {
+  it("reports a wrong token in the link", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     const { page } = await openTab(browser(), { test });
@@ -77,7 +77,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     expect(page.url()).toBe(`${daemon.url}/`);
   });
 
-  it("stays logged in over a reload", async (test) => {
+  it("stays logged in after a reload", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     const { page, complaints } = await openTab(browser(), { test });

@@ -41,7 +41,7 @@ const agents: Agents = {
   tester: [{ steps: [{ calls: [{ tool: "shell", args: { command: "echo short" } }] }, { text: "Tested." }] }],
 };
 
-describeInChromium("every state of the page in which somebody is asked", (browser) => {
+describeInChromium("every page with an approval", (browser) => {
   it("passes axe in light and in dark, and fits into 360 pixels", { timeout: 60_000 }, async (test) => {
     const { expect } = test;
     const { page } = await openTab(browser(), { test });

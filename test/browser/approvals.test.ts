@@ -36,7 +36,7 @@ const agents: Agents = {
   ],
 };
 
-describeInChromium("a call that waits for approval", (browser) => {
+describeInChromium("the dashboard", (browser) => {
   const theDaemon = useShared((test) => startScriptedDaemon({ test, agents, files: askingPolicy }));
 
   /** A tab that looks at a new session of the shared daemon. */
@@ -50,7 +50,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     return { ...submitted, page, daemon };
   }
 
-  it("appears with who asks and all that would be run, nothing of it hidden, and is allowed once", async (test) => {
+  it("shows an approval with its agent and the complete call, and allows it once", async (test) => {
     const { expect } = test;
     const lines = Array.from({ length: 40 }, (_, i) => `echo line ${i} >> lines.txt`).join("\n");
     const task = `${lines}\n# <img src=x onerror="window.hacked=1"> a turn \u202Eof the writing direction`;
@@ -70,7 +70,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     expect((await readFile(path.join(workspace, "lines.txt"), "utf8")).split("\n")).toHaveLength(41);
   });
 
-  it("is asked about again in the same run, unless it was allowed for all of it", async (test) => {
+  it("asks again in the same run, unless the tool was allowed for all of it", async (test) => {
     const { expect } = test;
     for (const [way, asked] of [
       ["approve-once", 2],
@@ -84,7 +84,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     }
   });
 
-  it("is allowed for good by a rule, which is listed until it is removed", async (test) => {
+  it("allows for good by a rule, which is listed until it is removed", async (test) => {
     const { expect } = test;
     const workspace = await tempFolder("rule", test);
     const first = await openSession({ test, task: "echo by rule", workspace });
@@ -109,7 +109,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     await cardOf(third.page, "echo by rule").waitFor();
   });
 
-  it("is denied with a reason, which the agent reads and the list of answers keeps", async (test) => {
+  it("denies with a reason, which the agent reads and the list of answers keeps", async (test) => {
     const { expect } = test;
     const { page, session, daemon } = await openSession({ test, task: "echo never" });
     const card = cardOf(page, "echo never");
@@ -126,7 +126,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     await settled.getByText("Ask me tomorrow.").waitFor();
   });
 
-  it("goes when somebody answers it in a terminal, and the page says how", async (test) => {
+  it("removes an approval that was answered in a terminal, and shows the answer", async (test) => {
     const { expect } = test;
     const { page, daemon } = await openSession({ test, task: "echo elsewhere" });
     const card = cardOf(page, "echo elsewhere");
@@ -138,7 +138,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     await sessionIs(page, "completed");
   });
 
-  it("says in words that an answer did not get through, and takes it the second time", async (test) => {
+  it("reports an answer that did not arrive, and accepts the second try", async (test) => {
     const { expect } = test;
     const { page } = await openSession({ test, task: "echo again" });
     const card = cardOf(page, "echo again");
@@ -151,7 +151,7 @@ describeInChromium("a call that waits for approval", (browser) => {
     await sessionIs(page, "completed");
   });
 
-  it("is answered with the keyboard alone, and the focus never falls out of the page", async (test) => {
+  it("answers with the keyboard alone, without losing the focus", async (test) => {
     const { expect } = test;
     const { page } = await openSession({ test, task: ": keys", agent: "tester" });
     await cardOf(page, "echo 1").waitFor();
@@ -174,8 +174,8 @@ describeInChromium("a call that waits for approval", (browser) => {
   });
 });
 
-describeInChromium("all that waits", (browser) => {
-  it("is counted in the header and the title, over all sessions, and withdrawn with its session", async (test) => {
+describeInChromium("the header of the dashboard", (browser) => {
+  it("counts the approvals of all sessions in the header and the title, and withdraws them with their session", async (test) => {
     const { expect } = test;
     const daemon = await startScriptedDaemon({ test, agents, files: askingPolicy });
     const { page } = await openTab(browser(), { test });
@@ -199,7 +199,7 @@ describeInChromium("all that waits", (browser) => {
     await expect.poll(() => page.title(), { timeout: patienceMs }).toBe("(1 to approve, 1 running) troupe");
   });
 
-  it("is still there when the daemon was killed and is back, with what was being typed, and works", async (test) => {
+  it("keeps an approval and the typed text over a kill of the daemon, and accepts the answer afterwards", async (test) => {
     const { expect } = test;
     const daemon = await startScriptedDaemon({ test, agents, files: askingPolicy });
     const { session } = await daemon.client.submit({ task: "echo survivor", agent: "main", origin: "api" });

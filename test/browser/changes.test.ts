@@ -33,8 +33,8 @@ const agents: Agents = {
   ],
 };
 
-describeInChromium("what a run has done to files", (browser) => {
-  it("is listed with its lines, and unfolds into differences", async (test) => {
+describeInChromium("the view of a run's changes", (browser) => {
+  it("lists the changed files with their lines, and unfolds into diffs", async (test) => {
     const { expect } = test;
     const { page, complaints } = await openChanges(browser(), test);
     // The four are written side by side: which of them is first is anybody's guess.
@@ -76,7 +76,7 @@ describeInChromium("what a run has done to files", (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  it("of a huge file comes by portions", async (test) => {
+  it("loads the changes of a huge file in portions", async (test) => {
     const { expect } = test;
     const { page } = await openChanges(browser(), test);
     const huge = fileOf(page, "huge.txt");

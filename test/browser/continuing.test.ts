@@ -18,7 +18,7 @@ const agents: Agents = {
 describeInChromium("a session that has settled", (browser) => {
   const theDaemon = useShared((test) => startScriptedDaemon({ test, agents }));
 
-  it("is continued with what comes next; the new turn stands below the first", async (test) => {
+  it("is continued with a further task; the new turn is shown below the first", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     const { session, run } = await daemon.client.submit({ task: "two and two", agent: "main", origin: "api" });
@@ -45,7 +45,7 @@ describeInChromium("a session that has settled", (browser) => {
     expect((await daemon.client.session(session))?.session).toMatchObject({ turns: 3, task: "two and two" });
   });
 
-  it("says why it cannot go on, and keeps what was written", async (test) => {
+  it("reports why it cannot continue, and keeps the typed text", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();
     const { session } = await daemon.client.submit({ task: "two and two", agent: "main", origin: "api" });

@@ -41,7 +41,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     expect(after.sessions[0]?.status).toMatch(/running|completed/);
   });
 
-  it("cannot put the page into a frame, nor reach into a window of it", async (test) => {
+  it("cannot put the dashboard into a frame, nor reach into a window of it", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { context } = await openPage(browser(), daemon, { test });
@@ -75,7 +75,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     expect(await opened.getByTestId("session-item").count()).toBe(0);
   });
 
-  it("gains nothing by a name of its own that leads to the daemon's address", async (test) => {
+  it("gains nothing by a host name of its own that resolves to the daemon's address", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { context } = await openPage(browser(), daemon, { test });

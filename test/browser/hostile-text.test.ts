@@ -8,7 +8,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
 describeInChromium("hostile text", (browser) => {
-  it("is shown as text wherever it stands: nothing runs, and nobody else is asked for anything", async (test) => {
+  it("is shown as text everywhere: no script runs, and no other server gets a request", async (test) => {
     const { expect } = test;
     const home = await tempFolder("hostile", test);
     const env = { TROUPE_MODEL: `scripted/${await writeHostileScenario(home)}` };
@@ -47,7 +47,7 @@ describeInChromium("hostile text", (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  it("cannot turn the writing direction of what stands beside it", async (test) => {
+  it("cannot change the writing direction of the text beside it", async (test) => {
     const { expect } = test;
     const home = await tempFolder("hostile", test);
     const env = { TROUPE_MODEL: `scripted/${await writeHostileScenario(home)}` };

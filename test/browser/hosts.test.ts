@@ -32,7 +32,7 @@ const hostIs = (page: Page, name: string, state: string): Promise<void> =>
   page.locator(`[data-testid="host"][data-host="${name}"][data-state="${state}"]`).waitFor();
 
 describeInChromium("a daemon that is alone", (browser) => {
-  it("shows itself, and how another machine is connected", async (test) => {
+  it("shows the own host, and how to connect another machine", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page, complaints } = await openPage(browser(), daemon, { test });
@@ -51,7 +51,7 @@ describeInChromium("a daemon that is alone", (browser) => {
 const hasServer = findNatsServer() !== null;
 
 describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, (browser) => {
-  it.skipIf(!hasServer)("come, show what they run, are drained and killed", { timeout: 60_000 }, async (test) => {
+  it.skipIf(!hasServer)("shows hosts that join, their runs, a drain and a kill", { timeout: 60_000 }, async (test) => {
     const { expect } = test;
     const server = await startNatsServer();
     test.onTestFinished(() => server.stop());

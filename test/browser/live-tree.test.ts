@@ -32,7 +32,7 @@ describeInChromium("the live tree", (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  it("says of every run who, how it stands, how deep, how many steps of how many, and that it is a demo", async (test) => {
+  it("shows each run's agent, status, depth, steps, step limit and demo label", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openPage(browser(), daemon, { test });
@@ -59,7 +59,7 @@ describeInChromium("the live tree", (browser) => {
     await page.locator(".run-panel .lines", { hasText: "hello.html" }).waitFor();
   });
 
-  it("shows by itself a session that `troupe run` started elsewhere", async (test) => {
+  it("shows a session without a reload that `troupe run` started elsewhere", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page, requests } = await openPage(browser(), daemon, { test });
@@ -73,7 +73,7 @@ describeInChromium("the live tree", (browser) => {
     expect(requests.filter((url) => url.endsWith("/api/sessions?limit=100"))).toHaveLength(asked);
   });
 
-  it("is stopped from the page: no run of it goes on", async (test) => {
+  it("stops a session from the page: no run of it continues", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test, 1);
     const { page } = await openPage(browser(), daemon, { test });
@@ -114,7 +114,7 @@ describeInChromium("the live tree", (browser) => {
     expect(page.url()).toBe(address.href);
   });
 
-  it("is the same in two tabs, over one stream, and goes on in the second when the first is closed", async (test) => {
+  it("is the same in two tabs, over one stream, and continues in the second when the first is closed", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const first = await openPage(browser(), daemon, { test });

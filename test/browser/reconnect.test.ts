@@ -6,7 +6,7 @@ import { connectionIs, linkOf, openTab } from "../harness/tab.ts";
 import { demoRuns, rowOf, sessionIs, shownRuns, shownShape } from "../harness/tree-view.ts";
 
 describeInChromium("a page whose daemon is killed", (browser) => {
-  it("says so, goes on from where it was when the daemon is back, and shows the end of it", async (test) => {
+  it("reports a lost connection, continues from its position when the daemon is back, and shows the end", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test, 5);
     const { page, requests } = await openTab(browser(), { test });
@@ -62,7 +62,7 @@ describeInChromium("a page whose daemon is killed", (browser) => {
     expect(requests.filter((url) => url.includes("/api/events"))).toHaveLength(streams.length);
   });
 
-  it("stands still while the daemon is away: nothing seems to run", async (test) => {
+  it("shows no progress while the daemon is away", async (test) => {
     const { expect } = test;
     // So slow that it is still at work whenever the test gets there.
     const daemon = await startDemoDaemon(test, 0.2);
@@ -88,7 +88,7 @@ describeInChromium("a page whose daemon is killed", (browser) => {
     expect(await page.getByTestId("cancel-session").isDisabled()).toBe(true);
   });
 
-  it("shows what another daemon of the same address has, and asks for its token", async (test) => {
+  it("shows the data of another daemon at the same address, and asks for its token", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openTab(browser(), { test });

@@ -53,7 +53,7 @@ const agents: Agents = {
 
 const policy = { "policy.yaml": "risk: {medium: ask}\ntools: {deny: [write]}\nagents: {disabled: [planner]}\n" };
 
-describeInChromium("a run that is at work", (browser) => {
+describeInChromium("the dashboard", (browser) => {
   const theDaemon = useShared((test) => startScriptedDaemon({ test, agents, files: policy }));
 
   /** A tab that looks at a new session of the shared daemon. */
@@ -65,7 +65,7 @@ describeInChromium("a run that is at work", (browser) => {
     return { ...submitted, page, daemon };
   }
 
-  it("is cancelled at the second press, and its sibling goes on", async (test) => {
+  it("cancels a run at the second press, and its sibling continues", async (test) => {
     const { expect } = test;
     const { page, session, daemon } = await openSession({ test });
     const panel = await openPanel(page, "researcher");
@@ -91,7 +91,7 @@ describeInChromium("a run that is at work", (browser) => {
     expect((await daemon.client.session(session)).session.summary).toBe("One of two.");
   });
 
-  it("is held with all below it, and goes on where it stood", async (test) => {
+  it("pauses a run with its descendants, and resumes it in the same state", async (test) => {
     const { expect } = test;
     const { page } = await openSession({ test });
     const card = cardOf(page, "echo written");
@@ -110,7 +110,7 @@ describeInChromium("a run that is at work", (browser) => {
     await page.getByRole("button", { name: "Pause session" }).waitFor();
   });
 
-  it("is alone held while its siblings go on, also from a terminal", async (test) => {
+  it("pauses one run while its siblings continue, also from a terminal", async (test) => {
     const { page, daemon } = await openSession({ test });
     const panel = await openPanel(page, "researcher");
     await panel.getByTestId("pause-run").click();
@@ -123,7 +123,7 @@ describeInChromium("a run that is at work", (browser) => {
     await panel.getByRole("button", { name: "Pause run" }).waitFor();
   });
 
-  it("is told something, and reads it at its next step", async (test) => {
+  it("sends a message to a run, which its model reads at the next step", async (test) => {
     const { expect } = test;
     const { page, run, daemon } = await openSession({ test, agent: "tester" });
     const panel = await openPanel(page, "tester");
@@ -140,7 +140,7 @@ describeInChromium("a run that is at work", (browser) => {
     expect(placeOf("Look into b.txt as well.")).toBeLessThan(placeOf("It works."));
   });
 
-  it("is asked again for what did not get through the first time, which is said in words", async (test) => {
+  it("offers to repeat a command that did not arrive, with the reason", async (test) => {
     const { expect } = test;
     const { page } = await openSession({ test });
     const panel = await openPanel(page, "researcher");
@@ -168,7 +168,7 @@ describeInChromium("a run that is at work", (browser) => {
     await sessionIs(page, "cancelled");
   });
 
-  it("says which layer gave and which took away each tool and each agent", async (test) => {
+  it("shows the layers that granted or denied each tool and each agent", async (test) => {
     const { expect } = test;
     const { page } = await openSession({ test });
     const panel = await openPanel(page, "main");
@@ -189,7 +189,7 @@ describeInChromium("a run that is at work", (browser) => {
     await grants.waitFor({ state: "detached" });
   });
 
-  it("shows its place while it queues, and moves up when a place is free", async (test) => {
+  it("shows the position of a queued run, which moves up when a slot is free", async (test) => {
     const { expect } = test;
     const { page, daemon } = await openSession({ test, task: "a wide batch" });
     const placeOf = (part: number): Locator =>

@@ -16,7 +16,7 @@ describeInChromium("every state of the page", (browser) => {
     expect(Object.keys(found)).toHaveLength(9);
   });
 
-  it("has the colours of the system, or those that were chosen, also after a reload", async (test) => {
+  it("has the colours of the system, or the chosen ones, also after a reload", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openPage(browser(), daemon, { test, colorScheme: "light" });
@@ -35,7 +35,7 @@ describeInChromium("every state of the page", (browser) => {
     expect(await paper(page)).toBe(dark);
   });
 
-  it("is reached with the keyboard alone", async (test) => {
+  it("is usable with the keyboard alone", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openPage(browser(), daemon, { test });

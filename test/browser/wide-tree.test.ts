@@ -26,7 +26,7 @@ const agents = {
 const longTaskMsMax = 2_000;
 
 describeInChromium("a run with 1,000 children", (browser) => {
-  it("is shown while they come and go, scrolls to the last one, and stays responsive", {
+  it("shows children while they start and end, scrolls to the last one, and stays responsive", {
     timeout: 60_000,
   }, async (test) => {
     const { expect } = test;

@@ -11,7 +11,7 @@ import { partitions } from "./scenarios/partition.ts";
 import { replayedMessages } from "./scenarios/replayed-messages.ts";
 import { wipedStore } from "./scenarios/wiped-store.ts";
 
-testShortScenarios("what is between processes", [
+testShortScenarios("the network between processes", [
   outage,
   wipedStore,
   ...partitions,

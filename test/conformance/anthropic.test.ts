@@ -129,7 +129,7 @@ async function goThrough(request: ModelRequest, turns: (step: number, request: M
   }
 }
 
-describe("a loop of calls", () => {
+describe("a loop of tool calls", () => {
   const efforts: (Effort | null)[] = [null, "none", "low", "max"];
   const models = [
     "claude-opus-5-5",
@@ -149,7 +149,7 @@ describe("a loop of calls", () => {
     },
   );
 
-  test.each(models)("is accepted by %s when another model takes over, and hands it back", async (model) => {
+  test.each(models)("is accepted by %s after a change to another model and back", async (model) => {
     const other = model === "claude-opus-4-5" ? "claude-haiku-4-5" : "claude-opus-4-5";
     const { replies } = await goThrough(request({ effort: "high" }), (step, turn) => ({
       ...turn,
@@ -158,7 +158,7 @@ describe("a loop of calls", () => {
     expect(replies[3]?.text).toBe("Done.");
   });
 
-  test.each(models)("is accepted by %s when its tools go, and what it has read is taken out", async (model) => {
+  test.each(models)("is accepted by %s without its tools, and without the results that were read", async (model) => {
     const { replies } = await goThrough(request({ model: `anthropic/${model}`, effort: "high" }), (step, turn) => ({
       ...turn,
       tools: step === 4 ? [] : turn.tools,
@@ -170,7 +170,7 @@ describe("a loop of calls", () => {
   });
 });
 
-test("a wrong key and an unknown model are told apart, and asked for once", async () => {
+test("a wrong key and an unknown model are separate errors, after one request", async () => {
   const server = await startModelServer({ scenario: saying({ text: "no" }), apiKey: "another" });
   try {
     await expect(providerAt(server).call(request(), patient())).rejects.toMatchObject({

@@ -21,7 +21,7 @@ async function createFolder() {
 describe("blobs in a folder", () => {
   blobsConformance(createFolder);
 
-  test("are still there for the next process, and nothing else is", async () => {
+  test("survive the process, without other files", async () => {
     await using harness = await createFolder();
     const hash = await harness.blobs.put(Buffer.from("hello"));
 
@@ -33,7 +33,7 @@ describe("blobs in a folder", () => {
     ]);
   });
 
-  test("that were changed on the disk are never served, and are mended by putting them again", async () => {
+  test("that were changed on the disk are never served, and repaired by the next put", async () => {
     await using harness = await createFolder();
     const hash = await harness.blobs.put(Buffer.from("hello"));
     const path = join(harness.folder, hash.slice(0, 2), hash);

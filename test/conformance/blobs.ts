@@ -13,7 +13,7 @@ export function blobsConformance(create: () => Promise<BlobsHarness>): void {
     { what: "text", bytes: Buffer.from("hello") },
     { what: "every byte there is", bytes: Buffer.from(Array.from({ length: 256 }, (_, i) => i)) },
     { what: "a megabyte", bytes: randomBytes(1024 * 1024) },
-  ])("$what comes back as it was put, under the hash of its bytes", async ({ bytes }) => {
+  ])("$what is returned as it was put, under the hash of its bytes", async ({ bytes }) => {
     await using harness = await create();
     const hash = await harness.blobs.put(bytes);
 
@@ -21,7 +21,7 @@ export function blobsConformance(create: () => Promise<BlobsHarness>): void {
     expect(Buffer.from((await harness.blobs.get(hash)) ?? "nothing").equals(bytes)).toBe(true);
   });
 
-  test("what was never put is null, whatever it is asked for by", async () => {
+  test("a blob that was never put is null, under any name", async () => {
     await using harness = await create();
     await harness.blobs.put(Buffer.from("hello"));
     for (const hash of ["0".repeat(64), "", "..", "../../etc/passwd", "A".repeat(64), "ab"]) {
@@ -29,7 +29,7 @@ export function blobsConformance(create: () => Promise<BlobsHarness>): void {
     }
   });
 
-  test("putting the same twice, also at once, is putting it once", async () => {
+  test("putting the same bytes twice, also at once, stores them once", async () => {
     await using harness = await create();
     const bytes = Buffer.from("the same");
     const hashes = await Promise.all(Array.from({ length: 10 }, () => harness.blobs.put(bytes)));
@@ -38,7 +38,7 @@ export function blobsConformance(create: () => Promise<BlobsHarness>): void {
     expect(Buffer.from((await harness.blobs.get(hashes[0] ?? "")) ?? "").toString()).toBe("the same");
   });
 
-  test("what happens to the caller's bytes afterwards does not matter", async () => {
+  test("later changes of the caller's bytes have no effect", async () => {
     await using harness = await create();
     const bytes = Buffer.from("before");
     const hash = await harness.blobs.put(bytes);

@@ -25,7 +25,7 @@ describe("a bus without a server", () => {
     expect(String(error)).not.toContain("secret");
   });
 
-  it("does not wait for ever for another kind of server", async () => {
+  it("gives up on another kind of server", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");
     await once(silent, "listening");
     stops.push(async () => void silent.close());
@@ -82,7 +82,7 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await bus.flush();
   });
 
-  it("counts messages published meanwhile, and fails requests at once", async () => {
+  it("counts messages that are published while disconnected, and fails requests at once", async () => {
     const server = await start();
     const { bus, until, events } = await open(server);
     await server.kill();
@@ -100,7 +100,7 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     expect(events).toContainEqual(expect.objectContaining({ kind: "reconnected", lost: 100 }));
   });
 
-  it("registers a subscription made meanwhile with the next server", async () => {
+  it("registers a subscription made while disconnected with the next server", async () => {
     const server = await start();
     const [near, far] = [await open(server), await open(server)];
     await server.kill();

@@ -32,7 +32,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       ]);
     });
 
-    it("gives every listener a copy of its own", async () => {
+    it("gives every listener a copy", async () => {
       const spoiler = await collect(far, "a.*", ({ bytes }) => bytes.fill(0));
       const reader = await collect(far, "a.b");
       near.publish("a.b", text("same"));
@@ -62,7 +62,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       ["a.*.>", "a.b", false],
       ["a.*.>", "a.b.c.d", true],
       ["a.b", "A.b", false],
-    ])("a listener on %s, a message on %s: heard is %s", async (pattern, subject, isReceived) => {
+    ])("a listener on %s, a message on %s: received is %s", async (pattern, subject, isReceived) => {
       const received = await collect(far, pattern);
       const last = await collect(far, "end.of.test.now");
       near.publish(subject, text("x"));
@@ -97,25 +97,25 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       expect(textOf({ bytes: await near.request("twice", text("?"), { timeoutMs: 5_000 }) })).toBe("first");
     });
 
-    it("lets an answer to a plain message pass as nothing", async () => {
+    it("ignores a reply to a message without a reply subject", async () => {
       const received = await collect(far, "plain", (message) => message.respond(text("ignored")));
       near.publish("plain", text("x"));
       await received.take(1);
       expect(listenerErrors).toEqual([]);
     });
 
-    it("refuses a request at once when nobody listens", async () => {
+    it("refuses a request at once if no listener exists", async () => {
       const error = await failure(() => near.request("nobody.here", text("?"), { timeoutMs: 20_000 }));
       expect(error).toMatchObject({ code: "NO_RESPONDERS", message: expect.stringContaining("nobody.here") });
     }, 5_000);
 
-    it("gives a request up when nobody answers in time", async () => {
+    it("gives up a request without an answer in time", async () => {
       await far.subscribe("silent", () => {});
       const error = await failure(() => near.request("silent", text("?"), { timeoutMs: 30 }));
       expect(error).toMatchObject({ code: "TIMEOUT", message: expect.stringMatching(/silent.*30 ms/) });
     });
 
-    it("carries a message of the largest size, and refuses one byte more before sending it", async () => {
+    it("carries a message of the largest size, and refuses one more byte before sending", async () => {
       const received = await collect(far, "size.*");
       near.publish("size.most", new Uint8Array(near.payloadBytesMax));
       const tooLarge = new Uint8Array(near.payloadBytesMax + 1);
@@ -131,7 +131,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       ]);
     });
 
-    it("refuses an answer that is too large", async () => {
+    it("refuses a reply that is too large", async () => {
       const received = await collect(far, "ask", (message) => message.respond(new Uint8Array(far.payloadBytesMax + 1)));
       const asked = failure(() => near.request("ask", text("?"), { timeoutMs: 200 }));
       await received.take(1);
@@ -139,7 +139,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       expect(listenerErrors).toMatchObject([{ code: "TOO_LARGE" }]);
     });
 
-    it("is silent after unsubscribing, for that listener alone", async () => {
+    it("ends one listener on unsubscribe, and no other", async () => {
       const [unsubscribed, active] = [await collect(far, "a.b"), await collect(far, "a.b")];
       unsubscribed.unsubscribe();
       near.publish("a.b", text("x"));
@@ -159,7 +159,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       expect(listenerErrors).toMatchObject([{ message: "listener's bug" }]);
     });
 
-    it("hears its own messages", async () => {
+    it("receives its own messages", async () => {
       const received = await collect(near, "self");
       near.publish("self", text("me"));
       expect(textOf((await received.take(1))[0])).toBe("me");
@@ -179,7 +179,7 @@ export function describeBus(name: string, adapter: BusAdapter): void {
       expect(await received.take(1)).toHaveLength(1);
     });
 
-    it("rejects what waits when it is closed, and everything afterwards", async () => {
+    it("rejects pending requests when it is closed, and every later call", async () => {
       await far.subscribe("silent", () => {});
       const waiting = failure(() => near.request("silent", text("?"), { timeoutMs: 20_000 }));
       await near.close();

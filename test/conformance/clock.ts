@@ -36,7 +36,7 @@ export function clockConformance(create: () => ClockHarness): void {
     await vi.waitFor(() => expect(called).toEqual(["first", "second", "third"]));
   });
 
-  test("what is cancelled does not come, and may be cancelled again", async () => {
+  test("a cancelled callback does not come, and may be cancelled again", async () => {
     const { clock, pass } = create();
     const callback = vi.fn();
     const cancel = clock.after(10, callback);
@@ -48,7 +48,7 @@ export function clockConformance(create: () => ClockHarness): void {
     expect(callback).not.toHaveBeenCalled();
   });
 
-  test("a callback may ask for the next one", async () => {
+  test("a callback may schedule the next one", async () => {
     const { clock, pass } = create();
     const last = vi.fn();
     clock.after(5, () => clock.after(5, last));
@@ -69,7 +69,7 @@ export function clockConformance(create: () => ClockHarness): void {
     expect(callback).not.toHaveBeenCalled();
   });
 
-  test("no delay at all still waits for the caller to end its turn", async () => {
+  test("a callback without a delay waits for the end of the caller's turn", async () => {
     const { clock, pass } = create();
     const callback = vi.fn();
     clock.after(0, callback);
@@ -80,7 +80,7 @@ export function clockConformance(create: () => ClockHarness): void {
     await vi.waitFor(() => expect(callback).toHaveBeenCalledOnce());
   });
 
-  test("time goes on, on both of its faces", async () => {
+  test("both times advance", async () => {
     const { clock, pass } = create();
     const before = { now: clock.now(), monotonicMs: clock.monotonicMs() };
 

@@ -49,7 +49,7 @@ describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : nats
     },
   });
 
-  test("of three processes that write to the same subject at once, each on another server, one succeeds", async () => {
+  test("of three processes that append to the same subject at once over three servers, one succeeds", async () => {
     const namespace = nats().freshNamespace();
     const ends = await Promise.all(nats().cluster.servers.map(({ url }) => nats().open({ url, namespace })));
     const of = newRun();
@@ -74,7 +74,7 @@ describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : nats
     });
   }
 
-  describeBus("the bus between clients of two of them", {
+  describeBus("the bus between clients of two servers", {
     async create(options) {
       const [one, another] = nats().cluster.servers;
       const connect = (server = one) => createNatsBus({ servers: server?.url ?? "", ...options });

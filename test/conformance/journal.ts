@@ -64,7 +64,7 @@ export function journalConformance(
     });
 
     describe("appends", () => {
-      it("keeps entries in order, and reads them from any index on", async () => {
+      it("keeps entries in order, and returns them from any index", async () => {
         expect(await append(-1, [entry(0), entry(1)])).toEqual({ ok: true });
         expect(await append(1, [entry(2)])).toEqual({ ok: true });
         expect(await journal.readRun(session, run)).toEqual(texts(entry(0), entry(1), entry(2)));
@@ -72,12 +72,12 @@ export function journalConformance(
         expect(await journal.lastOf(session, run)).toBe(entry(2).text);
       });
 
-      it("knows nothing of an unknown run", async () => {
+      it("returns nothing for an unknown run", async () => {
         expect(await journal.readRun(session, run)).toEqual([]);
         expect(await journal.lastOf(session, run)).toBeNull();
       });
 
-      it("keeps the bytes as they are", async () => {
+      it("keeps the bytes unchanged", async () => {
         const odd = entry(0, 'é "\\" \u0000 \u2028 🙂');
         await append(-1, [odd]);
         expect(await journal.readRun(session, run)).toEqual([odd.text]);
@@ -86,7 +86,7 @@ export function journalConformance(
       it.each([
         { after: -1, why: "an index that is taken" },
         { after: 5, why: "an index with a gap before it" },
-      ])("refuses $why, and stores nothing of it", async ({ after }) => {
+      ])("refuses $why, and stores no part of it", async ({ after }) => {
         await append(-1, [entry(0)]);
         const refused = await append(after, [entry(after + 1, "other"), entry(after + 2, "other")]);
         expect(refused).toEqual({ ok: false, reason: "conflict", lastIndex: 0 });
@@ -94,7 +94,7 @@ export function journalConformance(
         expect(await countItems()).toBe(1);
       });
 
-      it("leaves no trace of a run whose first append was refused", async () => {
+      it("keeps no trace of a run whose first append was refused", async () => {
         expect(await append(3, [entry(4)])).toEqual({ ok: false, reason: "conflict", lastIndex: -1 });
         expect(await openRuns()).toEqual([]);
       });
@@ -105,7 +105,7 @@ export function journalConformance(
         expect(await journal.readRun(session, run)).toHaveLength(1);
       });
 
-      it("lets a conflict fail alone among appends made together", async () => {
+      it("lets a conflict fail alone among concurrent appends", async () => {
         const other = ids.next();
         const results = await Promise.all([
           append(-1, [entry(0)]),
@@ -117,7 +117,7 @@ export function journalConformance(
         expect(await journal.readRun(session, run)).toEqual(texts(entry(0), entry(1)));
       });
 
-      it("says yes again to a writer that lost the answer, and stores nothing twice", async () => {
+      it("confirms a repeated append of a writer that lost the answer, and stores nothing twice", async () => {
         await append(-1, [entry(0), entry(1)]);
         await append(1, [entry(2)]);
         expect(await append(-1, [entry(0), entry(1)])).toEqual({ ok: true });
@@ -126,25 +126,25 @@ export function journalConformance(
         expect(await countItems()).toBe(3);
       });
 
-      it("says no when only a part of it is stored", async () => {
+      it("refuses a repeated append of which only a part is stored", async () => {
         await append(-1, [entry(0), entry(1)]);
         const half = await append(0, [entry(1), entry(2)]);
         expect(half).toEqual({ ok: false, reason: "conflict", lastIndex: 1 });
       });
 
-      it("accepts nothing after the terminal entry, except the same again", async () => {
+      it("accepts nothing after the terminal entry, except a repetition of it", async () => {
         await append(-1, [entry(0)], { terminal: true });
         expect(await append(0, [entry(1)])).toEqual({ ok: false, reason: "conflict", lastIndex: 0 });
         expect(await append(-1, [entry(0)], { terminal: true })).toEqual({ ok: true });
         expect(await journal.readRun(session, run)).toHaveLength(1);
       });
 
-      it("rejects entries that do not count on", async () => {
+      it("rejects entries with a gap in their indexes", async () => {
         await expect(append(-1, [entry(0), entry(2)])).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
         await expect(append(-1, [entry(1)])).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
       });
 
-      it("rejects everything once it is closed", async () => {
+      it("rejects every call once it is closed", async () => {
         await journal.close();
         await journal.close();
         await expect(append(-1, [entry(0)])).rejects.toMatchObject({ code: "CLOSED" });
@@ -153,7 +153,7 @@ export function journalConformance(
     });
 
     describe("inboxes and open runs", () => {
-      it("counts each session's items from 1, and reads on from any of them", async () => {
+      it("numbers each session's items from 1, and returns them from any position", async () => {
         const other = ids.next();
         expect(await journal.appendInbox(cancelled("a"))).toEqual({ seq: 1 });
         expect(await journal.appendInbox(cancelled("b", other))).toEqual({ seq: 1 });
@@ -166,7 +166,7 @@ export function journalConformance(
         expect(await journal.readInbox(ids.next())).toEqual([]);
       });
 
-      it("lists a requested session as open before any host has taken it, then until it settles", async () => {
+      it("lists a requested session as open before any host has claimed it, then until it settles", async () => {
         await journal.appendInbox(requested(session, run));
         expect(await openRuns()).toEqual([{ session, run, lastIndex: -1 }]);
         await append(-1, [entry(0)]);
@@ -185,7 +185,7 @@ export function journalConformance(
         expect(await openRuns()).toEqual([{ session, run: next, lastIndex: -1 }]);
       });
 
-      it("lists a session's own open runs where they are asked for", async () => {
+      it("lists the open runs of one session on request", async () => {
         const other = ids.next();
         const [otherRoot, child] = [ids.next(), ids.next()];
         await journal.appendInbox(requested(session, run));
@@ -223,7 +223,7 @@ export function journalConformance(
       };
       const place = (item: FeedItem) => (item.kind === "entry" ? item.index : `inbox ${item.seq}`);
 
-      it("shows what is stored, then what comes, without a gap or a repeat", async () => {
+      it("delivers stored items, then new ones, without a gap or a repeat", async () => {
         await append(-1, [entry(0), entry(1)]);
         const watching = collect(0, 5);
         await journal.appendInbox(cancelled("enough"));
@@ -237,7 +237,7 @@ export function journalConformance(
         expect(await journal.tail()).toBe(positions.at(-1));
       });
 
-      it("goes on after any position that it gave out", async () => {
+      it("continues after any position that it has returned", async () => {
         await append(-1, [entry(0), entry(1), entry(2)]);
         const all = await collect(0, 3);
         for (const [i, item] of all.slice(0, -1).entries()) {
@@ -245,7 +245,7 @@ export function journalConformance(
         }
       });
 
-      it("shows the same order to everybody, however late they come", async () => {
+      it("has the same order for every watcher, at any start", async () => {
         const early = [collect(0, 300), collect(0, 300)];
         const runs = Array.from({ length: 30 }, () => ids.next());
         const indexes = Array.from({ length: 10 }, (_, index) => index);
@@ -264,7 +264,7 @@ export function journalConformance(
         }
       });
 
-      it("keeps a slow watcher whole", async () => {
+      it("misses nothing for a slow watcher", async () => {
         const controller = new AbortController();
         const positions: number[] = [];
         const watching = (async () => {
@@ -298,7 +298,7 @@ export function journalConformance(
         expect((await next).done).toBe(true);
       });
 
-      it("gives nothing to a watch that was aborted before it began", async () => {
+      it("delivers nothing to a watch that was aborted before it began", async () => {
         await append(-1, [entry(0)]);
         const batches: FeedItem[][] = [];
         for await (const batch of journal.watch({ after: 0, signal: AbortSignal.abort() })) batches.push(batch);
@@ -307,7 +307,7 @@ export function journalConformance(
     });
 
     if (outlives)
-      it("keeps all of it when it is closed and opened again, what was on its way included", async () => {
+      it("keeps everything when it is closed and opened again, with writes in flight", async () => {
         await append(-1, [entry(0)]);
         await append(0, [entry(1)]);
         await journal.appendInbox(cancelled("enough"));

@@ -21,13 +21,13 @@ export interface ModelProviderHarness {
 
 /** The contract of the ModelProvider port, tested on each provider. */
 export function modelProviderConformance(create: () => ModelProviderHarness): void {
-  test("its id can begin a model's id", () => {
+  test("has an id that is a valid prefix of model names", () => {
     const { provider, requests } = create();
     expect(provider.id).toMatch(/^[a-z][a-z0-9-]*$/);
     expect(requests.text.model.startsWith(`${provider.id}/`)).toBe(true);
   });
 
-  test("the deltas of a text are the text", async () => {
+  test("streams deltas that join to the text", async () => {
     const { provider, requests } = create();
     const deltas: string[] = [];
     const reply = await provider.call(requests.text, { ...patient(), onDelta: (delta) => deltas.push(delta) });
@@ -39,7 +39,7 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
     expect(reply.usage.outputTokens).toBeGreaterThan(0);
   });
 
-  test("nothing is said beyond what is allowed, and a reply that was cut off says so", async () => {
+  test("keeps to the output limit, and marks a truncated reply", async () => {
     const { provider, requests, outputTokensMin = 1 } = create();
     const deltas: string[] = [];
     const request = { ...requests.text, maxOutputTokens: outputTokensMin };
@@ -51,14 +51,14 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
     expect(deltas.join("")).toBe(reply.text);
   });
 
-  test("a price is known or it is null, and asking for it never fails", async () => {
+  test("has a known price or null, and asking for it never fails", async () => {
     const { provider, requests } = create();
     const price = await provider.priceOf(requests.text.model);
     if (price !== null) expect(ModelPrice.parse(price)).toEqual(price);
     expect(await provider.priceOf(`${provider.id}/there is no such model`)).toBeNull();
   });
 
-  test("what a call costs follows from its price", async () => {
+  test("has a cost of a call that follows from its price", async () => {
     const { provider, requests } = create();
     const price = await provider.priceOf(requests.text.model);
     const { usage } = await provider.call(requests.text, patient());
@@ -71,7 +71,7 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
     }
   });
 
-  test("calls of one turn have ids of their own", async () => {
+  test("has unique ids for the calls of one turn", async () => {
     const { provider, requests } = create();
     const reply = await provider.call(requests.calls, patient());
 
@@ -81,13 +81,13 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
     expect(new Set(reply.calls.map(({ id }) => id)).size).toBe(reply.calls.length);
   });
 
-  test("a failure says what it is and whether it may pass", async () => {
+  test("has a type and a recoverability for each failure", async () => {
     const { provider, requests } = create();
     const error = await failureOf(provider.call(requests.failing, patient()));
     expect(error).toMatchObject({ recoverable: true });
   });
 
-  test("a call that is aborted stops at once, and says nothing more", async () => {
+  test("stops a call at once that is aborted, without further deltas", async () => {
     const { provider, requests } = create();
     const abort = new AbortController();
     let deltasAfter = 0;
@@ -103,13 +103,13 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
     expect(deltasAfter).toBe(0);
   });
 
-  test("a call that was aborted before does not start", async () => {
+  test("does not start a call that was aborted before", async () => {
     const { provider, requests } = create();
     const call = provider.call(requests.text, { signal: AbortSignal.abort(), onDelta: () => {} });
     expect((await failureOf(call)).type).toBe("cancelled");
   });
 
-  test("calls at the same time do not get into each other's way", async () => {
+  test("keeps concurrent calls apart", async () => {
     const { provider, requests } = create();
     const replies = await Promise.all(Array.from({ length: 20 }, () => provider.call(requests.text, patient())));
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);

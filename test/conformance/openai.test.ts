@@ -158,7 +158,7 @@ async function goThrough(
   }
 }
 
-describe("a loop of calls is accepted to its end", () => {
+describe("a loop of tool calls is accepted to its end", () => {
   const efforts: (Effort | null)[] = [null, "none", "low", "max"];
   const models = ["gpt-6-sol", "gpt-5.5", "gpt-5.1", "gpt-5", "o4-mini", "gpt-4.1", "gpt-4o-mini", "qwen3-coder:30b"];
   const outputSchema = { type: "object", properties: { found: { type: "string" } }, required: ["found"] };
@@ -176,30 +176,30 @@ describe("a loop of calls is accepted to its end", () => {
     },
   );
 
-  test.each(["reasoning_content", "reasoning"] as const)("where thoughts are shown in %s", async (reasoningField) => {
+  test.each(["reasoning_content", "reasoning"] as const)("with visible reasoning in %s", async (reasoningField) => {
     const replies = await goThrough("openai-chat", request({ model: "openai/deepseek-chat" }), { reasoningField });
     expect(replies[0]?.thinking).toMatchObject([{ model: "deepseek-chat", block: { [reasoningField]: "thought 1" } }]);
     expect(replies[3]?.text).toBe('{"found": "all"}');
     expect(replies.map(({ text }) => text).join("")).not.toContain("thought");
   });
 
-  test.each(wires)("over %s, however small the pieces that it comes in", async (wire) => {
+  test.each(wires)("over %s, in chunks of any size", async (wire) => {
     const replies = await goThrough(wire, request(), { chunkBytes: 7 });
     expect(replies[3]?.text).toBe('{"found": "all"}');
   });
 
-  test.each(wires)("over %s, when another model takes over and hands it back", async (wire) => {
+  test.each(wires)("over %s, after a change to another model and back", async (wire) => {
     const turn: Turn = (step, asked) => ({ ...asked, model: step % 2 === 0 ? "openai/gpt-4.1" : asked.model });
     expect((await goThrough(wire, request(), { turn }))[3]?.text).toBe('{"found": "all"}');
   });
 
-  test.each(wires)("over %s, when its tools go", async (wire) => {
+  test.each(wires)("over %s, without its tools", async (wire) => {
     const turn: Turn = (step, asked) => ({ ...asked, tools: step === 4 ? [] : asked.tools });
     expect((await goThrough(wire, request(), { turn }))[3]?.text).toBe('{"found": "all"}');
   });
 });
 
-describe("what goes wrong at the server is told as what it is", () => {
+describe("an error of the server has its own type", () => {
   const faults = [
     {
       what: "a limit",
@@ -251,12 +251,12 @@ describe("what goes wrong at the server is told as what it is", () => {
   });
 });
 
-describe("a local server that cuts conversations off without a word", () => {
+describe("a local server that truncates conversations silently", () => {
   const words = "and so on and on ".repeat(1_500);
   const asked = request({ model: "ollama/qwen3-coder:30b", messages: [{ role: "user", text: words }] });
   const at = (server: ModelServer) => providerAt(server, "openai-chat", { id: "ollama", isLocal: true });
 
-  test("is found out, and how to mend it is said", async () => {
+  test("is detected, and the error has a fix", async () => {
     const server = await startModelServer({ scenario: saying({ text: "nonsense" }), truncateTokens: 4_096 });
     try {
       expect(await at(server).contextOf?.(asked.model)).toBe(4_096);
@@ -274,7 +274,7 @@ describe("a local server that cuts conversations off without a word", () => {
     }
   });
 
-  test("is none where there is room", async () => {
+  test("is not reported for a large context window", async () => {
     const server = await startModelServer({ scenario: saying({ text: "sense" }), truncateTokens: 32_768 });
     try {
       expect((await at(server).call(asked, patient())).text).toBe("sense");

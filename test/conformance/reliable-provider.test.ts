@@ -79,7 +79,7 @@ async function troubled(test: TestContext, { wire, id, model }: WireCase, ...fau
 }
 
 describe.for(wires)("over $wire", (wire) => {
-  test("who is turned away is asked again, in time, and the price is that of the answer alone", async (t) => {
+  test("a refused request is repeated in time, and only the answer has a price", async (t) => {
     const { call, waits, asked, text } = await troubled(
       t,
       wire,
@@ -101,13 +101,13 @@ describe.for(wires)("over $wire", (wire) => {
     expect(asked()).toBe(5);
   });
 
-  test("at most five times", async (t) => {
+  test("a refused request is made at most five times", async (t) => {
     const { call, asked } = await troubled(t, wire, ...Array.from({ length: 9 }, () => ({ status: 500 })));
     await expect(call()).rejects.toMatchObject({ runError: { type: "network", tries: 5, begun: false } });
     expect(asked()).toBe(5);
   });
 
-  test("not where it would have to wait for longer than half a minute", async (t) => {
+  test("a refused request is not repeated after a wait of more than half a minute", async (t) => {
     const { call, asked } = await troubled(t, wire, { status: 429, retryAfterMs: 60_000 });
     await expect(call()).rejects.toMatchObject({ runError: { type: "rate_limit", retryAfterMs: 60_000, tries: 1 } });
     expect(asked()).toBe(1);
@@ -127,7 +127,7 @@ describe.for(wires)("over $wire", (wire) => {
     { what: "a wrong key", fault: { status: 401 }, type: "auth" },
     { what: "no permission", fault: { status: 403 }, type: "permission" },
     { what: "no such model", fault: { status: 404 }, type: "params" },
-  ])("not at all after $what", async ({ fault, type }, t) => {
+  ])("a failure is not repeated after $what", async ({ fault, type }, t) => {
     const { call, asked } = await troubled(t, wire, fault);
     await expect(call()).rejects.toMatchObject({ runError: { type, recoverable: false, tries: 1 } });
     expect(asked()).toBe(1);
@@ -136,7 +136,7 @@ describe.for(wires)("over $wire", (wire) => {
   test.for([
     { what: "stops in the middle", fault: { stall: { afterPieces: 3 } } },
     { what: "is gone in the middle", fault: { halfOpen: { afterPieces: 3 } } },
-  ])("who $what of an answer is given up within 90 s, and not asked again", async ({ fault }, t) => {
+  ])("a server that $what of an answer is given up within 90 s, without a repetition", async ({ fault }, t) => {
     const { call, asked, clock } = await troubled(t, wire, fault);
     let deltas = 0;
     const reply = call({
@@ -155,7 +155,7 @@ describe.for(wires)("over $wire", (wire) => {
   test.for([
     { what: "breaks off", fault: { cut: { afterPieces: 3 } } },
     { what: "fails within an answer that began well", fault: { streamError: { afterPieces: 3, status: 529 } } },
-  ])("who $what may have been paid: it is not asked again here", async ({ fault }, t) => {
+  ])("a server that $what may charge for it: the request is not repeated here", async ({ fault }, t) => {
     const { call, asked } = await troubled(t, wire, fault);
     await expect(call()).rejects.toMatchObject({ runError: { begun: true, recoverable: true, tries: 1 } });
     expect(asked()).toBe(1);

@@ -43,7 +43,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(await queue.take(anything)).toEqual([]);
     }));
 
-  test("taking never waits: an empty queue gives nothing, now", () =>
+  test("taking never waits: an empty queue returns nothing at once", () =>
     withQueue(async (queue) => {
       expect(await queue.take(anything)).toEqual([]);
       await queue.offer(offer(1));
@@ -64,7 +64,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     }),
   );
 
-  test("offered ten times at once, a run is there once", () =>
+  test("a run that is offered ten times at once is queued once", () =>
     withQueue(async (queue) => {
       const answers = await Promise.all(Array.from({ length: 10 }, () => queue.offer(offer(1))));
       expect(answers.filter((answer) => answer === "offered")).toHaveLength(1);
@@ -82,14 +82,14 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(taken.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
     }));
 
-  test("who came first goes first", () =>
+  test("tasks are taken in the order of their offers", () =>
     withQueue(async (queue) => {
       for (const n of [3, 1, 2]) await queue.offer(offer(n));
       expect(numbers(await queue.take({ ...anything, max: 2 }))).toEqual([3, 1]);
       expect(numbers(await queue.take({ ...anything, max: 2 }))).toEqual([2]);
     }));
 
-  test("no more than asked for, and none for nought", () =>
+  test("a take returns at most the requested number, and none for zero", () =>
     withQueue(async (queue) => {
       for (let n = 1; n <= 3; n += 1) await queue.offer(offer(n));
       expect(await queue.take({ ...anything, max: 0 })).toEqual([]);
@@ -123,7 +123,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
   test.for([
     { what: "an array's", bytes: encoder.encode("task 1") },
     { what: "a Buffer's", bytes: Buffer.from("task 1") },
-  ])("bytes are copies, $what too: what either side does to its own does not matter", ({ bytes }) =>
+  ])("bytes are copies, $what too: later changes by either side have no effect", ({ bytes }) =>
     withQueue(async (queue) => {
       const task = offer(1, { bytes });
       await queue.offer(task);
@@ -137,7 +137,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     }),
   );
 
-  test("what is taken for the first time is certain, and was nobody else's", () =>
+  test("a task that is delivered for the first time is certain, and marked as the first delivery", () =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
@@ -151,7 +151,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       stop();
     }));
 
-  test("parked with again, a run is there for anybody at once, and said to be", () =>
+  test("a task that is parked with `again` is available to every host at once, and announced", () =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
@@ -166,7 +166,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(await queue.offer(offer(1))).toBe("offered");
     }));
 
-  test("parked for later, a run is nobody's until then, and still there", () =>
+  test("a run parked for later is available after the delay, and not lost before it", () =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
@@ -182,7 +182,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(await found).toBeGreaterThanOrEqual(299);
     }));
 
-  test("a task that was let go is neither certain nor renewed, and nothing that is said of it counts", () =>
+  test("a released task is neither certain nor renewed, and all calls about it are ignored", () =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
@@ -193,7 +193,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(task.lost.aborted).toBe(false);
     }));
 
-  test.for(["park", "finish"] as const)("after %s a run is nobody's, and may be offered again", (release) =>
+  test.for(["park", "finish"] as const)("after %s a run is not held, and may be offered again", (release) =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
@@ -205,7 +205,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     }),
   );
 
-  test("giving a task back twice does not take it from whoever holds it by then", () =>
+  test("returning a task twice does not take it from its next holder", () =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const first = await takeOne(queue);
@@ -216,7 +216,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(await queue.offer(offer(1))).toBe("duplicate");
     }));
 
-  test("every offer is hinted at, until nobody listens", () =>
+  test("every offer is announced, until the listener is removed", () =>
     withQueue(async (queue) => {
       const [onHint, leftListener] = [vi.fn(), vi.fn()];
       const stop = queue.onHint(leftListener);
@@ -228,7 +228,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       unsubscribe();
     }));
 
-  test("a hint comes after the task can be taken", () =>
+  test("an announcement comes after the task can be taken", () =>
     withQueue(async (queue) => {
       const taken = new Promise<number[]>((resolve) => {
         queue.onHint(() => void queue.take(anything).then((tasks) => resolve(numbers(tasks))));
@@ -237,7 +237,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(await taken).toEqual([1]);
     }));
 
-  test("closing loses what is held, gives no more and takes no more", () =>
+  test("closing loses held tasks, and refuses every take and offer", () =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       await queue.offer(offer(2));
@@ -249,7 +249,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       await queue.close();
     }));
 
-  test("whoever has unsubscribed hears nothing, not even of an offer just being made", () =>
+  test("a removed listener gets no announcement, not even of an offer in progress", () =>
     withQueue(async (queue) => {
       const onHint = vi.fn();
       const unsubscribe = queue.onHint(onHint);

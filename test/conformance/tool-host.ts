@@ -20,7 +20,7 @@ export interface ToolHostHarness extends AsyncDisposable {
 
 /** The contract of the ToolHost port. */
 export function toolHostConformance(create: () => Promise<ToolHostHarness>): void {
-  test("its tools have names of their own, and schemas of objects", async () => {
+  test("its tools have unique names, and schemas of objects", async () => {
     await using harness = await create();
     const specs = harness.host.specs();
 
@@ -31,7 +31,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     }
   });
 
-  test("a call that goes well has an output and no error", async () => {
+  test("a successful call has an output and no error", async () => {
     await using harness = await create();
     const outcome = await harness.host.run(harness.calls.good, harness.context);
 
@@ -40,7 +40,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     expect(outcome.output).not.toBe("");
   });
 
-  test("a call that goes badly says so, to the model as well", async () => {
+  test("a failed call has an error, also for the model", async () => {
     await using harness = await create();
     const outcome = await harness.host.run(harness.calls.failing, harness.context);
 
@@ -49,7 +49,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     expect(outcome.output).not.toBe("");
   });
 
-  test("the grant is checked at every call: what it does not name is not run", async () => {
+  test("the grant is checked at every call: an unnamed tool does not run", async () => {
     await using harness = await create();
     const grant = { tools: [], agents: [], writes: [] };
     for (const call of Object.values(harness.calls)) {
@@ -59,7 +59,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     expect(await harness.host.verify(harness.calls.verifiable, harness.context)).toBeNull();
   });
 
-  test("whoever asks what a call would need is told, whatever the call is", async () => {
+  test("every call has an assessment, also an invalid one", async () => {
     await using harness = await create();
     const { host, context, calls } = harness;
     const risks: unknown[] = ["low", "medium", "high"];
@@ -77,7 +77,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     for (const call of Object.values(calls)) expect(risks).toContain(host.assess(call, context).risk);
   });
 
-  test("what a model makes up as a name is an outcome", async () => {
+  test("an unknown tool name of a model is an outcome", async () => {
     await using harness = await create();
     for (const name of ["", "nothing", "constructor", "__proto__", "read\n"]) {
       const call = ToolCall.parse({ id: "1", name, args: {} });
@@ -88,7 +88,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     }
   });
 
-  test("what a model makes up as arguments is an outcome", async () => {
+  test("invalid arguments of a model are an outcome", async () => {
     await using harness = await create();
     const { host, context } = harness;
     // A tool without required arguments accepts an empty object, so it is left out.
@@ -106,7 +106,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     );
   });
 
-  test("a verifiable call has not happened before it ran, and has happened after", async () => {
+  test("a verifiable call is not done before it ran, and done afterwards", async () => {
     await using harness = await create();
     const { host, context, calls } = harness;
     const announced = { ...context, plan: await host.plan(calls.verifiable, context) };
@@ -127,7 +127,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     expect((await running).error).toMatchObject({ type: "cancelled" });
   });
 
-  test("a call that was cancelled before does not start", async () => {
+  test("a call that was cancelled before its start does not run", async () => {
     await using harness = await create();
     const context = { ...harness.context, signal: AbortSignal.abort() };
     expect((await harness.host.run(harness.calls.verifiable, context)).error).toMatchObject({ type: "cancelled" });

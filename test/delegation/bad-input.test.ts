@@ -76,7 +76,7 @@ async function journalProblems(session: string, run: string): Promise<string[]> 
   return chainProblems(texts.map((text) => ({ entry: openEntry(text), text })));
 }
 
-describe("a model that says", () => {
+describe("a model that answers with", () => {
   it.for(rows.map((row) => [row.name, row] as const))("%s", async ([, row]) => {
     const sandbox = await createEscapeWorkspace(await emptyFolder());
     const before = await sandbox.contents();
@@ -114,7 +114,7 @@ describe("a model that says", () => {
     expect(await journalProblems(session.session, session.run)).toEqual([]);
   });
 
-  it("is told of its mistakes in a table of 200 rows and more, each of its own name", () => {
+  it("gets an error for each of more than 200 different mistakes", () => {
     expect(byTask.size).toBe(rows.length);
     expect(rows.length).toBeGreaterThanOrEqual(200);
   });
@@ -127,8 +127,8 @@ describe("a model that says", () => {
   });
 });
 
-describe("a child that claims in", () => {
-  it.for(claims)("%s what it has not done: its parent reads what was really done", async ([what, text]) => {
+describe("a child with a false claim in", () => {
+  it.for(claims)("%s changes no record: its parent reads the recorded work", async ([what, text]) => {
     const session = await team.begin(`believes: ${what}`, { agent: "main" });
     const response = await session.response;
     expect(response).toMatchObject({ status: "completed", ...nothingDone, toolsUsed: ["delegate"] });

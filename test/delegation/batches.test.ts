@@ -56,7 +56,7 @@ describe.each(teamSizes)("with $what", (size) => {
     );
   });
 
-  it("single calls of one turn run side by side too", async () => {
+  it("single calls of one turn also run in parallel", async () => {
     const clock = createSteppingClock();
     const calls = ["a 3", "b 5", "c 8"].map((task) => ({ tool: "delegate", args: { agent: "helper", task } }));
     const scenario = { main: [{ steps: [{ calls }, { text: "done" }] }], helper: slow };
@@ -65,7 +65,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("a task that waits for two others begins when both have ended, and is given what came of them", async () => {
+  it("a task that depends on two others starts when both have ended, and gets their results", async () => {
     const clock = createSteppingClock();
     const tasks = [
       { agent: "helper", task: "c 2", name: "c 2", after: ["a 3", "b 5"] },
@@ -85,7 +85,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("a task whose predecessor failed is not asked, and the others are", async () => {
+  it("a task with a failed dependency does not start, and the others do", async () => {
     const clock = createSteppingClock();
     const scenario = delegating({
       tasks: [
@@ -113,7 +113,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("of a streaming batch its parent reads the first result at once, and stops those that it no longer needs", async () => {
+  it("the parent of a streaming batch reads the first result at once, and stops the tasks that it no longer needs", async () => {
     const clock = createSteppingClock();
     const answer: Answer = async (question) => {
       const { agent, step, task } = question.origin;
@@ -142,7 +142,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("of a streaming batch each later result comes by itself, as soon as it is there", async () => {
+  it("each later result of a streaming batch arrives as soon as it is ready", async () => {
     const clock = createSteppingClock();
     const scenario = {
       main: [
@@ -173,7 +173,7 @@ describe.each(teamSizes)("with $what", (size) => {
     { policy: "quorum", quorum: 2, succeed: 2, statuses: ["completed", "completed", "cancelled"], durationMs: 3_000 },
     { policy: "continue", succeed: 3, statuses: ["completed", "completed", "completed"], durationMs: 8_000 },
   ])(
-    "by the policy $policy a batch ends after $durationMs ms",
+    "under the policy $policy a batch ends after $durationMs ms",
     async ({ policy, quorum, succeed, statuses, durationMs }) => {
       const clock = createSteppingClock();
       const scenario = delegating({ tasks: tasksOf("a 1", "b 3", "c 8"), policy, quorum: quorum ?? 1 });
@@ -186,7 +186,7 @@ describe.each(teamSizes)("with $what", (size) => {
     },
   );
 
-  it("whoever cannot do it is tried as often as its policy says, and then somebody else is asked", async () => {
+  it("a failing agent is retried as often as its policy allows, and then an alternative runs", async () => {
     const clock = createSteppingClock();
     const retry = { max_attempts: 2, backoff_ms: 10_000, on: ["network"], alternative: "other" };
     const answer: Answer = ({ origin }) => {
@@ -214,9 +214,9 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  describe.each([5_000, 20_000, 100_000])("a tree that has %i tokens", (tokens) => {
+  describe.each([5_000, 20_000, 100_000])("a tree with %i tokens", (tokens) => {
     it.each([1, 2, 5, 12, 30])(
-      "never takes more, with %i parallel children that want children of their own",
+      "never uses more, with %i parallel children that want children of their own",
       async (children) => {
         /** Delegates as long as it can; then it says as much as it may. */
         const answer: Answer = ({ origin, tools, system, messages, maxOutputTokens }) => {

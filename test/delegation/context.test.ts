@@ -63,7 +63,7 @@ describe.each(teamSizes)("with $what", (size) => {
       has: ["under the oak", "File map.md:"],
       lacks: ["in short"],
     },
-  ])("a child is given $what", async ({ more, has, lacks }) => {
+  ])("a child gets $what", async ({ more, has, lacks }) => {
     const answer = afterSomeWords(delegate("helper", "dig", { success_criteria: "it is found", ...more }));
     await withTeam({ ...size, agents, answer }, async (team) => {
       const session = await team.begin(request);
@@ -77,7 +77,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("an expert of one domain gets its message alone, whatever is asked for", async () => {
+  it("an expert of one domain gets its message alone, for any requested context", async () => {
     const answer = afterSomeWords(
       delegate("expert", "write to the captain", { context: "full", context_files: ["map.md"] }),
     );
@@ -103,7 +103,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("an answer has to fit the shape that its parent asks for in the call", async () => {
+  it("an answer has to fit the schema in its parent's call", async () => {
     const output_schema = { type: "object", properties: { steps: { type: "integer" } }, required: ["steps"] };
     const answer: Answer = (question) => {
       const { agent, step, task } = question.origin;
@@ -139,7 +139,7 @@ describe.each(teamSizes)("with $what", (size) => {
       agentSource = await createAgentSource({ userFolders: [] }).load(null);
     });
 
-    it("is its parent over again, with nothing but the task in its mind", async () => {
+    it("has its parent's prompt and tools, and knows the task alone", async () => {
       const own = (await readFile(path.join(shippedAgentsFolder, "general-purpose.md"), "utf8"))
         .split("---")[2]
         ?.trim()

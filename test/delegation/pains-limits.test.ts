@@ -22,7 +22,7 @@ function asking(tasks: readonly string[], helper: Answer): Answer {
 }
 
 describe.each(teamSizes)("with $what", (size) => {
-  it("pain 1: three children are three runs, however many more they would like", async () => {
+  it("pain 1: three children are three runs, however many more they request", async () => {
     const answer = asking(["a", "b", "c"], ({ origin }) =>
       origin.step < 3
         ? calling(delegate("helper", `more ${origin.step}`), call("Task", { agent: "main", task: "x" }))
@@ -69,7 +69,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 2: children over the cap queue, with their places known, and none is denied", async () => {
+  it("pain 2: children over the cap queue, with known positions, and none is denied", async () => {
     const gate = createGate();
     const agents = [{ id: "main", subagents: { allow: ["helper"], max_concurrent: 2 } }, { id: "helper" }];
     const tasks = ["a", "b", "c", "d", "e", "f"];
@@ -102,7 +102,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 3: a child that never answers ends at its own deadline, and its parent hears of it and goes on", async () => {
+  it("pain 3: a child that never answers ends at its own deadline, and its parent gets the response and continues", async () => {
     const clock = createSteppingClock();
     const agents = [main, { id: "helper", limits: { maxDurationMs: 60_000 } }];
     const answer = asking(["hang", "work"], ({ origin }) =>
@@ -120,7 +120,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 3: nine children that have ended are heard of, although no word of it arrives", async () => {
+  it("pain 3: the parent finds the end of nine children, although every message is lost", async () => {
     const clock = createSteppingClock();
     const tasks = Array.from({ length: 9 }, (_, i) => `part ${i}`);
     const loses = (subject: string, text: string): boolean =>
@@ -132,7 +132,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 7: a child's cap is kept by its machine, for as long as its model would like to go on", async () => {
+  it("pain 7: the machine enforces a child's cap on turns against its model", async () => {
     const agents = [main, { id: "helper", limits: { maxIterations: 3 } }];
     const answer = asking(["go on"], ({ origin }) => ({
       text: `step ${origin.step}`,
@@ -150,7 +150,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 7: a child gets no more time than its parent has left, and no more of the budget", async () => {
+  it("pain 7: a child gets at most its parent's remaining time and budget", async () => {
     const clock = createSteppingClock();
     const agents = [
       { id: "main", subagents: { allow: ["helper"] }, limits: { maxDurationMs: 100_000 } },
@@ -176,7 +176,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 8: a run that meets its cap says so, with the cap and with what it has got so far", async () => {
+  it("pain 8: a run that reaches its cap reports it, with the cap and its partial result", async () => {
     const agents = [
       { id: "main", subagents: { allow: ["helper"] } },
       { id: "helper", limits: { maxIterations: 2 } },
@@ -204,7 +204,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 8: the last turn is announced, and has no tools, so that there is an answer", async () => {
+  it("pain 8: the last turn is announced, and has no tools, so that it ends with an answer", async () => {
     const agents = [{ id: "main", limits: { maxIterations: 2 } }];
     const answer: Answer = ({ tools }) => (tools.length > 0 ? calling(call("echo", { x: 1 })) : "that is all I have");
     await withTeam({ ...size, agents, answer }, async (team) => {
@@ -254,7 +254,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 17: a model that is asked to wait waits, and loses nothing of its work", async () => {
+  it("pain 17: a rate-limited model call waits, and loses no work", async () => {
     const clock = createSteppingClock();
     let refusedCalls = 0;
     const answer = asking(["work"], ({ origin }) => {
@@ -281,7 +281,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 17: a child that loses the network is asked anew, and its siblings are not", async () => {
+  it("pain 17: a child that loses the network is retried, and its siblings are not", async () => {
     const clock = createSteppingClock();
     const agents = [main, { id: "helper", retry: { maxAttempts: 3, backoffMs: 1_000 } }];
     const answer = asking(["shaky", "steady"], ({ origin }) => {
@@ -304,7 +304,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 18: what is counted of a run is its own and that of all below it, to the token and the cent", async () => {
+  it("pain 18: the usage of a run is its own and that of its descendants, to the token and the cent", async () => {
     const agents = [
       { id: "main", subagents: { allow: ["lead"] } },
       { id: "lead", subagents: { allow: ["helper"] } },

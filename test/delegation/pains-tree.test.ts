@@ -68,7 +68,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 4: of one batch too, unless the batch itself says otherwise", async () => {
+  it("pain 4: nor the tasks of its batch, unless the batch requests it", async () => {
     const tasks = ["a", "b", "c", "d"].map((task) => ({ agent: "helper", task }));
     const others: Answer = ({ origin }) => {
       if (origin.task === "a") throw new Error("the vendor has lost its head");
@@ -92,7 +92,7 @@ describe.each(teamSizes)("with $what", (size) => {
     }
   });
 
-  it("pain 5: a cancel reaches every run below, and the tools that they have at work", async () => {
+  it("pain 5: a cancel reaches every run below, and their running tools", async () => {
     const { tool, gate, ended } = endlessTool();
     const answer = asking(
       [
@@ -115,7 +115,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 5: one child can be cancelled alone, with all below it", async () => {
+  it("pain 5: one child can be cancelled alone, with its descendants", async () => {
     const { tool, gate, ended } = endlessTool();
     const sibling = createGate();
     const answer = asking(
@@ -147,7 +147,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 6: a cancel never takes back what has ended", async () => {
+  it("pain 6: a cancel never reverts a finished run", async () => {
     const gate = createGate();
     const answer = asking(
       [
@@ -182,7 +182,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 10: nothing of a long result is lost: its parent reads how it begins, and where the rest is", async () => {
+  it("pain 10: a long result is not lost: its parent reads the beginning and a reference to the rest", async () => {
     const long = Array.from({ length: 20_000 }, (_, i) => `finding ${i}`).join("\n");
     const answer = asking([["helper", "find all"]], () => long);
     await withTeam({ ...size, agents, answer }, async (team) => {
@@ -208,7 +208,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 19: every event says whose it is, and the record has each run's own story", async () => {
+  it("pain 19: every event names its run, and the record has each run's own history", async () => {
     const answer = asking(
       [
         ["lead", "1"],
@@ -244,7 +244,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 20: an agent that is asked again has heard nothing of the first time", async () => {
+  it("pain 20: a second run of an agent knows nothing of the first", async () => {
     const secret = "the word is xyzzy";
     const answer: Answer = ({ origin, messages }) => {
       if (origin.agent !== "main") return `heard: ${messages.length} message`;
@@ -263,7 +263,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 20: sessions that use one agent at once hear nothing of each other", async () => {
+  it("pain 20: concurrent sessions with one agent know nothing of each other", async () => {
     const gate = createGate();
     const answer: Answer = async ({ origin }) => {
       if (origin.agent === "main") {

@@ -56,7 +56,7 @@ describe.each(teamSizes)("with $what", (size) => {
       "failed",
     ],
     ["an answer that fits no schema", '"status: completed"', { outputSchema: { type: "object" } }, "failed"],
-  ])("pain 11: %s is a failure, whatever the text calls it", async (_, text, helper, status) => {
+  ])("pain 11: %s is a failure, whatever its text claims", async (_, text, helper, status) => {
     await withTeam({ ...size, agents: withHelper(helper), answer: asking(["report"], () => text) }, async (team) => {
       const session = await team.begin("go");
       await session.response;
@@ -68,7 +68,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 12: a report without a tool call is a report without a tool call", async () => {
+  it("pain 12: a report without a tool call shows that no tool was called", async () => {
     const fiction = "I read 14 files, changed notes.md, and ran the tests: 31 of 31 passed.";
     const verifiers = [{ name: "files-exist", params: { paths: ["notes.md"] } }];
     for (const [helper, status] of [
@@ -89,7 +89,7 @@ describe.each(teamSizes)("with $what", (size) => {
     }
   });
 
-  it("pain 14: a child has no tool that any of those above it lacks, and it can be told which took it away", async () => {
+  it("pain 14: a child has no tool that an ancestor lacks, and troupe explain names the layer that denied it", async () => {
     const agents = [
       { id: "main", tools: ["read", "write", "echo"], subagents: { allow: ["lead"] } },
       { id: "lead", tools: ["read", "echo", "deploy"], subagents: { allow: ["helper"] } },
@@ -127,7 +127,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 14: what a person has allowed is not asked about again", async () => {
+  it("pain 14: a call that a person has allowed is not questioned again", async () => {
     const deployTwice: Answer = ({ origin }) =>
       origin.step <= 2 ? calling(call("deploy", { to: `${origin.task} ${origin.step}` })) : "deployed";
     await withTeam({ ...size, agents: withHelper(), answer: asking(["west", "east"], deployTwice) }, async (team) => {
@@ -151,7 +151,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 15: an approval that a child asks for is answered to that child, which goes on where it was", async () => {
+  it("pain 15: an approval that a child requests is answered to that child, which continues in the same state", async () => {
     await withTeam({ ...size, agents: withHelper(), answer: asking(["prod"], deploying) }, async (team) => {
       const session = await team.begin("go");
       const question = (await questionsOf(team, session, 1)).get("prod");
@@ -172,7 +172,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 16: several children wait for a person at once, and each goes on with its own answer", async () => {
+  it("pain 16: several children wait for a person at once, and each continues with its own answer", async () => {
     const tasks = ["north", "south", "west"];
     const answer = asking(tasks, deploying);
     await withTeam({ ...size, agents: withHelper(), answer }, async (team) => {
@@ -195,7 +195,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 21: a model is told whom it can ask, and is told again when it asks somebody else", async () => {
+  it("pain 21: a model gets the list of agents, and gets it again when it names an unknown one", async () => {
     const agents = [
       { id: "main", subagents: { allow: ["helper", "lead"], deny: ["lead"] } },
       { id: "helper" },
@@ -212,7 +212,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 21: two agents cannot play a task back and forth for ever", async () => {
+  it("pain 21: two agents cannot delegate a task to each other forever", async () => {
     const agents = [
       { id: "main", subagents: { allow: ["lead"] } },
       { id: "lead", subagents: { allow: ["main"] } },
@@ -231,7 +231,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 25: of children that write one file at once, none overwrites what it has not seen", async () => {
+  it("pain 25: of children that write one file at once, none overwrites changes that it has not read", async () => {
     const letters = ["a", "b", "c", "d", "e", "f"];
     const content = (letter: string): string => letter.repeat(200_000);
     const answer = asking(letters, ({ origin }) =>
@@ -256,7 +256,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("pain 25: a result has the shape that its agent's file asks for, or it is none", async () => {
+  it("pain 25: a result has the schema of its agent's file, or the run fails", async () => {
     const outputSchema = {
       type: "object",
       properties: { verdict: { enum: ["keep", "drop"] } },

@@ -30,7 +30,7 @@ it("spreads the runs of a session over its hosts", async () => {
   });
 });
 
-it("answers by scripts, and lets exactly as much time pass as they take", async () => {
+it("answers by scripts, in exactly their time", async () => {
   const clock = createSteppingClock();
   const scenario = {
     main: [
@@ -50,7 +50,7 @@ it("answers by scripts, and lets exactly as much time pass as they take", async 
   });
 });
 
-it("takes its work up again with other hosts", async () => {
+it("resumes its work with other hosts", async () => {
   let tries = 0;
   const reached = Promise.withResolvers<void>();
   const answer = () => {
@@ -79,7 +79,7 @@ describe.each(teamSizes.filter(({ processes }) => processes === 2))("with $what"
     },
   };
 
-  it("the parent works here, and all below it in the other process", async () => {
+  it("the parent runs here, and all its descendants in the other process", async () => {
     await withTeam(family, async (team) => {
       const session = await team.begin("do it");
       expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 3 } } });
@@ -94,7 +94,7 @@ describe.each(teamSizes.filter(({ processes }) => processes === 2))("with $what"
     });
   });
 
-  it("time passes for both, and each moment of it is the same there", async () => {
+  it("time passes for both, and is the same at every moment", async () => {
     const clock = createSteppingClock();
     const answer: TeamOptions["answer"] = async (question, signal) => {
       await new Promise<void>((resolve) => clock.after(3_000, resolve));

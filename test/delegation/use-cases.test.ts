@@ -39,7 +39,7 @@ function options(size: TeamSize, registry: AgentRegistry, clock: SteppingClock) 
 const saying = (latencyMs: number, text: string): ScenarioAgents[string] => [{ steps: [{ latencyMs, text }] }];
 
 describe.each(teamSizes)("with $what", (size) => {
-  it("a research coordinator asks three specialists at once and reports what they found", async () => {
+  it("a research coordinator asks three specialists at once and reports their findings", async () => {
     const clock = createSteppingClock();
     const registry = await registryOf({
       lead: lead("Coordinates research.", "data-analyst", "web-researcher", "citation-checker"),
@@ -77,7 +77,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("a review of a change is put together of three, each with the change before its eyes, though one of them fails", async () => {
+  it("a review of a change combines three parts, each with the change as context, though one of them fails", async () => {
     const clock = createSteppingClock();
     const review = `troupe:
   outputSchema:
@@ -135,7 +135,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("a data pipeline fetches side by side, then transforms, then reports side by side", async () => {
+  it("a data pipeline fetches in parallel, then transforms, then reports in parallel", async () => {
     const clock = createSteppingClock();
     const registry = await registryOf({
       lead: lead("Runs pipelines.", "fetcher", "transformer", "reporter"),

@@ -23,7 +23,7 @@ describe.each(teamSizes)("with $what", (size) => {
   it.each([
     { approved: true, hears: "deployed to prod" },
     { approved: false, hears: "denied by Ada: not today" },
-  ])("an approval ($approved) after hours comes in time for all", async ({ approved, hears }) => {
+  ])("an answer ($approved) after hours comes before every deadline", async ({ approved, hears }) => {
     const clock = createSteppingClock();
     const answer: Answer = async (question) => {
       const { agent, step } = question.origin;
@@ -71,7 +71,7 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
-  it("and without an answer nothing happens, however long it takes", async () => {
+  it("a run that waits for an approval waits without a limit", async () => {
     const clock = createSteppingClock();
     const answer: Answer = ({ origin }) => {
       if (origin.step > 1) return "done";

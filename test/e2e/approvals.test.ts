@@ -38,8 +38,8 @@ const daemon = useDaemon("approvals", (home) => writePolicy(home, askBeforeShell
 const scenarioIn = (home: string, agents: Parameters<typeof writeScenario>[1], name: string) =>
   writeScenario(home, agents, name);
 
-describe.concurrent("a question", { timeout: 60_000 }, () => {
-  it("is listed with who asks, what, all of its arguments and the risk", async ({ expect }) => {
+describe.concurrent("an approval", { timeout: 60_000 }, () => {
+  it("is listed with agent, tool, all arguments and risk", async ({ expect }) => {
     const { home, client } = daemon();
     const long = `printf '%s' ${"long words ".repeat(40)}> long.txt`;
     const scenario = await scenarioIn(
@@ -217,7 +217,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
 });
 
 onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }, () => {
-  it("the first holds, in a race of approving and denying too", async ({ expect }) => {
+  it("the first answer counts, also in a race of an allowance and a denial", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
       home,
@@ -252,7 +252,7 @@ onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }
 });
 
 onlyWithoutWorker(describe.concurrent)("time in which a person is waited for", { timeout: 60_000 }, () => {
-  it("counts neither for the run that asks nor for the one above it", async ({ expect, onTestFinished }) => {
+  it("the wait for a person counts neither for the run nor for its parent", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
     const scenario = await scenarioIn(
@@ -279,7 +279,7 @@ onlyWithoutWorker(describe.concurrent)("time in which a person is waited for", {
 });
 
 onlyWithoutWorker(describe.concurrent)("without anybody to ask", { timeout: 60_000 }, () => {
-  it("--no-input ends with 8 and says what is missing; answered without a daemon, the next one goes on", async ({
+  it("--no-input ends with 8 and names the open questions; after an answer without a daemon the next daemon continues", async ({
     expect,
     onTestFinished,
   }) => {
@@ -316,7 +316,7 @@ onlyWithoutWorker(describe.concurrent)("without anybody to ask", { timeout: 60_0
     expect((await readdir(folder)).sort()).toEqual(["coder.txt", "main.txt"]);
   });
 
-  it("a run says on stderr how to answer, and goes on once somebody has", async ({ expect, onTestFinished }) => {
+  it("a run prints on stderr how to answer, and continues after an answer", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("told", test);
     await writePolicy(home, askBeforeShell);
@@ -343,7 +343,7 @@ onlyWithoutWorker(describe.concurrent)(
       { when: "nothing else is at work", busy: 0 },
       { when: "another agent is in the middle of a model call", busy: 600_000 },
     ])(
-      "when $when: asks again what it asked, repeats nothing, and an answer finishes it",
+      "when $when: the question is asked again, nothing is repeated, and an answer finishes it",
       async ({ busy }, { expect, onTestFinished }) => {
         const test = { onTestFinished };
         const home = await tempFolder("killed", test);

@@ -96,7 +96,7 @@ describe.concurrent("files", () => {
     }
   });
 
-  it("malformed agents: told with their lines, while all others still work", async ({ expect, onTestFinished }) => {
+  it("malformed agents: reported with their lines, while all others still work", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("agents", { onTestFinished });
     const folder = path.join(home, ".troupe", "agents");
     await mkdir(folder, { recursive: true });
@@ -167,7 +167,7 @@ describe.concurrent("a database", () => {
     },
   );
 
-  it("journal.db that is damaged: exit 3, nothing is thrown away, and what was recorded can still be read", async ({
+  it("a damaged journal.db: exit 3, no data is deleted, and recorded sessions can still be read", async ({
     expect,
     onTestFinished,
   }) => {
@@ -198,7 +198,7 @@ describe.concurrent("a home", () => {
     ["sessions", "ls"],
   ];
 
-  it("that is a file: exit 3, and the file stays as it is", async ({ expect, onTestFinished }) => {
+  it("that is a file: exit 3, and the file stays unchanged", async ({ expect, onTestFinished }) => {
     const home = path.join(await tempFolder("file", { onTestFinished }), "home");
     await writeFile(home, "precious");
     for (const command of commands) {
@@ -212,7 +212,7 @@ describe.concurrent("a home", () => {
     expect(await readFile(home, "utf8")).toBe("precious");
   });
 
-  it("that cannot be made: exit 3, with the reason", async ({ expect, onTestFinished }) => {
+  it("that cannot be created: exit 3, with the reason", async ({ expect, onTestFinished }) => {
     const folder = await tempFolder("unwritable", { onTestFinished });
     await writeFile(path.join(folder, "file"), "");
     const home = path.join(folder, "file", "home");
@@ -224,7 +224,7 @@ describe.concurrent("a home", () => {
     }
   });
 
-  it("that others can look into: they find nothing that they can read", async ({ expect, onTestFinished }) => {
+  it("that others can read: they find no readable file", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("open", test);
     await chmod(home, 0o755);
@@ -266,10 +266,10 @@ async function readableByOthers(folder: string): Promise<string[]> {
   return found.flat();
 }
 
-describe.concurrent("a provider without a model that could be guessed", () => {
+describe.concurrent("a provider without a default model", () => {
   const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OPENAI_API_KEY: "sk-very-secret-value" };
 
-  it("makes up say that there is no provider, and run exit with 3; the demo never answers, the key is never shown", async ({
+  it("makes `up` report that there is no provider, and `run` exit with 3; the demo never answers, the key is never shown", async ({
     expect,
     onTestFinished,
   }) => {

@@ -56,7 +56,7 @@ const statuses = (results: { name: string; status: string }[]) =>
   results.map(({ name, status }) => `${name} ${status}`);
 
 describe.concurrent("a batch", { timeout: 60_000 }, () => {
-  it("keeps the order that its tasks ask for, hands their results on, and answers in the order of asking", async ({
+  it("keeps the order of its dependencies, passes their results on, and answers in the order of the tasks", async ({
     expect,
   }) => {
     const { home, client } = daemon();
@@ -170,7 +170,9 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
     expect(await ledger.calls([late])).toEqual([]);
   });
 
-  it("that streams answers with the first result, and the model stops what it no longer needs", async ({ expect }) => {
+  it("that streams returns the first result, and the model stops the tasks that it no longer needs", async ({
+    expect,
+  }) => {
     const { home, client } = daemon();
     const tasks = ["quick", "later", "never"].map((name) => ({ agent: "coder", name, task: name }));
     const scenario = await writeScenario(
@@ -219,7 +221,7 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("wider than its slots queues, and the tree shows each one's place", async ({ expect }) => {
+  it("wider than its slots queues, and the tree shows each position", async ({ expect }) => {
     const { home, client } = daemon();
     const names = ["one", "two", "three", "four", "five"];
     const scenario = await writeScenario(
@@ -253,7 +255,7 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
     );
   });
 
-  it("asks once more what failed, and then somebody else", async ({ expect }) => {
+  it("retries a failed task, and then uses the alternative", async ({ expect }) => {
     const { home, client } = daemon();
     const retry = { max_attempts: 2, backoff_ms: 1, alternative: "tester" };
     const lost = {

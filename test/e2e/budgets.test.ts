@@ -69,7 +69,7 @@ describe.concurrent("a budget", { timeout: 60_000 }, () => {
     { flag: "--max-cost", kind: "costUsd", most: 0.3, reason: "max_cost", agents: 9 },
     { flag: "--max-tool-calls", kind: "toolCalls", most: 14, reason: "max_tool_calls", agents: 9 },
   ] as const)(
-    "$flag $most holds for the whole tree: exit 7, and it says so",
+    "$flag $most holds for the whole tree: exit 7, with a message",
     async ({ flag, kind, most, reason, agents }, { expect }) => {
       const scenario = await writePriced(`wide-${kind}-${most * 10}`);
       const command = ["run", "work", "--agent", "lead", "--scenario", scenario, flag, String(most), "--json"];
@@ -87,7 +87,7 @@ describe.concurrent("a budget", { timeout: 60_000 }, () => {
     },
   );
 
-  it("--max-runs: further agents are refused, and the first answers with what it has", async ({ expect }) => {
+  it("--max-runs: further agents are refused, and the first answers with its partial result", async ({ expect }) => {
     const lead = [{ steps: [round(1), round(2), { text: "{{result.1.summary}} {{result.2.output}}" }] }];
     const scenario = await writePriced("wide-runs", { agents: { lead, worker } });
     const command = ["run", "work", "--agent", "lead", "--scenario", scenario, "--max-runs", "10", "--json"];

@@ -61,7 +61,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
     { by: "over HTTP", code: 6 },
     { by: "by Ctrl-C of its troupe run", code: 130 },
   ])(
-    "$by: three generations end with all their processes, and once is enough",
+    "$by: three generations end with all their processes, and a second cancel changes nothing",
     async ({ by, code }, { expect, onTestFinished }) => {
       const test = { onTestFinished };
       const { home, client, ledger } = daemon();
@@ -135,7 +135,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
-  it("ends with all below it; its siblings and its parent go on", async ({ expect }) => {
+  it("ends with its descendants; its siblings and its parent continue", async ({ expect }) => {
     const { home, client, ledger, journal } = daemon();
     const mark = newMark();
     const scenario = await writeScenario(
@@ -208,7 +208,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
     expect(await client.cancel(session)).toEqual({ session, outcome: "settled", status: "completed" });
   });
 
-  it("in the queue is never begun, and those behind it are", async ({ expect }) => {
+  it("in the queue never starts, and the next ones in the queue do", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const tasks = ["first", "second", "third"].map((task) => ({ name: task, agent: "coder", task }));
     const scenario = await writeScenario(

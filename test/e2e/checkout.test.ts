@@ -16,7 +16,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-it("works where its caller stands, and leaves stdout to the answer", { timeout: 60_000 }, async ({
+it("works in its caller's folder, and prints only the answer on stdout", { timeout: 60_000 }, async ({
   onTestFinished,
 }) => {
   const home = await tempFolder("checkout", { onTestFinished });

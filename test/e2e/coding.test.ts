@@ -160,7 +160,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
   });
 
-  it("hands its tests to a tester, which writes in folders of tests and nowhere else", async (test) => {
+  it("delegates its tests to a tester, which writes in folders of tests and nowhere else", async (test) => {
     const { expect } = test;
     const place = await furnish(test);
     const { workspace, home } = place;
@@ -228,7 +228,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
   });
 
   it.for(["intent:after@tool/3/0", "intent:after@tool/3/0+2", "effect:after@tool/3/0"])(
-    "killed in the middle of its edit (%s), goes on with it and does it once",
+    "killed in the middle of its edit (%s), continues with it and does it once",
     async (failpoint, test) => {
       const { expect } = test;
       const place = await furnish(test);

@@ -28,7 +28,7 @@ const agents: Agents = {
 };
 
 describe.concurrent("troupe run --continue and --resume", () => {
-  it("go on with a session in its folder; the answer is that of the turn", { timeout: 60_000 }, async (test) => {
+  it("continue a session in its folder; the answer is that of the turn", { timeout: 60_000 }, async (test) => {
     const { expect } = test;
     const home = await tempFolder("continue", test);
     const folder = await tempFolder("continue-work", test);
@@ -63,7 +63,7 @@ describe.concurrent("troupe run --continue and --resume", () => {
   });
 });
 
-it("a daemon killed in the middle of a turn goes on with it, and still knows what was said", {
+it("a daemon killed in the middle of a turn continues it, with the whole conversation", {
   timeout: 60_000,
 }, async (test) => {
   const daemon = await startScriptedDaemon({ test, agents });

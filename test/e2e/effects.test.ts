@@ -90,7 +90,7 @@ function outcomeOf(entries: readonly Entry[]): ToolOutcome {
 const at = (point: string) => `${point}@${key}`;
 const timeout = 60_000;
 
-describe.concurrent("a command, which nobody can take back", { timeout }, () => {
+describe.concurrent("a command, which cannot be reverted", { timeout }, () => {
   const call = shell("echo once >> a.txt");
   const announced = at("intent:after");
 
@@ -98,7 +98,7 @@ describe.concurrent("a command, which nobody can take back", { timeout }, () => 
     { point: at("effect:before"), when: "before it was announced", begun: [0, 1], text: "old\nonce\n" },
     { point: at("intent:before"), when: "as it was to be announced", begun: [0, 1], text: "old\nonce\n" },
     { point: at("append:after"), when: "once its outcome was written down", begun: [1, 0], text: "old\nonce\n" },
-  ])("killed $when, is run once and is in no doubt", async ({ point, begun, text }, test) => {
+  ])("killed $when, runs once and is not in doubt", async ({ point, begun, text }, test) => {
     const killed = await killAt(point, call, test);
     test.expect(killed).toMatchObject({ begun, outcome: { inDoubt: false, error: null } });
     test.expect(await killed.read()).toBe(text);
@@ -108,7 +108,7 @@ describe.concurrent("a command, which nobody can take back", { timeout }, () => 
     { point: announced, when: "between announcement and beginning", begun: [0, 0], lines: [0] },
     { point: `${announced}+3`, when: "about when it began", begun: [1, 0], lines: [0, 1] },
     { point: at("effect:after"), when: "between its end and its outcome", begun: [1, 0], lines: [1] },
-  ])("killed $when, is in doubt, is told so, and is never run again", async ({ point, begun, lines }, test) => {
+  ])("killed $when, is in doubt, is reported as such, and never runs again", async ({ point, begun, lines }, test) => {
     const { expect } = test;
     const killed = await killAt(point, call, test);
     expect(killed.begun[1]).toBe(0);
@@ -123,8 +123,8 @@ describe.concurrent("a command, which nobody can take back", { timeout }, () => 
   });
 });
 
-describe.concurrent("a reading", { timeout }, () => {
-  it.for(["effect:before", "effect:after", "append:before"])("killed at %s, is done again", async (point, test) => {
+describe.concurrent("a read", { timeout }, () => {
+  it.for(["effect:before", "effect:after", "append:before"])("killed at %s, is repeated", async (point, test) => {
     const killed = await killAt(at(point), { tool: "read", args: { path: "a.txt", limit: 1 } }, test);
     test
       .expect(killed.outcome)
@@ -152,7 +152,7 @@ const edits: { what: string; call: Call; text: string }[] = [
 /** A file that is written anew is another one. */
 const look = async (file: string) => ({ text: await readFile(file, "utf8"), inode: (await stat(file)).ino });
 
-describe.concurrent.each(edits)("$what, which can be looked for", { timeout }, ({ call, text }) => {
+describe.concurrent.each(edits)("$what, which can be verified", { timeout }, ({ call, text }) => {
   it.for([
     { point: at("effect:before"), when: "before it was planned", again: 1 },
     { point: at("intent:before"), when: "before its plan was written down", again: 1 },
@@ -161,7 +161,7 @@ describe.concurrent.each(edits)("$what, which can be looked for", { timeout }, (
     { point: at("append:after"), when: "once its outcome was written down", again: 0 },
     { point: `${at("intent:after")}+1`, when: "in its midst", again: null },
     { point: `${at("intent:after")}+4`, when: "in its midst, a little later", again: null },
-  ])("killed $when, is whole and done once", async ({ point, again }, test) => {
+  ])("killed $when, is complete and done once", async ({ point, again }, test) => {
     const { expect } = test;
     let found = { text: "", inode: 0 };
     let file = "";
@@ -189,7 +189,7 @@ describe.concurrent.each(edits)("$what, which can be looked for", { timeout }, (
     { point: at("intent:before"), when: "before its plan was written down" },
     { point: at("intent:after"), when: "between plan and effect" },
     { point: at("effect:after"), when: "between effect and outcome" },
-  ])("killed $when, leaves alone what somebody else has made of the file since", async ({ point }, test) => {
+  ])("killed $when, does not touch a file that another process has changed since", async ({ point }, test) => {
     const { expect } = test;
     const killed = await killAt(point, call, test, (file) => writeFile(file, "another's\n"));
     expect(await killed.read()).toBe("another's\n");

@@ -20,7 +20,7 @@ describe.concurrent("troupe --version", () => {
 });
 
 describe.concurrent("troupe agents", () => {
-  it("ls lists who can be asked, as a table and as JSON", async ({ expect, onTestFinished }) => {
+  it("ls lists the agents, as a table and as JSON", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("agents", { onTestFinished });
     const [text, json] = await Promise.all([
       troupe(["agents", "ls"], { home }),
@@ -35,7 +35,7 @@ describe.concurrent("troupe agents", () => {
     expect(rows.slice(1).map((row) => row.split(" ")[0])).toEqual(ids);
   });
 
-  it("show shows one with its prompt, as text and as JSON", async ({ expect, onTestFinished }) => {
+  it("show prints one with its prompt, as text and as JSON", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("agents", { onTestFinished });
     const [text, json] = await Promise.all([
       troupe(["agents", "show", "coder"], { home }),
@@ -64,7 +64,7 @@ const Doctor = z.object({
 });
 
 describe.concurrent("troupe doctor", () => {
-  it("looks at everything a run needs, and changes nothing", async ({ expect, onTestFinished }) => {
+  it("checks all requirements of a run, and changes nothing", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("doctor", test);
     const before = await troupe(["doctor", "--json"], { home });

@@ -149,7 +149,7 @@ describe.concurrent("a daemon killed as soon as it has accepted", () => {
     { command: "a pause", afterMs: 400 },
     { command: "a pause", afterMs: 1_100 },
   ])(
-    "$command, $afterMs ms into a session, begins nothing more",
+    "$command, $afterMs ms into a session, starts nothing more",
     { timeout: 60_000 },
     async ({ command, afterMs }, { expect, onTestFinished }) => {
       const test = { onTestFinished };
@@ -204,7 +204,7 @@ async function settledSession(daemon: TestDaemon) {
   throw new Error("the event stream ended before the session did");
 }
 
-it("has a moment for every point, and some that no point foresees", () => {
+it("has a scenario for every failpoint, and some at random times", () => {
   for (const [i, play] of plays.entries()) {
     const moments = momentsOf(play, i);
     expect(moments.filter(({ failpoint }) => failpoint !== null)).toHaveLength(failpoints.length);

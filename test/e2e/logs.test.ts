@@ -31,7 +31,7 @@ async function readLogs(home: string) {
 }
 
 describe.concurrent("the log", () => {
-  it("of a daemon tells each run's start and end with both ids, and nothing of it is on stdout", async ({
+  it("of a daemon has each run's start and end with both ids, and stdout has none of it", async ({
     expect,
     onTestFinished,
   }) => {

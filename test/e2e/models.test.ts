@@ -41,7 +41,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
       "openai/llama3.2",
     ],
     ["Ollama", (url: string) => ({ OLLAMA_HOST: url, TROUPE_MODEL: "ollama/llama3.2" }), "ollama/llama3.2"],
-  ] as const)("finds with %s all that an agent needs", async ([, env, id], { expect, onTestFinished }) => {
+  ] as const)("finds with %s everything that an agent needs", async ([, env, id], { expect, onTestFinished }) => {
     const { server, run } = await place({ onTestFinished });
     const text = await run(["models", "test"], env(server.url));
     expect(text).toMatchObject({ code: 0, stderr: "" });
@@ -59,7 +59,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("says that a key is wrong, and what to do, without the key: 4", async ({ expect, onTestFinished }) => {
+  it("reports a wrong key, with a fix, without the key: 4", async ({ expect, onTestFinished }) => {
     const { server, run } = await place({ onTestFinished }, { apiKey: key });
     const env = { ANTHROPIC_API_KEY: wrong, ANTHROPIC_BASE_URL: server.anthropicUrl };
     const tested = await run(["models", "test"], env);
@@ -74,7 +74,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     for (const { stdout, stderr } of [tested, ran, listed]) expect(stdout + stderr).not.toContain("wrong0123456789");
   });
 
-  it("says that nobody is there: 5", async ({ expect, onTestFinished }) => {
+  it("reports a server that is not running: 5", async ({ expect, onTestFinished }) => {
     const { server, run } = await place({ onTestFinished });
     await server.close();
     const env = { OPENAI_BASE_URL: server.openaiUrl, TROUPE_MODEL: "openai/llama3.2" };
@@ -84,7 +84,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     expect((await run(["models", "ls"], env)).stdout).toContain("cannot be reached: ECONNREFUSED");
   });
 
-  it("gives up a server that says nothing: 5", async ({ expect, onTestFinished }) => {
+  it("gives up a server without an answer: 5", async ({ expect, onTestFinished }) => {
     const scenario = { agents: { main: [{ steps: [{ text: "late", latencyMs: 600_000 }] }] } };
     const { server, home, run } = await place({ onTestFinished }, { scenario });
     const file = path.join(home, "config.yaml");
@@ -95,7 +95,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     expect(tested.stdout).toContain("✗ failed  answer: no complete answer within 300 ms");
   });
 
-  it("says that a model calls no tools, or is not there: 3", async ({ expect, onTestFinished }) => {
+  it("reports a model without tools, and a missing model: 3", async ({ expect, onTestFinished }) => {
     const scenario = { agents: { main: [{ steps: [{ text: "no tools for me" }] }] } };
     const { server, run } = await place({ onTestFinished }, { scenario });
     const env = { OPENAI_BASE_URL: server.openaiUrl };
@@ -113,7 +113,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     expect((await run(["models", "test"], {})).stderr).toContain("scripted/demo is a script");
   });
 
-  it("finds that a local server cuts conversations off: 3, with the fix", async ({ expect, onTestFinished }) => {
+  it("reports a local server that truncates conversations: 3, with the fix", async ({ expect, onTestFinished }) => {
     const { server, run } = await place({ onTestFinished }, { truncateTokens: 4_096 });
     const tested = await run(["models", "test", "ollama/llama3.2"], { OLLAMA_HOST: server.url });
     expect(tested.code).toBe(3);
@@ -136,7 +136,7 @@ registerHooks({ load(url, context, next) {
 } });`)}`;
 
 describe.concurrent("the vendors' libraries", { timeout: 60_000 }, () => {
-  it("are loaded by who calls a model, and by nobody else", async ({ expect, onTestFinished }) => {
+  it("are loaded by a process that calls a model, and by no other", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await place({ onTestFinished });
     const env = {
       ANTHROPIC_API_KEY: key,
@@ -153,7 +153,7 @@ describe.concurrent("the vendors' libraries", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("models ls", { timeout: 60_000 }, () => {
-  it("shows what is set up, what answers by default, what sizes mean, and what does not answer", async ({
+  it("shows configured models, the default model, the models of the sizes, and servers without an answer", async ({
     expect,
     onTestFinished,
   }) => {
@@ -221,7 +221,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect(ran).toMatchObject({ code: 0, stdout: "it says: said\n" });
   });
 
-  it("takes models from flag, folder and role, each where it is the strongest", async ({ expect, onTestFinished }) => {
+  it("takes models from flag, folder and role, in their order of precedence", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await place({ onTestFinished }, { scenario: helping });
     const folder = path.join(home, "work", ".troupe");
     await mkdir(folder, { recursive: true });
@@ -244,7 +244,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect(await modelsOf("--model", "openai/gpt-4.1")).toEqual(["gpt-4.1", "gpt-4o-mini", "gpt-4.1"]);
   });
 
-  it("of an unknown model is refused before anything is begun: 3", async ({ expect, onTestFinished }) => {
+  it("of an unknown model is refused before anything starts: 3", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await place({ onTestFinished });
     const daemon = await startDaemon({
       home,
@@ -259,7 +259,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect(server.calls()).toEqual([]);
   });
 
-  it("tells what in a folder's file does not count", async ({ expect, onTestFinished }) => {
+  it("reports settings of a folder's file without effect", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await place({ onTestFinished });
     await mkdir(path.join(home, ".troupe"));
     const evil = await startModelServer({ scenario: willing });
@@ -273,7 +273,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect(evil.calls()).toEqual([]);
   });
 
-  it("of an agent that names an unknown model fails and says so", async ({ expect, onTestFinished }) => {
+  it("of an agent with an unknown model fails with a message", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await place({ onTestFinished });
     const agents = path.join(home, "work", ".troupe", "agents");
     await mkdir(agents, { recursive: true });

@@ -70,8 +70,8 @@ async function program(file: string, line: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-describe.concurrent("as the guide says,", { timeout: 90_000 }, () => {
-  it("there is a way for everybody, of three commands at most", ({ expect }) => {
+describe.concurrent("in the providers guide,", { timeout: 90_000 }, () => {
+  it("each way takes three commands at most", ({ expect }) => {
     expect([...blocks.keys()]).toEqual([...Object.keys(ways), "No key"]);
     for (const [title, code] of blocks) expect(code.trim().split("\n").length, title).toBeLessThanOrEqual(3);
     expect(guide).toContain("None of them has been tried live");
@@ -93,10 +93,7 @@ describe.concurrent("as the guide says,", { timeout: 90_000 }, () => {
     );
   });
 
-  it("no key is needed to see it at work: the demo answers, and says that it is one", async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it("a demo needs no key, and its answer is labelled as a demo", async ({ expect, onTestFinished }) => {
     const { code, stdout, stderr, server } = await run("No key", { onTestFinished });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/\w/) });
     expect(stderr).toContain("demo: scripted, offline; no model was called, $0");

@@ -54,7 +54,7 @@ describe.concurrent("an answer", () => {
     expect(new Set(hosts.map((host) => host?.split("-")[0]))).toEqual(new Set(["run", "daemon"]));
   });
 
-  it("comes with progress on stderr, where each file is told once, by who wrote it", async ({
+  it("comes with progress on stderr, with each file once, under the agent that wrote it", async ({
     expect,
     onTestFinished,
   }) => {
@@ -115,7 +115,7 @@ describe.concurrent("an answer", () => {
     expect(new Set(events.map(({ event }) => event))).toEqual(new Set(["session", "change", "live", "result"]));
   });
 
-  it("comes to each of two that run at once on one home without a daemon", async ({ expect, onTestFinished }) => {
+  it("arrives at each of two concurrent runs on one home without a daemon", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("parallel", { onTestFinished });
     const scenario = await writeScenario(home, saying("heard: {{task}}", 300));
     const tasks = ["one", "two", "three"];
@@ -126,8 +126,8 @@ describe.concurrent("an answer", () => {
   });
 });
 
-describe.concurrent("what goes with a task", () => {
-  it("is what is piped in, as context of the recorded request", async ({ expect, onTestFinished }) => {
+describe.concurrent("the input of a task", () => {
+  it("includes piped text, as context of the recorded request", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("piped", { onTestFinished });
     const scenario = await writeScenario(home, saying("read"));
     const input = "first line\nsecond line: ünïcode\n";
@@ -139,7 +139,7 @@ describe.concurrent("what goes with a task", () => {
     expect(opened.request).toMatchObject({ task: "read it", context: input });
   });
 
-  it("is a folder under the home for a demo, or the folder that is named", async ({ expect, onTestFinished }) => {
+  it("includes a folder under the home for a demo, or a named folder", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("folder", test);
     const caller = await tempFolder("caller", test);
@@ -159,10 +159,7 @@ describe.concurrent("what goes with a task", () => {
     expect(await readFile(path.join(caller, "named", "made.txt"), "utf8")).toBe("made");
   });
 
-  it("is the scenario that TROUPE_MODEL names, for every session of the process", async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it("includes the scenario of TROUPE_MODEL, for every session of the process", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("model", test);
     const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, saying("from the named scenario"))}` };
@@ -215,7 +212,7 @@ describe.concurrent("a run that does not complete", () => {
       says: "the run ran out of time",
       response: { status: "timeout" },
     },
-  ])("because it $what: exits with $code and says why", async (end, { expect, onTestFinished }) => {
+  ])("because it $what: exits with $code and prints the reason", async (end, { expect, onTestFinished }) => {
     const home = await tempFolder("end", { onTestFinished });
     const command = ["run", "try it", "--scenario", await writeScenario(home, end.agents), ...end.flags];
     const [text, json] = await Promise.all([troupe(command, { home }), troupe([...command, "--json"], { home })]);
@@ -226,7 +223,7 @@ describe.concurrent("a run that does not complete", () => {
     expect(decodeText(RunResponse, json.stdout, "stdout")).toMatchObject({ ...end.response, success: false });
   });
 
-  it("because its daemon is killed: exits with 5, names the session, and the next daemon goes on with it", async ({
+  it("because its daemon is killed: exits with 5, names the session, and the next daemon continues it", async ({
     expect,
     onTestFinished,
   }) => {

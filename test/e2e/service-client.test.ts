@@ -76,7 +76,7 @@ describe("both clients", () => {
     expect(here).toEqual(there);
   });
 
-  test("hear live events of their session alone", async () => {
+  test("get live events of their session alone", async () => {
     const stop = new AbortController();
     const { position } = await inProcess.sessions({ limit: 1 });
     const { session } = await inProcess.submit({ task: "wait", origin: "cli", workspace: folder });

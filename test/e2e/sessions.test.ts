@@ -17,7 +17,10 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 
 describe.concurrent("troupe cancel", () => {
-  it("ends the whole tree, with every process of its tools, and once is enough", async ({ expect, onTestFinished }) => {
+  it("ends the whole tree, with every process of its tools, and a second one changes nothing", async ({
+    expect,
+    onTestFinished,
+  }) => {
     const test = { onTestFinished };
     const home = await tempFolder("cancel", test);
     // The shell leaves one in the background, says so, and waits for ever.
@@ -66,7 +69,7 @@ describe.concurrent("troupe cancel", () => {
 });
 
 describe.concurrent("troupe sessions", () => {
-  it("tells the same with a daemon and without, for people and for programs", async ({ expect, onTestFinished }) => {
+  it("prints the same with a daemon and without, for people and for programs", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("sessions", test);
     expect(await troupe(["sessions", "ls"], { home })).toMatchObject({ code: 0, stdout: "" });
@@ -116,7 +119,7 @@ describe.concurrent("troupe sessions", () => {
     expect(older.code).toBe(0);
   });
 
-  it("says of what has no owner how it goes on, and keeps a cancel for whoever comes", async ({
+  it("shows how a session without an owner can continue, and stores a cancel for the next owner", async ({
     expect,
     onTestFinished,
   }) => {
@@ -139,7 +142,7 @@ describe.concurrent("troupe sessions", () => {
 });
 
 describe.concurrent("the record", () => {
-  it("is rebuilt, equal, when its file was deleted while nobody ran", async ({ expect, onTestFinished }) => {
+  it("is rebuilt, equal, when its file was deleted while no daemon ran", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("rebuild", test);
     const failing = { main: [{ steps: [{ text: "x", error: { type: "model" as const, message: "no way in" } }] }] };

@@ -136,7 +136,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
     },
   );
 
-  it("of one run stops that run and all below it; its sibling and its parent go on", async ({ expect }) => {
+  it("of one run stops that run and its descendants; its sibling and its parent continue", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const scenario = await writeScenario(
       home,
@@ -177,7 +177,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
 });
 
 onlyWithoutWorker(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
-  it("names the layer that took a tool or an agent away: policy, session, agent", async ({ expect }) => {
+  it("troupe explain names the layer that denied a tool or an agent: policy, session, agent", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await writeScenario(
       home,
@@ -235,7 +235,7 @@ onlyWithoutWorker(describe.concurrent)("an id that nobody has", { timeout: 60_00
     { command: "explain", words: [unknownRun], fix: "troupe sessions ls" },
     { command: "approvals approve", words: [unknownRun], fix: "troupe approvals ls" },
     { command: "rules rm", words: [unknownRun], fix: "troupe rules ls" },
-  ])("troupe $command: ends with 2 and says where to look", async ({ command, words, fix }, { expect }) => {
+  ])("troupe $command: ends with 2 and a hint", async ({ command, words, fix }, { expect }) => {
     const { code, stdout, stderr } = await troupe([...command.split(" "), ...words], { home: daemon().home });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`"${words[0]}"\n`);

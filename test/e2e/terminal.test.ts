@@ -25,8 +25,8 @@ function question(who: string, command: string): RegExp {
 
 const journalOf = (home: string) => path.join(home, "journal.db");
 
-describeAtTerminal("somebody at a terminal", () => {
-  it("answers with y, r, a, and n with a reason; each is asked once, as it says", async ({
+describeAtTerminal("a user at a terminal", () => {
+  it("answers with y, r, a, and n with a reason; each is asked once, with the printed meaning", async ({
     expect,
     onTestFinished,
   }) => {
@@ -93,10 +93,7 @@ describeAtTerminal("somebody at a terminal", () => {
     expect((await ledger.calls()).filter(({ kind }) => kind === "tool")).toHaveLength(5);
   });
 
-  it("who presses Ctrl-C at a question cancels the session; nothing that was asked about happens", async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it("Ctrl-C at a question cancels the session, and the call does not run", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("terminal", test);
     await writePolicy(home, askBeforeShell);
@@ -117,7 +114,7 @@ describeAtTerminal("somebody at a terminal", () => {
     expect((await troupe(["approvals", "ls", "--all"], { home })).stdout).toMatch(/⊘ withdrawn/);
   });
 
-  it("who presses Ctrl-C while an agent works cancels the session", async ({ expect, onTestFinished }) => {
+  it("Ctrl-C while an agent works cancels the session", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("terminal", test);
     const scenario = await writeScenario(home, saying("never said", 600_000));
@@ -130,7 +127,7 @@ describeAtTerminal("somebody at a terminal", () => {
     expect(stdout).not.toContain("never said");
   });
 
-  it("is not kept from going on when somebody else answers; what was typed ahead answers nothing", async ({
+  it("a session continues after an answer from elsewhere, and typed keys answer nothing", async ({
     expect,
     onTestFinished,
   }) => {

@@ -15,7 +15,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 
 describe.concurrent("a daemon that is ready", () => {
-  it("says so to programs in one line with exactly the keys of the contract", async ({ expect, onTestFinished }) => {
+  it("reports it to programs in one line with exactly the keys of the contract", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("ready", test);
     const up = startTroupe(["up", "--json", "--no-open", "--port", "0"], { home, test });
@@ -61,7 +61,7 @@ describe.concurrent("a daemon that is ready", () => {
 });
 
 describe.concurrent("Ctrl-C", () => {
-  it("parks what is not done, and the next daemon completes it without repeating anything", async ({
+  it("parks unfinished runs, and the next daemon completes them without repeating anything", async ({
     expect,
     onTestFinished,
   }) => {
@@ -102,7 +102,7 @@ describe.concurrent("Ctrl-C", () => {
     );
   });
 
-  it("a second time ends at once, although a call is still at work", async ({ expect, onTestFinished }) => {
+  it("a second time ends at once, even during a call", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("twice", test);
     const scenario = await writeScenario(home, saying("never said", 600_000));
@@ -117,8 +117,8 @@ describe.concurrent("Ctrl-C", () => {
   });
 });
 
-describe.concurrent("what is taken", () => {
-  it("the home: the second daemon says who has it and ends with 1, the first goes on", async ({
+describe.concurrent("a conflict about", () => {
+  it("the home: the second daemon names the owner and ends with 1, the first continues", async ({
     expect,
     onTestFinished,
   }) => {
@@ -136,7 +136,7 @@ describe.concurrent("what is taken", () => {
     expect(await first.client.status()).toMatchObject({ pid: first.pid });
   });
 
-  it("the port: the next free one is used, and said", async ({ expect, onTestFinished }) => {
+  it("the port: the next free one is used, and printed", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("port", test);
     const taken = createServer().listen(0, "127.0.0.1");

@@ -17,7 +17,7 @@ afterEach(() => {
 const lockPath = () => join(temporaryFolder(), "lock.db");
 
 describe("in one process", () => {
-  test("a second taker is refused, until the first has released it", () => {
+  test("a second taker is refused, until the first has released the lock", () => {
     const path = lockPath();
     const lock = tryLock(path);
     expect(lock).not.toBeNull();
@@ -30,13 +30,13 @@ describe("in one process", () => {
     again?.release();
   });
 
-  test("looking creates nothing", () => {
+  test("a check creates no file", () => {
     const path = lockPath();
     expect(isLocked(path)).toBe(false);
     expect(existsSync(path)).toBe(false);
   });
 
-  test("releasing twice does not free what somebody else has taken since", () => {
+  test("a second release does not free another holder's lock", () => {
     const path = lockPath();
     const first = tryLock(path);
     first?.release();
@@ -46,7 +46,7 @@ describe("in one process", () => {
     second?.release();
   });
 
-  test("a lock that nobody refers to any more still holds", async () => {
+  test("a lock whose object was garbage-collected is still held", async () => {
     const path = lockPath();
     (() => tryLock(path))();
     setFlagsFromString("--expose-gc");
@@ -77,7 +77,7 @@ describe("between processes", () => {
     lock?.release();
   });
 
-  test("of several that race for it, exactly one gets it", async () => {
+  test("of several concurrent takers, exactly one gets it", async () => {
     const path = lockPath();
     const racers = [1, 2, 3, 4].map(() => startScript(new URL("hold-lock.ts", import.meta.url).href, [path]));
     await Promise.all(racers.map((racer) => racer.printed(/held|refused/)));

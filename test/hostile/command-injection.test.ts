@@ -41,7 +41,7 @@ const skipped: readonly string[] = ["shell"];
 
 describe.for(tools.filter(({ spec }) => !skipped.includes(spec.name)))("$spec.name", ({ spec }) => {
   test.for((rows[spec.name] ?? rowsOf(spec.inputSchema)).map((row) => ({ row, shown: JSON.stringify(row("…")) })))(
-    "takes the text of $shown for a value",
+    "uses the text of $shown as a value",
     { timeout: 120_000 },
     async ({ row }, context) => {
       const workspace = await armedWorkspace(await tempFolder("injection", context));
@@ -55,7 +55,7 @@ describe.for(tools.filter(({ spec }) => !skipped.includes(spec.name)))("$spec.na
   );
 });
 
-test("the canary sings where a text is run", async (context) => {
+test("the canary is written if a text is run as a command", async (context) => {
   const workspace = await armedWorkspace(await tempFolder("injection", context));
   const host = createToolHost({ tools });
   const call = { id: "1", name: "shell", args: { command: sing }, problem: null };

@@ -196,13 +196,13 @@ describe.concurrent("a hostile model", () => {
   );
 });
 
-describe("all of it together", () => {
-  it("is more than 200 attacks, each of a name of its own", ({ expect }) => {
+describe("all attacks together", () => {
+  it("are more than 200, each with a unique name", ({ expect }) => {
     expect(byTask.size).toBe(attacks.length);
     expect(attacks.length).toBeGreaterThanOrEqual(200);
   });
 
-  it("was heard by nobody, set nothing off, and left nothing behind", ({ expect }) => {
+  it("sent no request, ran no payload, and changed no prototype", ({ expect }) => {
     expect(listener.requests).toEqual([]);
     expect(detonations).toBe(0);
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("approved");

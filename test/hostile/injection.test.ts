@@ -192,9 +192,9 @@ async function questionsOf(session: Session): Promise<(string | null)[]> {
   return approvals.map(({ tool }) => tool);
 }
 
-describe.concurrent("a model that believes what it reads", () => {
+describe.concurrent("a model that follows injected text", () => {
   it.for(rows)(
-    "in $source, $suggestion: a person is asked, and nothing happens",
+    "in $source, $suggestion: needs an approval, and nothing happens",
     { timeout: 60_000 },
     async ({ source, suggestion }, { expect }) => {
       const workspace = await mkdtemp(path.join(folder, "work-"));
@@ -209,7 +209,7 @@ describe.concurrent("a model that believes what it reads", () => {
   );
 });
 
-it("is tried from each place in each way", ({ expect }) => {
+it("is tested with each source and each suggestion", ({ expect }) => {
   expect(rows).toHaveLength(32);
   expect(detonated).toEqual([]);
 });

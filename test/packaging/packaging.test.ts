@@ -40,7 +40,7 @@ afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 describe.each(names)("@troupe/%s", (name) => {
   beforeAll(() => install(name), installTimeoutMs);
 
-  it("holds its manifest, readme, licence and what was built, and nothing of its tests", () => {
+  it("contains its manifest, readme, licence and build, and no tests", () => {
     const files = readdirSync(installed(name), { recursive: true, withFileTypes: true, encoding: "utf8" })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(installed(name).length + 1))
@@ -51,7 +51,7 @@ describe.each(names)("@troupe/%s", (name) => {
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
   });
 
-  it("has every file that its manifest promises", () => {
+  it("has every file that its manifest lists", () => {
     const { exports, bin = {} } = readManifest(installed(name));
     const promised = [...Object.values(exports), ...Object.values(bin)].flatMap((entry) =>
       typeof entry === "string" ? entry : Object.values(entry),
@@ -59,7 +59,7 @@ describe.each(names)("@troupe/%s", (name) => {
     expect(promised.filter((path) => !existsSync(join(installed(name), path)))).toEqual([]);
   });
 
-  it("type-checks alone, strictly, the types of its libraries too", async () => {
+  it("type-checks alone, strictly, with the types of its libraries", async () => {
     expect(await runIn(name, [join(root, "node_modules", ".bin", "tsc"), "-p", "tsconfig.json"])).toEqual(quietSuccess);
   });
 
@@ -69,7 +69,7 @@ describe.each(names)("@troupe/%s", (name) => {
 });
 
 describe("the command line, installed", () => {
-  it("says its version", async () => {
+  it("prints its version", async () => {
     const version = packed.get("cli")?.manifest.version;
     const result = await runIn("cli", ["npx", "troupe", "--version"]);
     expect(result).toEqual({ code: 0, output: `${version}\n` });

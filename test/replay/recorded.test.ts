@@ -78,7 +78,7 @@ describe.for(versions)("sessions that version %s recorded", (version) => {
     }
   });
 
-  it.for(names)("%s replays the same with fields that a later version might add", async (name, { expect }) => {
+  it.for(names)("%s replays the same with additional fields of a later version", async (name, { expect }) => {
     const { session, from } = await readFixture(version, name);
     expect((await replaySession({ session, from: withLaterFields(from) })).divergence).toBeNull();
   });

@@ -165,7 +165,7 @@ describe("an isolated run", () => {
     return { response, entries: await entriesOf(second, request(fixture)), second };
   }
 
-  test("goes on on another disk with the files that the journal says were written", async () => {
+  test("continues on another disk with the files in its journal", async () => {
     const fixture = await createHostsFixture(agents);
     const { response, entries, second } = await moved(fixture);
     expect(response).toMatchObject({ status: "completed", filesModified: ["a.txt"] });
@@ -181,7 +181,7 @@ describe("an isolated run", () => {
     await expect.poll(() => readdir(join(fixture.root, "b", "isolated"))).toEqual([]);
   });
 
-  test("has its changes in the record, those of commands too, each once", async () => {
+  test("has its changes in the record, with those of commands, each once", async () => {
     const { entries } = await moved(await createHostsFixture(agents));
     const changes = entries.flatMap((entry) => (entry.kind === "tool.finished" ? entry.outcome.changes : []));
     expect(changes.map(({ path, kind }) => `${kind} ${path}`).sort()).toEqual([
@@ -191,7 +191,7 @@ describe("an isolated run", () => {
     ]);
   });
 
-  test("is lost where the store has not what the journal names, and begins nothing", async () => {
+  test("is lost if the store lacks a file of its journal, and does not start", async () => {
     const fixture = await createHostsFixture(agents);
     const { response, second } = await moved(fixture, async () => {
       fixture.blobs.get = async () => null;
@@ -211,7 +211,7 @@ describe("an isolated child", () => {
     { id: "helper", ...writer },
   ];
 
-  test("begins with the files that it was given, and its own come back by reference", async () => {
+  test("starts with its named files, and its changed files are returned by reference", async () => {
     const fixture = await createHostsFixture(agents("isolated"));
     const long = "one of many lines\n".repeat(2_000);
     await put(fixture.session, { "long.txt": long });
@@ -244,7 +244,7 @@ describe("an isolated child", () => {
     });
   });
 
-  test("gives a child of its own a copy of its files, and keeps that one's to itself", async () => {
+  test("gives a child of its own a copy of its files, and keeps that child's files apart", async () => {
     const fixture = await createHostsFixture(agents("isolated"));
     const seen: string[] = [];
     const calls: ScriptedCalls = {
@@ -269,7 +269,7 @@ describe("an isolated child", () => {
     expect(response.artifacts.map(({ name }) => name)).toEqual(["mine.txt", "mine.txt"]);
   });
 
-  test("in a world without place for folders is refused with what it takes", async () => {
+  test("without a store for folders is refused with the missing part", async () => {
     const fixture = await createHostsFixture(agents("isolated"));
     const { folders: _, ...deps } = fixture.deps("a", ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("maker", "make")] } : { text: "done" },
@@ -285,7 +285,7 @@ describe("an isolated child", () => {
 });
 
 describe("children in worktrees", () => {
-  test("change the same file side by side, and each branch is named", async () => {
+  test("change the same file in parallel, and each branch is named", async () => {
     const fixture = await createHostsFixture([
       { id: "main", tools, subagents },
       { id: "maker", ...writer, workspace: "worktree", subagents: { ...subagents, allow: ["helper"] } },

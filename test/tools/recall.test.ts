@@ -57,14 +57,14 @@ async function twoRuns() {
   return { recall, whole, deps, request };
 }
 
-describe("a result is given back", () => {
-  test("word for word, and nothing beside it", async () => {
+describe("a recalled result", () => {
+  test("has the exact text, and nothing else", async () => {
     const { recall } = await twoRuns();
     expect(await recall({ result: "1/0" })).toMatchObject({ output: results[0], error: null });
     expect(await recall({ result: "2/0", length: 40_000 })).toMatchObject({ output: results[1] });
   });
 
-  test("in parts that say where they end, and never cut a character in two", async () => {
+  test("is split into parts that report their ends, without a split character", async () => {
     const { recall } = await twoRuns();
     const long = await recall({ result: "2/0" });
     expect(long.output).toBe(`${"x".repeat(8_000)}\n[characters 0 to 8000 of 40000; continue with from 8000]`);
@@ -75,19 +75,19 @@ describe("a result is given back", () => {
     );
   });
 
-  test("whole, where it was too large to be shown whole; else as it was shown", async () => {
+  test("is complete if its output was truncated, and otherwise as it was shown", async () => {
     const { recall, whole } = await twoRuns();
     expect((await recall({ result: "2/0" }, other)).output).toBe(whole);
     expect((await recall({ result: "3/0" }, other)).output).toBe("gone who[cut]");
   });
 
-  test("of this run alone, whatever others of its session have", async () => {
+  test("belongs to this run alone, with any other runs in its session", async () => {
     const { recall } = await twoRuns();
     expect((await recall({ result: "1/0" }, other)).output).toBe("of the other");
     expect((await recall({ result: "1/0" })).output).toBe(results[0]);
   });
 
-  test("that no tool gave: what a call that was denied, or a child, said", async () => {
+  test("of a denied call, or of a child, has the text of its result", async () => {
     const { recall, deps, request } = await twoRuns();
     const error = {
       type: "permission" as const,
@@ -109,7 +109,7 @@ describe("a result is given back", () => {
   });
 });
 
-describe("what cannot be given back says why:", () => {
+describe("a result that cannot be recalled has a reason:", () => {
   test.for([
     { args: { result: "9/0" }, message: "this run has no result 9/0; its newest results: 1/0, 2/0, 3/0" },
     { args: { result: "1/1" }, message: "this run has no result 1/1" },

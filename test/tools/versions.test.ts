@@ -23,7 +23,7 @@ const writers = [
 ];
 
 describe.for(writers)("$name", ({ tool, args }) => {
-  test("does not change a file that its run has not seen", async ({ folder, call }) => {
+  test("does not change a file that its run has not read", async ({ folder, call }) => {
     await writeFile(join(folder, "a.md"), "one\n");
     await call(read, { path: "a.md" }, { run: "another" });
     const { error } = await call(tool, args, { run: "this" });
@@ -41,15 +41,15 @@ describe.for(writers)("$name", ({ tool, args }) => {
     expect(await readFile(join(folder, "a.md"), "utf8")).toBe("one\nother\n");
   });
 
-  test("may change what it has written itself", async ({ folder, call }) => {
+  test("may change a file that it has written itself", async ({ folder, call }) => {
     await call(write, { path: "a.md", content: "one\n" });
     expect((await call(tool, args)).error).toBeNull();
     expect(await readFile(join(folder, "a.md"), "utf8")).toBe("mine\n");
   });
 });
 
-describe("a version that is named", () => {
-  test("stands for what was seen", async ({ folder, call }) => {
+describe("a named version", () => {
+  test("means the content that was read", async ({ folder, call }) => {
     await writeFile(join(folder, "a.md"), "one\n");
     const [seen] = (await call(read, { path: "a.md" }, { run: "another" })).seen;
     const version = seen?.version?.slice(0, 12);
@@ -59,13 +59,13 @@ describe("a version that is named", () => {
     );
   });
 
-  test("of a file that has gone, is a conflict", async ({ call }) => {
+  test("of a deleted file is a conflict", async ({ call }) => {
     const { error } = await call(write, { path: "a.md", content: "x", version: "0123456789ab" });
     expect(error?.message).toContain("the file no longer exists (expected version 0123456789ab)");
   });
 });
 
-test("where what was seen is known no more, what was to be written is shown beside what is there", async ({
+test("if the read content is unknown, the error shows the new content beside the current one", async ({
   folder,
   call,
 }) => {
@@ -76,7 +76,7 @@ test("where what was seen is known no more, what was to be written is shown besi
   );
 });
 
-test("what was announced is done, or nothing: also where the run has seen the new content", async ({
+test("an announced edit is done, or nothing: also if the run has read the new content", async ({
   folder,
   call,
   plan,
@@ -107,7 +107,7 @@ test("edits of one file in one turn are made one after the other", async ({ fold
   expect(await readFile(join(folder, "a.md"), "utf8")).toBe("1!\n2!\n3!\n4!\n5!\n");
 });
 
-test("after a restart, a run knows from its own journal what it has seen", async ({ folder, call }) => {
+test("after a restart, a run knows the read versions from its journal", async ({ folder, call }) => {
   const { deps, request, pin } = await createScope();
   const bodies = (version: string) => [
     { kind: "run.opened" as const, request: rootRequest({ ...request }), pin },
@@ -130,7 +130,7 @@ test("after a restart, a run knows from its own journal what it has seen", async
   expect((await call(restarted.write, args, { session, run })).error).toBeNull();
 });
 
-test("several processes that count one file up lose nothing", async ({ folder }) => {
+test("several processes that increment one file lose no update", async ({ folder }) => {
   await writeFile(join(folder, "count.txt"), "0\n");
   const helper = fileURLToPath(new URL("../../packages/tools/src/files/increment.test-helper.ts", import.meta.url));
   const times = 60;
@@ -146,14 +146,14 @@ test("several processes that count one file up lose nothing", async ({ folder })
   expect(Math.max(...conflicts)).toBeGreaterThan(0);
 }, 120_000);
 
-describe("a lock that was left", () => {
-  test("by a process that has gone is taken away", async ({ folder, call }) => {
+describe("a leftover lock", () => {
+  test("of a dead process is removed", async ({ folder, call }) => {
     await symlinkLock(folder, "troupe-lock:99999999:1:PLACE:x");
     expect((await call(write, { path: "a.md", content: "x" })).error).toBeNull();
     expect(await readdir(folder)).toEqual(["a.md"]);
   });
 
-  test("by one whose number is another's by now, too", async ({ folder, call }) => {
+  test("of a process whose id was reused is removed, too", async ({ folder, call }) => {
     await symlinkLock(folder, `troupe-lock:${process.pid}:1:PLACE:x`);
     expect((await call(write, { path: "a.md", content: "x" })).error).toBeNull();
   });

@@ -52,7 +52,7 @@ describe("the workbench", () => {
     expect(await readFile(join(ours, "deep/b.bin"))).toEqual(bytes);
   });
 
-  test("has under a name what was put there last", async ({ folder, call }) => {
+  test("has the latest file under a name", async ({ folder, call }) => {
     const { ours, upload, download } = await place(folder, call);
     for (const text of ["one", "two"]) {
       await writeFile(join(ours, "a"), text);
@@ -62,7 +62,7 @@ describe("the workbench", () => {
     expect(await readFile(join(ours, "b"), "utf8")).toBe("two");
   });
 
-  test("of another session is read where that is named and of the same workspace", async ({ folder, call }) => {
+  test("of another session is read if it is named and belongs to the same workspace", async ({ folder, call }) => {
     const { ours, foreign, upload, download } = await place(folder, call);
     await writeFile(join(ours, "a"), "hello");
     await upload("a", "x", { session: otherSession });
@@ -81,14 +81,14 @@ describe("the workbench", () => {
     expect((await upload("a", "x", {}, { session_id: context.session })).error).toBeNull();
   });
 
-  test("suggests the nearest names", async ({ folder, call }) => {
+  test("suggests similar names", async ({ folder, call }) => {
     const { ours, upload, download } = await place(folder, call);
     await writeFile(join(ours, "a"), "hello");
     await upload("a", "report.html");
     expect((await download("reprot.html", "b")).error?.message).toContain("did you mean report.html?");
   });
 
-  test("takes names for names: tried as paths they escape nothing", async ({ folder, call }) => {
+  test("treats paths as names: they escape nothing", async ({ folder, call }) => {
     const { ours, upload, download } = await place(folder, call);
     await writeFile(join(ours, "a"), "hello");
     await writeFile(join(folder, "secret"), "secret");
@@ -105,7 +105,7 @@ describe("the workbench", () => {
   });
 });
 
-describe("what goes over the workbench obeys the rules of the workspace", () => {
+describe("the workbench obeys the rules of the workspace:", () => {
   test("a file outside of it cannot be uploaded", async ({ folder, call }) => {
     const { ours, upload } = await place(folder, call);
     await writeFile(join(folder, "secret"), "secret");
@@ -117,7 +117,7 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     expect((await upload(".", "x")).error).not.toBeNull();
   });
 
-  test("nor one that is too large", async ({ folder, call }) => {
+  test("a file that is too large cannot be uploaded", async ({ folder, call }) => {
     const { ours, upload } = await place(folder, call);
     await writeFile(join(ours, "large"), Buffer.alloc(workbenchBytesMax + 1));
     expect((await upload("large", "x")).error?.message).toContain(`larger than ${workbenchBytesMax}`);
@@ -130,7 +130,7 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     [".git/hooks/pre-commit", {}],
     ["src/a", { writes: [["test"]] }],
     ["a", { writes: [[]] }],
-  ] as const)("nothing is downloaded to %s under %j", async ([path, scope], { folder, call }) => {
+  ] as const)("no file is downloaded to %s under %j", async ([path, scope], { folder, call }) => {
     const { ours, upload, download } = await place(folder, call);
     await writeFile(join(ours, "a.txt"), "hello");
     await writeFile(join(ours, "target"), "as it was");
@@ -141,19 +141,22 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
   });
 
-  test.for(["target", "link"])("what is there already is left alone, by %s too", async (path, { folder, call }) => {
-    const { ours, upload, download } = await place(folder, call);
-    await writeFile(join(ours, "a.txt"), "hello");
-    await writeFile(join(ours, "target"), "as it was");
-    await symlink("target", join(ours, "link"));
-    await upload("a.txt", "x");
-    expect((await download("x", path)).error?.message).toContain("other content");
-    expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
-    expect((await download("x", "a.txt")).error).toBeNull();
-  });
+  test.for(["target", "link"])(
+    "an existing file is not overwritten, also not by %s",
+    async (path, { folder, call }) => {
+      const { ours, upload, download } = await place(folder, call);
+      await writeFile(join(ours, "a.txt"), "hello");
+      await writeFile(join(ours, "target"), "as it was");
+      await symlink("target", join(ours, "link"));
+      await upload("a.txt", "x");
+      expect((await download("x", path)).error?.message).toContain("other content");
+      expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
+      expect((await download("x", "a.txt")).error).toBeNull();
+    },
+  );
 });
 
-describe("what a child has made in a folder of its own", () => {
+describe("a file that a child made in its own folder", () => {
   /** A child of the run that calls has settled with these artifacts. */
   function settledWith(artifacts: { name: string; ref: string }[], index: number): string {
     const request = rootRequest({ run: child, session: otherSession });
@@ -176,7 +179,7 @@ describe("what a child has made in a folder of its own", () => {
     expect(await readFile(join(ours, "2.txt"), "utf8")).toBe("older");
   });
 
-  test("is named where another name was asked for; a branch is no file", async ({ folder, call }) => {
+  test("is suggested for another name; a branch is not a file", async ({ folder, call }) => {
     const { download } = await place(folder, call, [
       settledWith(
         [

@@ -82,7 +82,7 @@ async function rejection(promise: Promise<unknown>): Promise<TroupeError> {
 }
 
 describe("a program", () => {
-  test("runs an agent with its own tool, and hears of it", async () => {
+  test("runs an agent with its own tool, and receives its events", async () => {
     await using troupe = await createTroupe({ ...defaults, store: "memory" });
     const events: TroupeEvent[] = [];
     const answer = await troupe.run("use the tool", { onEvent: (event) => events.push(event) });
@@ -125,7 +125,7 @@ describe("a program", () => {
     expect(both.map(({ summary }) => summary)).toEqual(["done", "hello"]);
   });
 
-  test("goes on with a session", async () => {
+  test("continues a session", async () => {
     await using troupe = await createTroupe(defaults);
     const first = await troupe.run("say hello");
     const second = await troupe.run("and again", { continues: first.sessionId });
@@ -164,7 +164,7 @@ describe("a program", () => {
     expect(asked).toEqual(['send {"to":"them"}']);
   });
 
-  test("answers later, from the list of requests that wait", async () => {
+  test("answers later, from the list of waiting approvals", async () => {
     await using troupe = await createTroupe({ ...defaults, store: "memory" });
     const stream = troupe.stream("risky");
     for await (const event of stream) {
@@ -190,7 +190,7 @@ describe("a program", () => {
     }
   });
 
-  test("keeps nothing with the store in memory, and everything in its home otherwise", async () => {
+  test("stores nothing with the store in memory, and everything in its home otherwise", async () => {
     const session = await (async () => {
       await using troupe = await createTroupe(defaults);
       return (await troupe.run("say hello")).sessionId;
@@ -201,7 +201,7 @@ describe("a program", () => {
     expect(await other.sessions.list()).toEqual([]);
   });
 
-  test("is watched over HTTP when it asks for that", async () => {
+  test("can be watched over HTTP", async () => {
     await using troupe = await createTroupe({ ...defaults, http: true });
     const { token } = JSON.parse(
       String(
@@ -219,7 +219,7 @@ describe("a program", () => {
   });
 });
 
-test("a program that is killed in the middle of a call goes on at its next start", { timeout: 60_000 }, async () => {
+test("a program that is killed in the middle of a call continues at its next start", { timeout: 60_000 }, async () => {
   const program = join(import.meta.dirname, "killed-program.ts");
   const start = (mode: string) =>
     spawn(process.execPath, [program, folder, mode], { stdio: ["ignore", "pipe", "inherit"], env: {} });
@@ -239,7 +239,7 @@ test("a program that is killed in the middle of a call goes on at its next start
   expect(JSON.parse(out)).toEqual({ calls: 2, sessions: 1, status: "completed", summary: "slept" });
 });
 
-describe("what is wrong is said, with its fix", () => {
+describe("an error names its fix", () => {
   test.each([
     [{ modle: "x" }, "USAGE", 'createTroupe has no option "modle"', "did you mean model?"],
     [{ nats: { servers: "x" } }, "USAGE", 'createTroupe has no option "nats.servers"', "the options are: url, context"],
@@ -261,7 +261,7 @@ describe("what is wrong is said, with its fix", () => {
     expect(error.fix).toContain(fix);
   });
 
-  test("no provider: the demo never answers a program that did not name it", async () => {
+  test("without a provider: the demo never answers a program that did not name it", async () => {
     const { model: _, ...rest } = defaults;
     await using troupe = await createTroupe({ ...rest, store: "memory" });
     const error = await rejection(troupe.run("x"));
@@ -301,7 +301,7 @@ describe("what is wrong is said, with its fix", () => {
     expect((await rejection(troupe.approvals())).code).toBe("CLOSED");
   });
 
-  test("closing while a task runs rejects it, and says that the session goes on", async () => {
+  test("closing while a task runs rejects it, with a message that the session continues", async () => {
     const troupe = await createTroupe(defaults);
     const stream = troupe.stream("wait");
     for await (const event of stream) {
@@ -313,7 +313,7 @@ describe("what is wrong is said, with its fix", () => {
     expect([error.code, error.fix]).toEqual(["CLOSED", expect.stringContaining("the session goes on")]);
   });
 
-  test("a start that fails leaves nothing behind, and the home free", async () => {
+  test("a failed start leaves nothing behind, and frees the home", async () => {
     await writeFile(join(folder, "config.yaml"), "models: 7\n");
     const env = { ...defaults.env, TROUPE_CONFIG: join(folder, "config.yaml") };
     expect((await rejection(createTroupe({ ...defaults, env }))).code).toBe("INVALID_CONFIG");

@@ -58,7 +58,7 @@ it.each<[string, Partial<EmbeddedHostOptions>, string[]]>([
   await stop();
 });
 
-it("asks whom a source knows", async () => {
+it("agents from a source can run", async () => {
   const registry = await embedded().deps.agentSource.load(null);
   const { deps, start, stop } = createEmbeddedHost({
     journal: createMemoryJournal(),
@@ -83,7 +83,7 @@ const schema = { type: "object" };
 it.each([
   ["the request asks for", { outputSchema: schema }, {}],
   ["the definition asks for", {}, { outputSchema: schema }],
-])("tells an agent of the answer that %s", async (_, request, changes) => {
+])("a prompt has the answer format that %s", async (_, request, changes) => {
   const asked: ModelRequest[] = [];
   const { deps, start, stop } = embedded({ agents: [{ ...main, ...changes }], models: saying("{}", asked) });
   await start();
@@ -92,7 +92,7 @@ it.each([
   await stop();
 });
 
-it("tells an agent nothing but its prompt otherwise", async () => {
+it("a prompt without an output schema is unchanged", async () => {
   const asked: ModelRequest[] = [];
   const { deps, start, stop } = embedded({ models: saying("done", asked) });
   await start();
@@ -105,7 +105,7 @@ it.each([
   [undefined, 1],
   [{ resume: true }, 1],
   [{ resume: false }, 0],
-])("started with %j takes up %i run that an earlier process has left", async (options, count) => {
+])("started with %j resumes %i run of an earlier process", async (options, count) => {
   const journal = createMemoryJournal();
   const request = RunRequest.parse(rootRequest({ run }));
   const { session } = request;
@@ -119,7 +119,7 @@ it.each([
   expect((await journal.openRuns()).length).toBe(1 - count);
 });
 
-it("has closed what it made when it stops, and not what it was given", async () => {
+it("closes its own resources when it stops, and not the given ones", async () => {
   const { deps, start, stop } = embedded();
   await start();
   await stop();
@@ -132,7 +132,7 @@ it("has closed what it made when it stops, and not what it was given", async () 
   ).resolves.toEqual({ seq: 1 });
 });
 
-it("keeps the secrets that it is told of to itself", async () => {
+it("redacts the secrets that it gets", async () => {
   const key = "key-0123456789-abcdef";
   const { deps, start, stop } = embedded({ models: saying(`it is ${key}`), secrets: [key] });
   await start();

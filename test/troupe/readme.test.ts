@@ -9,17 +9,17 @@ const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => cod
 it.each([
   ["01-embed", 1],
   ["03-team", 2],
-])("shows the example %s as it is", (name, position) => {
+])("the example %s is the tested file", (name, position) => {
   const [, ...lines] = read(`../../examples/${name}/main.ts`).split("\n");
   expect(programs[position]).toBe(lines.join("\n"));
 });
 
-it("shows two agents and a tool in at most twenty lines", () => {
+it("the example with two agents and a tool has at most twenty lines", () => {
   const lines = (programs[1] ?? "").split("\n").filter((line) => line.trim() !== "");
   expect(lines.length).toBeLessThanOrEqual(20);
 });
 
-it("names every option and every method", async () => {
+it("every option and every method is named", async () => {
   const options = read("../../packages/troupe/src/options.ts").match(
     /export interface TroupeOptions \{(.*?)\n\}/s,
   )?.[1];

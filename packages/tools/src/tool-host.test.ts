@@ -449,9 +449,7 @@ test("two tools with one name are refused", () => {
   expect(() => createToolHost({ tools: [probe(), probe()] })).toThrow("two tools are named probe");
 });
 
-test("a secret is redacted before the output is truncated, so that no half of it is left", async ({
-  context,
-}) => {
+test("a secret is redacted before the output is truncated, so that no half of it is left", async ({ context }) => {
   const key = "key-0123456789-abcdef";
   const redact = createRedactor({ values: [{ name: "KEY", value: key }] });
   for (let before = 150; before < 260; before += 1) {

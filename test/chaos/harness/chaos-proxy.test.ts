@@ -27,13 +27,13 @@ async function echoBehindProxy(test: Pick<TestContext, "onTestFinished">) {
 
 const nextOf = async (client: Socket): Promise<string> => String((await once(client, "data"))[0]);
 
-it("passes on what is said, both ways", async (test) => {
+it("passes data on in both directions", async (test) => {
   const { client } = await echoBehindProxy(test);
   client.write("hello");
   expect(await nextOf(client)).toBe("hello");
 });
 
-it("delays, each way", async (test) => {
+it("delays each direction", async (test) => {
   const { proxy, client } = await echoBehindProxy(test);
   proxy.set({ delayMs: 50 });
   const startedMs = performance.now();
@@ -42,7 +42,7 @@ it("delays, each way", async (test) => {
   expect(performance.now() - startedMs).toBeGreaterThan(95);
 });
 
-it("cuts in the middle of what is said", async (test) => {
+it("cuts the connection in the middle of a message", async (test) => {
   const { proxy, client } = await echoBehindProxy(test);
   proxy.set({ cutAfterBytes: 10 });
   const closed = new Promise((resolve) => client.on("error", () => {}).on("close", resolve));
@@ -57,7 +57,7 @@ it("cuts in the middle of what is said", async (test) => {
   expect(proxy.counts()).toEqual({ opened: 1, cut: 1 });
 });
 
-it("swallows one way", async (test) => {
+it("drops one direction", async (test) => {
   const { proxy, client } = await echoBehindProxy(test);
   proxy.set({ dropsToClient: true });
   client.write("lost");
@@ -70,7 +70,7 @@ it("swallows one way", async (test) => {
   for (let received = ""; !received.endsWith("heard"); received += await nextOf(client));
 });
 
-it("stops reading, and goes on with all of it", async (test) => {
+it("stops reading, and delivers everything when it resumes", async (test) => {
   const { proxy, client } = await echoBehindProxy(test);
   proxy.set({ stalled: true });
   client.write("patience");

@@ -16,9 +16,9 @@ const speak = `
 `;
 
 describe("machines on a switch", () => {
-  if (!mayMake) return void it("cannot be made by this user: root can", () => {});
+  if (!mayMake) return void it("need root, which this user is not", () => {});
 
-  it("reach this one while they are plugged in, and leave nothing behind", async () => {
+  it("reach this machine while they are plugged in, and leave nothing behind", async () => {
     let names: string[] = [];
     await within(async (scope) => {
       const { address, hosts } = await createNetwork(2, scope);

@@ -29,7 +29,7 @@ const called = (key: string, at: number): LedgerCall => ({ pid: 1, at, kind: "mo
 const failures = (results: readonly { what: string; ok: boolean }[]): string[] =>
   results.flatMap(({ what, ok }) => (ok ? [] : [what]));
 
-describe("the oracle of calls", () => {
+describe("the oracles", () => {
   it.each<{ what: string; runs: StoredRuns; calls: LedgerCall[]; found: string[] }>([
     { what: "nothing", runs: journaled(claimed, replied), calls: [called("model/1", 1_500)], found: [] },
     {
@@ -67,7 +67,7 @@ describe("the oracle of calls", () => {
   });
 });
 
-it("the oracle of chains finds what was changed, what is missing, and what has no end", () => {
+it("the chain oracle finds changed, missing and unfinished entries", () => {
   const [whole] = [...journaled(claimed, replied, claimed).values()];
   const entries = [...(whole ?? [])];
   const gone = new Map([[run, entries.toSpliced(1, 1)]]);

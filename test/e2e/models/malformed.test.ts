@@ -63,7 +63,7 @@ const scenario: ModelServerOptions["scenario"] = {
   },
 };
 
-test.for(wires)("a thousand over $wire", { timeout: 180_000 }, async (wire, context) => {
+test.for(wires)("a thousand malformed arguments over $wire", { timeout: 180_000 }, async (wire, context) => {
   expect(samples).toHaveLength(malformedMax);
   const folder = await tempFolder("malformed", context);
   const journal = await openSqliteJournal({ file: path.join(folder, "journal.db") });

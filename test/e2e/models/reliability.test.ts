@@ -21,7 +21,7 @@ describe.for(wires)("over $wire", (wire) => {
     return startModelTeam(context, { wire, scenario: saying({ ...answer, faults }), clock, retryClock: clock });
   };
 
-  describe("a request that is turned away is made again:", () => {
+  describe("a refused request is repeated:", () => {
     test.for<{ what: string; faults: Fault[]; requests: number }>([
       { what: "429", faults: [{ status: 429 }], requests: 2 },
       { what: "529", faults: [{ status: 529 }], requests: 2 },
@@ -39,7 +39,7 @@ describe.for(wires)("over $wire", (wire) => {
       expect(replies.map(({ reply }) => reply.retries?.length)).toEqual([faults.length]);
     });
 
-    test("no sooner than it is allowed", async (context) => {
+    test("no sooner than allowed", async (context) => {
       const { server, ask } = await withFaults(context, { status: 429, retryAfterMs: 20_000 });
       const { response } = await ask("go");
       expect(response.status).toBe("completed");
@@ -47,7 +47,7 @@ describe.for(wires)("over $wire", (wire) => {
       expect((second?.beganMs ?? 0) - (refused?.endedMs ?? 0)).toBeGreaterThanOrEqual(200 - 1);
     });
 
-    test("five times at most, if it is no matter of waiting", async (context) => {
+    test("at most five times, except for rate limits", async (context) => {
       const { server, ask } = await withFaults(context, ...Array.from({ length: 9 }, () => ({ status: 500 })));
       const { response } = await ask("go");
       expect(response).toMatchObject({ status: "failed", error: { type: "network" } });
@@ -55,7 +55,7 @@ describe.for(wires)("over $wire", (wire) => {
     });
   });
 
-  describe("what no waiting can mend is not asked again:", () => {
+  describe("an unrecoverable failure is not repeated:", () => {
     test.for<{ what: string; fault: Fault; type: string }>([
       {
         what: "a spent quota",
@@ -90,7 +90,7 @@ describe.for(wires)("over $wire", (wire) => {
     });
   });
 
-  describe("an answer that breaks off is none, and the turn is taken again:", () => {
+  describe("an answer that breaks off does not count, and the turn is repeated:", () => {
     test.for<{ what: string; fault: Fault }>([
       { what: "an error within it", fault: { streamError: { afterPieces: 2, status: 529, message: "Overloaded" } } },
       { what: "an error of the server's within it", fault: { streamError: { afterPieces: 2, status: 500 } } },
@@ -111,7 +111,7 @@ describe.for(wires)("over $wire", (wire) => {
     });
   });
 
-  test("whoever breaks off again and again is asked five times", async (context) => {
+  test("a server that breaks off repeatedly gets five requests", async (context) => {
     const { server, ask } = await withFaults(
       context,
       ...Array.from({ length: 9 }, () => ({ cut: { afterPieces: 1 } })),
@@ -153,7 +153,7 @@ describe.for(wires)("over $wire", (wire) => {
     },
   );
 
-  test("a server that never answers at all is given up as well", async (context) => {
+  test("a server without any answer is given up as well", async (context) => {
     const retryClock = createSimulatedClock();
     const scenario = saying({ ...answer, faults: [{ delayMs: 3_600_000 }] });
     const { server, ask } = await startModelTeam(context, {
@@ -182,7 +182,7 @@ describe.for(wires)("over $wire", (wire) => {
     expect(server.calls().length).toBeLessThanOrEqual(5);
   });
 
-  test("the last turn, in which no tool can be used, is taken by a conversation with tools", async (context) => {
+  test("the last turn of a conversation with tools offers none, and the server accepts it", async (context) => {
     const clock = fastClock(100);
     const scenario = saying({ thinking: "hm", calls: [{ tool: "lookup", args: { word: "w" } }] }, answer);
     const { server, ask } = await startModelTeam(context, {
@@ -200,7 +200,7 @@ describe.for(wires)("over $wire", (wire) => {
     expect(response.details).toContain(answer.text);
   });
 
-  test("malformed arguments are one error of one tool each, which the model reads", async (context) => {
+  test("malformed arguments are one error of one call each, which the model reads", async (context) => {
     const raw = ['{"word": "a', "[1]", '"text"', "null", '{"__proto__":{"word":"a"}}', '{"word":"\\ud800"}'];
     const clock = fastClock(100);
     const scenario = saying(

@@ -28,7 +28,7 @@ const scenario = {
 };
 
 describe.for(wires)("over $wire", (wire) => {
-  test("with 30 % of 429, 529 and 500 all runs answer, at most 1.5 times as much is asked, and nobody comes too soon", async (context) => {
+  test("with 30 % of 429, 529 and 500 all runs answer, with at most 1.5 times the requests, and none comes too early", async (context) => {
     const clock = fastClock(times);
     const retryAfterMs = 1_000;
     const chaos = { share: 0.3, statuses: [429, 529, 500], seed: 9, retryAfterMs };
@@ -60,7 +60,7 @@ function waitsMs(calls: readonly ServedCall[]): number[] {
   );
 }
 
-test("a provider that refuses everything for five minutes is hardly asked more often than there are calls", async (context) => {
+test("a provider that refuses everything for five minutes gets few more requests than calls", async (context) => {
   const clock = fastClock(200);
   const chaos = { share: 1, statuses: [500, 529], seed: 3 };
   const wire = wires[1];

@@ -92,7 +92,7 @@ const vendors: Vendor[] = [
   },
 ];
 
-describe("a company is at work with", () => {
+describe("agents work with", () => {
   it.for(vendors)("$what", async ({ env, config, path: address, model }, { expect, onTestFinished }) => {
     const context = { onTestFinished };
     const isKeyless =

@@ -314,7 +314,7 @@ function hits(wanted: readonly Canary[], { remains }: Left): Map<string, string[
 
 const ends = ["completed", "completed", "failed", "failed", "completed", "cancelled"];
 
-test("of fifty secrets that are told to a daemon none is left anywhere", { timeout: 180_000 }, async (context) => {
+test("of fifty secrets in a daemon's environment none is left anywhere", { timeout: 180_000 }, async (context) => {
   const { expect } = context;
   expect(canaries.all.length).toBeGreaterThanOrEqual(50);
   const left = await tellAll(context, {});
@@ -324,7 +324,7 @@ test("of fifty secrets that are told to a daemon none is left anywhere", { timeo
   expect(marks.length).toBeGreaterThan(100);
 });
 
-test("without redaction every one of them is found", { timeout: 180_000 }, async (context) => {
+test("without redaction all of them are found", { timeout: 180_000 }, async (context) => {
   const { expect } = context;
   const left = await tellAll(context, { TROUPE_TEST_UNREDACTED: "1" });
   expect(left.statuses).toEqual(ends);

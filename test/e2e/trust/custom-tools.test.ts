@@ -43,7 +43,7 @@ async function place(test: Pick<TestContext, "onTestFinished">) {
 }
 
 describe.concurrent("a tool in a file", { timeout: 120_000 }, () => {
-  it("of the user's is there everywhere, and anew when it is another", async ({ expect, onTestFinished }) => {
+  it("of the user is available everywhere, and reloaded when it changes", async ({ expect, onTestFinished }) => {
     const { home, other, text, write, thrown } = await place({ onTestFinished });
     expect(await thrown()).toContain("is not granted");
     const file = path.join(home, "user", ".troupe", "tools", "dice.mjs");
@@ -58,7 +58,7 @@ describe.concurrent("a tool in a file", { timeout: 120_000 }, () => {
     expect(await thrown()).toBe("7");
   });
 
-  it("of a project is there in it alone, and once it is trusted", async ({ expect, onTestFinished }) => {
+  it("of a project is available in it alone, after it is trusted", async ({ expect, onTestFinished }) => {
     const { work, other, text, write, thrown, run } = await place({ onTestFinished });
     await write(path.join(work, ".troupe", "tools", "dice.mjs"), text);
     expect(await thrown()).toContain("is not granted");

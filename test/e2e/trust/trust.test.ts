@@ -38,7 +38,7 @@ async function isUntouched(repository: HostileRepository, before: Record<string,
 }
 
 describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
-  it("starts, asks and writes nothing, whichever command is given in it", async ({ expect, onTestFinished }) => {
+  it("starts, asks and writes nothing, under any command in it", async ({ expect, onTestFinished }) => {
     const { repository, run, models } = await place({ onTestFinished });
     const before = await repository.contents();
     const commands: [string[], number][] = [
@@ -72,7 +72,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     expect(new Set(models())).toEqual(new Set([ofTheUser]));
   });
 
-  it("nor where only the demo could answer", async ({ expect, onTestFinished }) => {
+  it("nor if only the demo could answer", async ({ expect, onTestFinished }) => {
     const repository = await createHostileRepository({ onTestFinished });
     const home = await tempFolder("trust-demo", { onTestFinished });
     const before = await repository.contents();
@@ -81,7 +81,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     await isUntouched(repository, before);
   });
 
-  it("nor for a daemon that works in it, which says so once in its log", async ({ expect, onTestFinished }) => {
+  it("nor for a daemon that works in it, which logs it once", async ({ expect, onTestFinished }) => {
     const { repository, home, env, run, models } = await place({ onTestFinished });
     const before = await repository.contents();
     const daemon = await startDaemon({ home, env, test: { onTestFinished } });
@@ -96,7 +96,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     expect(logged.filter((line) => line.includes(": ignored"))).toHaveLength(1);
   });
 
-  it("is what its owner accepts: what is configured counts, and no more", async ({ expect, onTestFinished }) => {
+  it("applies as its owner accepts: accepted settings apply, and no others", async ({ expect, onTestFinished }) => {
     const { repository, home, env, run, models } = await place({ onTestFinished });
     const daemon = await startDaemon({ home, env, test: { onTestFinished } });
     const asked = async (): Promise<string | undefined> => {
@@ -125,7 +125,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
 });
 
 describeAtTerminal("a run at a terminal", () => {
-  it("asks once whether what the folder brings is to count", async ({ expect, onTestFinished }) => {
+  it("asks once whether to trust the files of the folder", async ({ expect, onTestFinished }) => {
     const { repository, home, env, models } = await place({ onTestFinished });
     await mkdir(path.join(home, "user"), { recursive: true });
     const options = { home, cwd: repository.folder, env, test: { onTestFinished } };

@@ -49,7 +49,7 @@ const hostsIn = (entries: readonly Entry[]): string[] => [...new Set(entries.map
 describe
   .skipIf(!hasServer)
   .concurrent(hasServer ? "a daemon and a worker" : natsServerMissing, { timeout: 60_000 }, () => {
-    it("share a session: each run is at work where its agent is served; a cancel at the one ends processes of the other", async ({
+    it("share a session: each run works at a host that serves its agent; a cancel at one host ends processes of the other", async ({
       expect,
       onTestFinished,
     }) => {
@@ -69,7 +69,7 @@ describe
       expect(hostsIn(await entriesOf(session, "coder"))).toEqual([host]);
     });
 
-    it("what is said at the daemon to a run at the worker is read there at the next step", async ({
+    it("a message to a run at the worker that is sent at the daemon is read at its next step", async ({
       expect,
       onTestFinished,
     }) => {
@@ -85,7 +85,7 @@ describe
       expect(received).toMatchObject([{ kind: "run.steered", text: "mind the gap", by: "ada" }]);
     });
 
-    it("a run that waits for a person leaves its worker; whichever worker is there when the answer comes goes on with it", async ({
+    it("a run that waits for a person leaves its worker; any worker that is running at the answer continues it", async ({
       expect,
       onTestFinished,
     }) => {
@@ -109,7 +109,7 @@ describe
       expect(repeatedKeys((await ledger.calls()).map(({ key }) => key))).toEqual([]);
     });
 
-    it("what the worker's owner denies is not run there, whatever the daemon's allows; and it can be told who denies it", async ({
+    it("a tool that the worker's owner denies does not run there, whatever the daemon allows; and troupe explain names the worker", async ({
       expect,
       onTestFinished,
     }) => {

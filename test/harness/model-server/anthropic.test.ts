@@ -331,7 +331,7 @@ const refused: Refused[] = [
 
 const options = { scenario, apiKey: "right", contextTokens: 1_000, bodyBytesMax: 20_000 };
 
-describe("refused is", () => {
+describe("a request is refused:", () => {
   test.for(refused)(
     "$what",
     async ({ sent, headers: given, status = 400, type = "invalid_request_error", message }, context) => {
@@ -387,7 +387,7 @@ const accepted: { what: string; sent: object }[] = [
   },
 ];
 
-describe("let through is", () => {
+describe("a request is accepted:", () => {
   test.for(accepted)("$what", async ({ what, sent }, context) => {
     const server = await startServer(context, options);
     const bearer = { "anthropic-version": "2023-06-01", authorization: "Bearer right" };
@@ -397,7 +397,7 @@ describe("let through is", () => {
   });
 });
 
-describe("a thought comes back unchanged in a loop of tools", () => {
+describe("thinking is returned unchanged in a loop of tools", () => {
   interface Loop {
     server: ModelServer;
     content: { type: string; [field: string]: unknown }[];
@@ -431,14 +431,14 @@ describe("a thought comes back unchanged in a loop of tools", () => {
     expect(await send(content)).toEqual({ status: 200, message: undefined });
   });
 
-  test("also one that nobody may read", async (context) => {
+  test("also redacted thinking", async (context) => {
     const { content, send } = await loop(context, "[redacted] secret");
     expect(content[0]).toEqual({ type: "redacted_thinking", data: expect.any(String) });
     expect(await send(content)).toMatchObject({ status: 200 });
     expect(await send([{ ...content[0], data: "other" }, ...content.slice(1)])).toMatchObject({ status: 400 });
   });
 
-  test("also one of which only the seal is told", async (context) => {
+  test("also thinking with its signature alone", async (context) => {
     const { content, send } = await loop(context, "secret", { thinking: { type: "adaptive", display: "omitted" } });
     expect(content[0]).toMatchObject({ type: "thinking", thinking: "" });
     expect(await send(content)).toMatchObject({ status: 200 });
@@ -471,7 +471,7 @@ describe("a thought comes back unchanged in a loop of tools", () => {
     expect(await send(change(content), more)).toEqual({ status: 400, message: expect.stringMatching(message) });
   });
 
-  test("or is refused: that of another turn", async (context) => {
+  test("but is refused if it belongs to another turn", async (context) => {
     const { server, content, send } = await loop(context);
     const other = {
       ...talk({ ...user, content: "another" }),
@@ -485,7 +485,7 @@ describe("a thought comes back unchanged in a loop of tools", () => {
     });
   });
 
-  test("and may be left out once the loop is over", async (context) => {
+  test("and may be omitted after the loop", async (context) => {
     const { server, content } = await loop(context);
     const id = content.find(({ type }) => type === "tool_use")?.id as string;
     const messages = [user, assistantTurn(...content.slice(1)), tells(result(id)), assistant, user];
@@ -494,7 +494,7 @@ describe("a thought comes back unchanged in a loop of tools", () => {
   });
 });
 
-test("a stream has every event in its place", async (context) => {
+test("a stream has every event in its order", async (context) => {
   const step = {
     thinking: "hm",
     text: "one two",
@@ -545,7 +545,7 @@ test("tokens are counted by the same rules", async (context) => {
   expect((await count({ ...counted, messages: [assistant] })).status).toBe(400);
 });
 
-test("the server takes the port that it is told, and tells that it is taken", async (context) => {
+test("the server listens on the requested port, and reports a port in use", async (context) => {
   const first = await startServer(context, { scenario });
   const port = Number(new URL(first.url).port);
   await expect(startModelServer({ scenario, port })).rejects.toThrow("EADDRINUSE");

@@ -399,7 +399,7 @@ const refused: Refused[] = [
 const options = { scenario, apiKey: "right", contextTokens: 1_000, bodyBytesMax: 20_000 };
 const bearer = (key: string) => (key === "" ? {} : { authorization: `Bearer ${key}` });
 
-describe("refused is", () => {
+describe("a request is refused:", () => {
   test.for(refused)(
     "$what",
     async ({ sent, key = "right", status = 400, param = null, code = null, message }, context) => {
@@ -458,7 +458,7 @@ const accepted: { what: string; sent: object }[] = [
   },
 ];
 
-describe("let through is", () => {
+describe("a request is accepted:", () => {
   test.for(accepted)("$what", async ({ sent }, context) => {
     const server = await startServer(context, options);
     const response = await post(server, "/v1/chat/completions", sent, bearer("right"));
@@ -470,7 +470,7 @@ describe("let through is", () => {
   });
 });
 
-test("a stream has every chunk in its place, and counts where it is asked to", async (context) => {
+test("a stream has every chunk in its order, and usage on request", async (context) => {
   const step = { text: "one two", deltas: 2, latencyMs: 2, calls: [{ tool: "lookup", args: { a: 1 } }] };
   const server = await startServer(context, { scenario: saying(step) });
   const streamed = async (more: object) =>
@@ -504,7 +504,7 @@ test("a stream has every chunk in its place, and counts where it is asked to", a
   expect(counted.slice(0, -2).every((data) => data !== "[DONE]" && data.usage === null)).toBe(true);
 });
 
-describe("a vendor that shows what is thought wants it back in a loop of calls:", () => {
+describe("a vendor with visible reasoning requires it in a loop of calls:", () => {
   const thinks = { thinking: "hm", text: "so", calls: [{ tool: "lookup" }] };
 
   test.for<{ what: string; reasoning: object; ending: object[]; status: number; message: RegExp }>([

@@ -48,7 +48,7 @@ async function readAll(response: Response): Promise<{ text: string; isWhole: boo
 describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
   const stream = (server: ModelServer) => post(server, path, { ...body, stream: true });
 
-  test("an answer comes whole when all faults are used up", async (context) => {
+  test("an answer is complete after all faults are used up", async (context) => {
     const server = await startServer(context, { scenario: steps({ status: 529 }, { status: 500 }) });
     const statuses = [];
     for (let i = 0; i < 3; i += 1) statuses.push((await stream(server)).status);
@@ -63,7 +63,7 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
   test.for([
     { retryAfterMs: 2_000, headers: { "retry-after": "2", "retry-after-ms": null } },
     { retryAfterMs: 20, headers: { "retry-after": "1", "retry-after-ms": "20" } },
-  ])("a refusal says how long to wait: $retryAfterMs ms", async ({ retryAfterMs, headers }, context) => {
+  ])("a refusal has the time to wait: $retryAfterMs ms", async ({ retryAfterMs, headers }, context) => {
     const server = await startServer(context, { scenario: steps({ status: 429, retryAfterMs, message: "slow down" }) });
     const response = await stream(server);
     expect(response.status).toBe(429);
@@ -82,13 +82,13 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
     await server.waitUntil(([call]) => call?.outcome === "lost");
   });
 
-  test("a cut that comes too late for an answer cuts off its end", async (context) => {
+  test("a late cut removes the end of an answer", async (context) => {
     const server = await startServer(context, { scenario: steps({ cut: { afterPieces: 99 } }) });
     const { text, isWhole } = await readAll(await stream(server));
     expect([isWhole, piecesIn(text, piece), text.includes(end)]).toEqual([false, 3, false]);
   });
 
-  test("an error comes within an answer, which then ends", async (context) => {
+  test("an error in the middle of an answer ends it", async (context) => {
     const fault = { streamError: { afterPieces: 2, status: 529, message: "too much" } };
     const server = await startServer(context, { scenario: steps(fault) });
     const { text, isWhole } = await readAll(await stream(server));
@@ -124,14 +124,14 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
     { notWhatItSays: "html" as const, type: "text/html", text: /<html>/ },
     { notWhatItSays: "json" as const, type: "application/json", text: /^\{"hello"/ },
     { notWhatItSays: "empty" as const, type: "text/event-stream", text: /^$/ },
-  ])("success is said, and then $notWhatItSays", async ({ notWhatItSays, type, text }, context) => {
+  ])("status 200 is followed by $notWhatItSays", async ({ notWhatItSays, type, text }, context) => {
     const server = await startServer(context, { scenario: steps({ notWhatItSays }) });
     const response = await stream(server);
     expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
     expect(await response.text()).toMatch(text);
   });
 
-  test("arguments come over the wire as they are scripted", async (context) => {
+  test("arguments are sent as they are scripted", async (context) => {
     const rawArgs = '{"path": "a';
     const server = await startServer(context, { scenario: saying({ calls: [{ tool: "read", rawArgs }] }) });
     const { text } = await readAll(await stream(server));
@@ -141,7 +141,7 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
     expect(pieces.join("")).toContain(rawArgs);
   });
 
-  test("a scripted error after some words is an error within the stream", async (context) => {
+  test("a scripted error after some text is an error within the stream", async (context) => {
     const error = { type: "network" as const, message: "gone" };
     const server = await startServer(context, {
       scenario: saying({ text: "one two", latencyMs: 2, deltas: 2, error }),
@@ -151,14 +151,14 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
     expect(text).toContain('"message":"gone"');
   });
 
-  test("a scripted error without words is a refusal", async (context) => {
+  test("a scripted error without text is a refusal", async (context) => {
     const error = { type: "rate_limit" as const, message: "later", retryAfterMs: 3_000 };
     const server = await startServer(context, { scenario: saying({ error }) });
     const response = await stream(server);
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "3"]);
   });
 
-  test("what the scenario has no answer to is refused with the reason", async (context) => {
+  test("a question without an answer in the scenario is refused with the reason", async (context) => {
     const server = await startServer(context, { scenario: { agents: { other: [{ steps: [{ text: "hi" }] }] } } });
     const response = await stream(server);
     expect(response.status).toBe(400);
@@ -166,7 +166,7 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
   });
 });
 
-test("of a half-open connection not even the end is heard", async (context) => {
+test("a half-open connection does not even deliver its end", async (context) => {
   const server = await startServer(context, { scenario: steps({ halfOpen: { afterPieces: 0 } }) });
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -184,7 +184,7 @@ test("of a half-open connection not even the end is heard", async (context) => {
   socket.destroy();
 });
 
-describe("chance refuses", () => {
+describe("random faults hit", () => {
   const scenario = saying({ text: "yes", repeat: true });
   const ask = async (server: ModelServer, words: string) =>
     (await post(server, "/v1/chat/completions", { model: "gpt-4.1", messages: [{ role: "user", content: words }] }))
@@ -192,7 +192,7 @@ describe("chance refuses", () => {
   const words = Array.from({ length: 300 }, (_, i) => `question ${i}`);
   const chaos = { share: 0.3, statuses: [429, 529, 500], seed: 7 };
 
-  test("its share, whatever the order, and the same in every run", async (context) => {
+  test("their share, in any order, and the same requests in every run", async (context) => {
     const run = async (asked: string[]) => {
       const server = await startServer(context, { scenario, chaos });
       return new Map(await Promise.all(asked.map(async (each) => [each, await ask(server, each)] as const)));
@@ -206,7 +206,7 @@ describe("chance refuses", () => {
     expect(new Set(refused)).toEqual(new Set(chaos.statuses));
   });
 
-  test("each try for itself", async (context) => {
+  test("each try separately", async (context) => {
     const server = await startServer(context, { scenario, chaos: { ...chaos, share: 0.9, retryAfterMs: 40 } });
     let tries = 0;
     while ((await ask(server, "once more")) !== 200) tries += 1;

@@ -99,7 +99,7 @@ const cases = [
   },
 ];
 
-describe("found is", () => {
+describe("a request is identified:", () => {
   test.for(cases)("$what", async ({ system, first, asks }, context) => {
     const server = await startServer(context, { scenario: anyone });
     const messages = [...(system ? [{ role: "system", content: system }] : []), { role: "user", content: first }];
@@ -127,7 +127,7 @@ const turns = (answers: number) => [
 const chat = (messages: object[]) => ({ model: "gpt-4.1", messages });
 const steps = saying({ text: "first" }, { text: "second" }, { text: "third" });
 
-describe("another turn of a session begins anew", () => {
+describe("another turn of a session starts again", () => {
   const user = (content: string) => ({ role: "user", content });
   const reply = { role: "assistant", content: "said" };
   const call = { id: "a", type: "function", function: { name: "read", arguments: "{}" } };
@@ -170,7 +170,7 @@ describe("another turn of a session begins anew", () => {
   });
 });
 
-test("the step is that of the turns", async (context) => {
+test("the step is the number of turns", async (context) => {
   const server = await startServer(context, { scenario: steps });
   const reply = async (count: number) =>
     (await (await post(server, "/v1/chat/completions", chat(turns(count)))).json()).choices[0].message.content;
@@ -182,14 +182,14 @@ test("the step is that of the turns", async (context) => {
   ]);
 });
 
-test("or of the answers, for a conversation whose beginning is summed up", async (context) => {
+test("the step is the number of answers, for a conversation with a summary at its beginning", async (context) => {
   const server = await startServer(context, { scenario: steps, steps: "answers" });
   const reply = async () =>
     (await (await post(server, "/v1/chat/completions", chat(turns(0)))).json()).choices[0].message.content;
   expect([await reply(), await reply(), await reply()]).toEqual(["first", "second", "third"]);
 });
 
-test("a test with agents of its own says who asks", async (context) => {
+test("a test with custom agents identifies them", async (context) => {
   const server = await startServer(context, {
     scenario: anyone,
     identify: ({ system }) => (system.startsWith("I am ") ? { agent: system.slice(5), depth: 7 } : null),
@@ -206,7 +206,7 @@ test("a test with agents of its own says who asks", async (context) => {
   ]);
 });
 
-test("the root is who it is said to be", async (context) => {
+test("the root agent is configurable", async (context) => {
   const server = await startServer(context, { scenario: anyone, rootAgent: "other" });
   await post(server, "/v1/chat/completions", chat(turns(0)));
   expect(server.calls()[0]?.asks?.agent).toBe("other");

@@ -14,7 +14,7 @@ const chat = { model: "gpt-4.1", messages: [{ role: "user", content: "hello" }] 
 const get = async (server: ModelServer, address: string, headers: Record<string, string> = {}) =>
   (await fetch(server.url + address, { headers })).json();
 
-test("every request is in the list, without its secrets", async (context) => {
+test("every request is listed, without its secrets", async (context) => {
   const server = await startServer(context, { scenario, apiKey: "sk-canary" });
   const first = server.waitForCalls(1);
   await post(server, "/v1/chat/completions", chat, { authorization: "Bearer sk-canary", "x-mine": "kept" });
@@ -36,7 +36,7 @@ test("every request is in the list, without its secrets", async (context) => {
   expect(JSON.stringify(server.calls())).not.toContain("canary");
 });
 
-test("a client that leaves is seen to", async (context) => {
+test("a client that disconnects is noticed", async (context) => {
   const server = await startServer(context, { scenario: saying({ text: "later", latencyMs: 3_600_000 }) });
   const abort = new AbortController();
   const asked = fetch(`${server.url}/v1/chat/completions`, {
@@ -50,7 +50,7 @@ test("a client that leaves is seen to", async (context) => {
   await server.waitUntil(([call]) => call?.outcome === "lost");
 });
 
-test("what is no address of anybody's is not found, in the words of whoever is asked", async (context) => {
+test("an unknown path is not found, in the format of its API", async (context) => {
   const server = await startServer(context, { scenario });
   expect(await get(server, "/v1/nothing")).toMatchObject({ error: { type: "invalid_request_error" } });
   expect(await get(server, "/v1/nothing", { "anthropic-version": "1" })).toMatchObject({
@@ -59,7 +59,7 @@ test("what is no address of anybody's is not found, in the words of whoever is a
   });
 });
 
-test("models of one's own are known", async (context) => {
+test("custom models are known", async (context) => {
   const own = {
     id: "tiny",
     vendor: "local" as const,
@@ -74,7 +74,7 @@ test("models of one's own are known", async (context) => {
   expect(data).toContainEqual(expect.objectContaining({ id: "tiny", max_model_len: 5 }));
 });
 
-test("a server of one's own machine says what it can, and in which window", async (context) => {
+test("a local server reports its capabilities and its context window", async (context) => {
   const server = await startServer(context, { scenario, truncateTokens: 4_096 });
   expect(await get(server, "/api/version")).toEqual({ version: expect.any(String) });
   expect((await get(server, "/api/tags")).models).toContainEqual(expect.objectContaining({ name: "qwen3-coder:30b" }));
@@ -115,7 +115,7 @@ test.for([
     total: 4_096,
     text: /^five words/,
   },
-])("a small window says nothing of what it leaves out: $what", async ({ characters, finish, total, text }, context) => {
+])("a small context window truncates silently: $what", async ({ characters, finish, total, text }, context) => {
   const server = await startServer(context, {
     scenario: saying({ text: `five words for an answer, ${"and more ".repeat(50)}` }),
     truncateTokens: 4_096,
@@ -129,7 +129,7 @@ test.for([
   if (total !== null) expect(usage.total_tokens).toBe(total);
 });
 
-test("it is a process of its own, too", async (context) => {
+test("the server also runs as a process", async (context) => {
   const file = await writeScenario(await tempFolder("model-server", context), {
     main: [{ steps: [{ text: "from afar" }] }],
   });

@@ -322,7 +322,7 @@ const refused: Refused[] = [
 
 const options = { scenario, contextTokens: 1_000 };
 
-describe("refused is", () => {
+describe("a request is refused:", () => {
   test.for(refused)("$what", async ({ sent, status = 400, param = null, code = null, message }, context) => {
     const server = await startServer(context, options);
     const response = await post(server, "/v1/responses", sent);
@@ -372,7 +372,7 @@ const accepted: { what: string; sent: object }[] = [
   { what: "a temperature of a model that does not think", sent: body({ model: "gpt-4.1", temperature: 0.2 }) },
 ];
 
-describe("let through is", () => {
+describe("a request is accepted:", () => {
   test.for(accepted)("$what", async ({ sent }, context) => {
     const server = await startServer(context, options);
     const response = await post(server, "/v1/responses", sent);
@@ -385,7 +385,7 @@ describe("let through is", () => {
   });
 });
 
-describe("a thought comes back unchanged in a loop of tools", () => {
+describe("thinking is returned unchanged in a loop of tools", () => {
   type Item = { type: string; [field: string]: unknown };
 
   async function loop(context: Parameters<typeof startServer>[0]) {
@@ -433,13 +433,13 @@ describe("a thought comes back unchanged in a loop of tools", () => {
     expect(await send(change(output))).toEqual({ status: 400, message: expect.stringMatching(message) });
   });
 
-  test("and may be left out once the loop is over", async (context) => {
+  test("and may be omitted after the loop", async (context) => {
     const { output, send } = await loop(context);
     expect(await send(output.slice(1), assistant, user)).toMatchObject({ status: 200 });
   });
 });
 
-test("a stream has every event in its place, numbered", async (context) => {
+test("a stream has every event in its order, numbered", async (context) => {
   const step = {
     thinking: "hm",
     text: "one two",
@@ -478,7 +478,7 @@ test("a stream has every event in its place, numbered", async (context) => {
   ]);
 });
 
-test("an answer that is cut off at its limit is incomplete", async (context) => {
+test("a truncated answer is incomplete", async (context) => {
   const server = await startServer(context, { scenario: saying({ text: "word ".repeat(100) }) });
   const events = await eventsOf(await post(server, "/v1/responses", body({ max_output_tokens: 16, stream: true })));
   expect(events.at(-1)).toMatchObject({

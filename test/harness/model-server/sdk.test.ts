@@ -63,7 +63,7 @@ describe("Anthropic's client", () => {
   });
 
   test.for([{ way: "streamed" }, { way: "in one piece" }])(
-    "goes through a loop of tools, $way",
+    "runs a loop of tools, $way",
     async ({ way }, { server }) => {
       const client = clientOf(server);
       const call = (messages: Anthropic.MessageParam[]) =>
@@ -92,7 +92,7 @@ describe("Anthropic's client", () => {
     },
   );
 
-  test("reads failures as its own", async ({ server }) => {
+  test("parses failures as its own errors", async ({ server }) => {
     const wrong = clientOf(server, "wrong").messages.create({ ...asked, messages: [go] });
     await expect(wrong).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
     await expect(wrong).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe("OpenAI's client", () => {
     const go: OpenAI.ChatCompletionMessageParam = { role: "user", content: "go" };
 
     test.for([{ way: "streamed" }, { way: "in one piece" }])(
-      "goes through a loop of tools, $way",
+      "runs a loop of tools, $way",
       async ({ way }, { server }) => {
         const client = clientOf(server);
         const call = (messages: OpenAI.ChatCompletionMessageParam[]) =>
@@ -172,7 +172,7 @@ describe("OpenAI's client", () => {
       },
     );
 
-    test("reads failures as its own", async ({ server }) => {
+    test("parses failures as its own errors", async ({ server }) => {
       const wrong = clientOf(server, "wrong-and-long").chat.completions.create({ ...asked, messages: [go] });
       await expect(wrong).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
       await expect(wrong).rejects.toMatchObject({ code: "invalid_api_key", requestID: expect.stringMatching(/^req_/) });
@@ -191,7 +191,7 @@ describe("OpenAI's client", () => {
     const go: OpenAI.Responses.ResponseInputItem = { role: "user", content: "go" };
 
     test.for([{ way: "streamed" }, { way: "in one piece" }])(
-      "goes through a loop of tools, $way",
+      "runs a loop of tools, $way",
       async ({ way }, { server }) => {
         const client = clientOf(server);
         const call = async (input: OpenAI.Responses.ResponseInputItem[]) => {

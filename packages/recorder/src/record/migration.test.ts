@@ -53,17 +53,14 @@ async function rowsOfWhole(feed: readonly FeedItem[]): Promise<Record<string, un
 
 const { feed } = largeSession();
 
-it.each([1, 2, 9, 16, feed.length])(
-  "after %i items: no loss, and later items are written as usual",
-  async (count) => {
-    const file = await versionOne(feed.slice(0, count));
-    const record = await openRecord({ file });
-    expect(record.reader.position()).toBe(count);
-    expect(record.write(feed)).toEqual([]);
-    record.close();
-    expect(rowsOf(file)).toEqual(await rowsOfWhole(feed));
-  },
-);
+it.each([1, 2, 9, 16, feed.length])("after %i items: no loss, and later items are written as usual", async (count) => {
+  const file = await versionOne(feed.slice(0, count));
+  const record = await openRecord({ file });
+  expect(record.reader.position()).toBe(count);
+  expect(record.write(feed)).toEqual([]);
+  record.close();
+  expect(rowsOf(file)).toEqual(await rowsOfWhole(feed));
+});
 
 it("keeps the cost of settled runs, and has an unknown cost for running ones", async () => {
   const builder: FeedBuilder = createFeedBuilder();

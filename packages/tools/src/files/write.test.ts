@@ -34,10 +34,7 @@ test("a new file is written, with the folders on its way", async ({ folder, call
   expect(await readFile(join(folder, "a/b/c.md"), "utf8")).toBe("Grüße 🎭\n");
 });
 
-test("a file that was read is replaced, keeps its permissions, and has a diff", async ({
-  folder,
-  call,
-}) => {
+test("a file that was read is replaced, keeps its permissions, and has a diff", async ({ folder, call }) => {
   await writeFile(join(folder, "run.sh"), "one\nold\nthree\n");
   await chmod(join(folder, "run.sh"), 0o750);
   await call(read, { path: "run.sh" });
@@ -97,11 +94,7 @@ describe("the check of an announced call", () => {
     expect(await verify(write, args, null)).toBeNull();
   });
 
-  test("reports done once the bytes are on disk, with the same result as the call", async ({
-    call,
-    plan,
-    verify,
-  }) => {
+  test("reports done once the bytes are on disk, with the same result as the call", async ({ call, plan, verify }) => {
     const announced = await plan(write, args);
     const ran = await call(write, args);
     const verified = await verify(write, args, announced);

@@ -44,7 +44,10 @@ for (const kind of everyKind) {
     expect((await run(kind, "ulimit -H -c; ulimit -H -t")).stdout).toBe("0\n3600\n");
   });
 
-  test(`${kind}: a flood of output is truncated to its beginning and end, and uses little memory`, async ({ sandboxOf, workspace }) => {
+  test(`${kind}: a flood of output is truncated to its beginning and end, and uses little memory`, async ({
+    sandboxOf,
+    workspace,
+  }) => {
     const sandbox = await sandboxOf(kind);
     const rssBefore = process.memoryUsage().rss;
     const flood = "echo first; head -c 500000000 /dev/zero; echo; echo last";

@@ -54,7 +54,11 @@ for (const kind of everyKind) {
     }
   });
 
-  test(`${kind}: a process that ignores SIGTERM is killed two seconds later`, async ({ sandboxOf, workspace, token }) => {
+  test(`${kind}: a process that ignores SIGTERM is killed two seconds later`, async ({
+    sandboxOf,
+    workspace,
+    token,
+  }) => {
     const sandbox = await sandboxOf(kind);
     const abort = new AbortController();
     const deaf = `trap '' TERM; touch deaf-$1; while :; do sleep ${token} & wait; done`;

@@ -8,10 +8,7 @@ import { searchTest as test } from "./search.fixture.ts";
 const poem = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
 describe("the content of files", () => {
-  test("is found with line numbers, grouped by file, in the order of the paths", async ({
-    put,
-    search,
-  }) => {
+  test("is found with line numbers, grouped by file, in the order of the paths", async ({ put, search }) => {
     await put({ "b/poem.txt": poem, "a/poem.txt": poem, "c.txt": "nothing\n" });
 
     const outcome = await search({ pattern: "^t" });

@@ -144,15 +144,18 @@ describe("a cap is checked between turns", () => {
     ["the whole tree's tokens", { budget: { tokens: 50_000 } }, thought(48_500), "x", "max_tokens"],
     ["the whole tree's tool calls", { budget: { toolCalls: 1 } }, {}, "x", "max_tool_calls"],
   ];
-  test.each(nearly)("%s: allows one more turn, which is announced as the last", (_, changes, usage, output, bailoutReason) => {
-    const d = drive(changes);
-    expect(isTold(d)).toBe(false);
-    d.feed(reply(1, "so far", [read], { usage: usage ?? {} }));
-    d.feed(toolFinished(1, 0, output));
-    expect([isTold(d), d.context().turn?.last]).toEqual([true, bailoutReason]);
-    d.feed(reply(2, "half", [read]));
-    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason, details: "half" });
-  });
+  test.each(nearly)(
+    "%s: allows one more turn, which is announced as the last",
+    (_, changes, usage, output, bailoutReason) => {
+      const d = drive(changes);
+      expect(isTold(d)).toBe(false);
+      d.feed(reply(1, "so far", [read], { usage: usage ?? {} }));
+      d.feed(toolFinished(1, 0, output));
+      expect([isTold(d), d.context().turn?.last]).toEqual([true, bailoutReason]);
+      d.feed(reply(2, "half", [read]));
+      expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason, details: "half" });
+    },
+  );
 
   test.each<[string, SpecChanges, ReplyChanges["usage"]]>([
     ["tokens", { limits: { maxTokens: 50_000 } }, thought(40_000)],

@@ -326,16 +326,13 @@ describe("compaction ends:", () => {
     expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context", details: "half" });
   });
 
-  test.each([0, 4])(
-    "one result over the limit ends the run, and no summary of %i turns is paid for",
-    (turns) => {
-      const d = drive(capped);
-      for (let i = 0; i < turns; i += 1) take(d, { says: 400, results: [10] });
-      take(d, { results: [5_000] });
-      expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");
-      expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
-    },
-  );
+  test.each([0, 4])("one result over the limit ends the run, and no summary of %i turns is paid for", (turns) => {
+    const d = drive(capped);
+    for (let i = 0; i < turns; i += 1) take(d, { says: 400, results: [10] });
+    take(d, { results: [5_000] });
+    expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");
+    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
+  });
 
   test("a summary as long as its source is not requested again before the next turn", () => {
     const d = compacting();

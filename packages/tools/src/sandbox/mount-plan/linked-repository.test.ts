@@ -21,7 +21,10 @@ for (const kind of containing) {
       expect(setUpGit(join(folder, "repository"), "show", "side:b.txt")).toBe("b\n");
     });
 
-    test("a command writes neither settings nor hooks, and no file of other checkouts", async ({ sandboxOf, folder }) => {
+    test("a command writes neither settings nor hooks, and no file of other checkouts", async ({
+      sandboxOf,
+      folder,
+    }) => {
       const linked = await makeLinked(folder);
       const git = join(folder, "repository", ".git");
       const own = join(git, "worktrees", "linked");
