@@ -164,6 +164,24 @@ describe("a program", () => {
     expect(asked).toEqual(['send {"to":"them"}']);
   });
 
+  test("asks before a request that matches a pattern of high risk", async () => {
+    const patterns = [{ pattern: "to everyone", tools: ["send"], risk: "high" as const }];
+    const asked: unknown[] = [];
+    await using troupe = await createTroupe({
+      ...defaults,
+      store: "memory",
+      agents: [{ ...main, intent: "patterns", patterns }, helper],
+      onApproval: ({ tool, risk }) => {
+        asked.push({ tool, risk });
+        return "deny";
+      },
+    });
+    expect(await troupe.run("say hello to Ann")).toMatchObject({ status: "completed", summary: "hello" });
+    expect(asked).toEqual([]);
+    expect((await troupe.run("say hello to everyone")).status).toBe("rejected");
+    expect(asked).toEqual([{ tool: null, risk: "high" }]);
+  });
+
   test("answers later, from the list of waiting approvals", async () => {
     await using troupe = await createTroupe({ ...defaults, store: "memory" });
     const stream = troupe.stream("risky");
@@ -248,6 +266,12 @@ describe("an error names its fix", () => {
     [{ tools: [{}] }, "USAGE", "it is not a tool of defineTool", "see the options"],
     [{ agents: ["./nowhere"] }, "INVALID_AGENT", '"./nowhere" does not exist', "name an agent file"],
     [{ agents: [{ id: "main" }] }, "INVALID_AGENT", 'the agent "main"', "an id, a description and a prompt"],
+    [
+      { agents: [{ ...main, intent: "patterns" }] },
+      "INVALID_AGENT",
+      'the agent "main" cannot be used: intent is patterns, but the agent has no patterns',
+      "add patterns: ",
+    ],
     [{ agents: [helper, helper] }, "INVALID_AGENT", 'two agents have the id "helper"', "another id"],
     [{ tools: [lookup, lookup] }, "USAGE", 'the tool "lookup" exists already', "another name"],
     [{ model: "nonsense" }, "UNKNOWN_MODEL", "nonsense", ""],

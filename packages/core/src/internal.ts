@@ -89,6 +89,8 @@ export type { ToolAssessment } from "./ports/tool-host.ts";
 export {
   ContextMode,
   Effort,
+  IntentPattern,
+  patternConflict,
   RetryPolicy,
   Subagents,
   VerifierSpec,

@@ -41,6 +41,7 @@ export const troupeKeys = [
   "budget",
   "writes",
   "intent",
+  "patterns",
   "retry",
   "contextMode",
   "promptFrom",

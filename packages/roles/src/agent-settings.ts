@@ -3,7 +3,9 @@ import {
   ContextMode,
   didYouMean,
   Effort,
+  IntentPattern,
   PartialLimits,
+  patternConflict,
   RetryPolicy,
   Subagents,
   VerifierSpec,
@@ -32,15 +34,14 @@ const SubagentsField = z.strictObject({
   max_concurrent: shape.max_concurrent,
 });
 
-const orAbsent = (value: unknown): unknown => value ?? undefined;
-
 const definition = AgentDefinition.shape;
 const TroupeField = z.strictObject({
-  limits: z.preprocess(orAbsent, z.strictObject(PartialLimits.shape).default({})),
-  budget: z.preprocess(orAbsent, z.strictObject(PartialBudget.shape).default({})),
+  limits: z.strictObject(PartialLimits.shape).default({}),
+  budget: z.strictObject(PartialBudget.shape).default({}),
   intent: definition.intent,
+  patterns: z.array(z.strictObject(IntentPattern.shape)).max(100).exactOptional(),
   writes: z.preprocess((value) => (typeof value === "string" ? toNames(value) : value), definition.writes),
-  retry: z.preprocess(orAbsent, z.strictObject(RetryPolicy.shape).prefault({})),
+  retry: z.preprocess((value) => value ?? undefined, z.strictObject(RetryPolicy.shape).prefault({})),
   contextMode: z.preprocess((value) => (value === "full_history" ? "full" : value), ContextMode.default("task_only")),
   promptFrom: definition.promptFrom,
   temperature: definition.temperature,
@@ -48,7 +49,7 @@ const TroupeField = z.strictObject({
   domain: definition.domain,
   disabled: definition.disabled,
   workspace: definition.workspace,
-  verifiers: z.preprocess(orAbsent, z.array(z.strictObject(VerifierSpec.shape)).default([])),
+  verifiers: z.array(z.strictObject(VerifierSpec.shape)).default([]),
 });
 
 export type TroupeSettings = z.infer<typeof TroupeField>;
@@ -79,6 +80,7 @@ function readNested<S extends z.ZodType>(
     });
     return null;
   }
+  if (field && reportKeysWithoutValue(field, report)) return null;
   const parsed = parseWithinStack(schema, field?.value ?? {});
   if (parsed === null) {
     const message = `${field?.key}: is nested too deeply`;
@@ -88,6 +90,33 @@ function readNested<S extends z.ZodType>(
   if (parsed.success) return parsed.data;
   if (field) for (const issue of parsed.error.issues) reportSchemaIssue(issue, field, report);
   return null;
+}
+
+/** Keys below `troupe` that only replace a default. Without a value the default holds. */
+const defaultedKeys: ReadonlySet<string> = new Set(["retry", "temperature", "workspace"]);
+
+/**
+ * Reports nested keys without a value. If they counted as absent, a limit, a check or a denial would be off without a word.
+ * The exception is `allow:`, because it grants nothing. Returns whether there was an error.
+ */
+function reportKeysWithoutValue(field: Field, report: ProblemReport): boolean {
+  const paths = field
+    .keysWithoutValue()
+    // `lintOutputSchema` reports keys inside of a schema.
+    .filter(([key = "", inner]) => !defaultedKeys.has(key) && (key !== "outputSchema" || inner === undefined));
+  const isAllow = (path: readonly string[]) => field.key === "subagents" && path.join(".") === "allow";
+  for (const path of paths) {
+    const message = `${field.key}.${path.join(".")}: has no value`;
+    const offset = field.keyOffsetOf(path);
+    if (isAllow(path)) {
+      const fix = "write allow: [reviewer] with the ids of agents, or allow: [] for none";
+      report.warn(offset, { code: "empty-allow", message: `${message}, so the agent cannot delegate`, fix });
+    } else {
+      const fix = `write ${path.at(-1)}: and the value, or remove the line`;
+      report.error(offset, { code: "wrong-type", message, fix });
+    }
+  }
+  return !paths.every(isAllow);
 }
 
 /** Null for a value that is nested so deeply that parsing it exhausts the stack. */
@@ -151,6 +180,12 @@ export function reportConflicts(
       message: `${id} has a domain (${domain}), so it never delegates, but it names ${target.id} as a subagent`,
       fix: "remove its subagents, or remove the line domain:",
     });
+  }
+  const conflict = patternConflict(definition);
+  if (conflict) {
+    const { key, message, fix } = conflict;
+    const code = key === "intent" ? "intent-without-patterns" : "patterns-without-intent";
+    report.error(offsetOf(key), { code, message, fix });
   }
   if (domain !== null && contextMode !== "task_only") {
     report.warn(offsetOf("contextMode"), {

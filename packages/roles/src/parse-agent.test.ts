@@ -77,6 +77,39 @@ describe("an invalid file gets an error with its place", () => {
     ["a limit is text", withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"), ["error 6:20 wrong-type"]],
     ["a limit without a value", withLines("troupe:", "  limits:", "    maxDurationMs:"), ["error 6:5 wrong-type"]],
     ["a limit below 0", withLines("troupe: {limits: {maxCostUsd: -1}}"), ["error 4:31 invalid-value"]],
+    ["no denials behind their key", withLines("disallowedTools:"), ["error 4:1 wrong-type"]],
+    ["no turns behind their key", withLines("maxTurns:"), ["error 4:1 wrong-type"]],
+    ["no denied agents behind their key", withLines("subagents:", "  deny:"), ["error 5:3 wrong-type"]],
+    ["no allowed agents behind their key", withLines("subagents:", "  allow:"), ["warning 5:3 empty-allow"]],
+    ...["limits", "budget", "writes", "verifiers", "outputSchema", "domain", "patterns"].map(
+      (key): [string, string, string[]] => [
+        `nothing behind ${key}`,
+        withLines("troupe:", `  ${key}:`),
+        ["error 5:3 wrong-type"],
+      ],
+    ),
+    ["a cap without a number", withLines("troupe:", "  budget:", "    tokens:"), ["error 6:5 wrong-type"]],
+    ["patterns without a pattern", withLines("troupe:", "  intent: patterns"), ["error 5:11 intent-without-patterns"]],
+    [
+      "an empty list of patterns",
+      withLines("troupe:", "  intent: patterns", "  patterns: []"),
+      ["error 5:11 intent-without-patterns"],
+    ],
+    [
+      "patterns that no intent uses",
+      withLines("troupe:", "  patterns: [{pattern: mail, risk: low}]"),
+      ["error 5:13 patterns-without-intent"],
+    ],
+    [
+      "a pattern that is not a regular expression",
+      withLines("troupe:", "  intent: patterns", '  patterns: [{pattern: "(", risk: low}]'),
+      ["error 6:24 invalid-value"],
+    ],
+    [
+      "a pattern without a risk",
+      withLines("troupe:", "  intent: patterns", "  patterns: [{pattern: mail}]"),
+      ["error 6:14 invalid-value"],
+    ],
     ["an unknown intent", withLines("troupe:", "  intent: guess"), ["error 5:11 invalid-value"]],
     ["too many attempts", withLines("troupe:", "  retry: {maxAttempts: 99}"), ["error 5:24 invalid-value"]],
     ["a verifier without a name", withLines("troupe:", "  verifiers:", "    - params: {}"), ["error 6:7 wrong-type"]],
@@ -97,6 +130,15 @@ describe("an invalid file gets an error with its place", () => {
   test("the message quotes the value", () => {
     const wrong = parse(withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"));
     expect(wrong.problems[0]?.message).toBe('troupe.limits.maxDurationMs is "5 min"; expected a number');
+  });
+
+  test("intent: patterns without patterns names the value and the fix", () => {
+    const [problem] = parse(withLines("troupe:", "  intent: patterns")).problems;
+    expect(problem).toMatchObject({
+      line: 5,
+      message: "intent is patterns, but the agent has no patterns, so no request would be assessed",
+      fix: 'add patterns: [{pattern: "send .*mail", tools: [], risk: high}], or write intent: model or intent: direct',
+    });
   });
 
   test.each([
@@ -191,6 +233,23 @@ describe("a valid file", () => {
       verifiers: [{ name: "corpus", params: {} }],
     });
     expect(Object.keys(definition?.limits ?? {})).toHaveLength(4);
+  });
+
+  test("patterns are read with their tools and risks", () => {
+    const { definition, problems } = parse(
+      withLines(
+        "troupe:",
+        "  intent: patterns",
+        "  patterns:",
+        "    - {pattern: send .*mail, tools: [send_mail], risk: high}",
+        "    - {pattern: search .*mail, risk: low}",
+      ),
+    );
+    expect(problems).toEqual([]);
+    expect(definition?.patterns).toEqual([
+      { pattern: "send .*mail", tools: ["send_mail"], risk: "high" },
+      { pattern: "search .*mail", tools: [], risk: "low" },
+    ]);
   });
 
   test.each<[string, string[] | null, string[]]>([

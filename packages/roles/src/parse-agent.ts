@@ -260,12 +260,21 @@ function readTools(
       fix: "write tools: [] for no tools, or remove the line for the tools that its parent grants",
     });
   }
+  if (key === "disallowedTools" && field.value === null) {
+    // If this counted as absent, a missing indentation would remove the denials.
+    report.error(field.keyOffset, {
+      code: "wrong-type",
+      message: "disallowedTools: has no value",
+      fix: "name the tools: disallowedTools: [write], or remove the line",
+    });
+    return null;
+  }
   return readToolList(field, key === "tools" ? "grant" : "deny", text, report);
 }
 
 function readMaxTurns(fields: Fields, report: ProblemReport): PartialLimits {
   const field = fields.get("maxTurns");
-  if (!field || field.value === null) return {};
+  if (!field) return {};
   const { value } = field;
   if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return { maxIterations: value };
   report.error(field.valueOffset, {

@@ -132,6 +132,7 @@ function toTextField(block: KeyBlock): Field {
     valueOffset,
     offsetOf: () => valueOffset,
     keyOffsetOf: () => block.offset,
+    keysWithoutValue: () => [],
     comment: null,
   };
 }

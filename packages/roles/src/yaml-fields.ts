@@ -20,6 +20,8 @@ export interface Field {
   /** The offset of a nested value, or of its nearest existing parent. */
   offsetOf(path: readonly PropertyKey[]): number;
   keyOffsetOf(path: readonly PropertyKey[]): number;
+  /** The nested keys that are written without a value, at most two levels deep. */
+  keysWithoutValue(): string[][];
   /** The YAML comment after the value: text after ` #` is not part of the value. */
   comment: string | null;
 }
@@ -105,6 +107,7 @@ function toField(pair: Pair<ParsedNode, ParsedNode | null>, base: number, toValu
     valueOffset,
     offsetOf: (path) => offsetBelow(node, path, base) ?? valueOffset,
     keyOffsetOf: (path) => keyOffsetBelow(node, path, base) ?? valueOffset,
+    keysWithoutValue: () => keysWithoutValue(node, 2),
     comment: isScalar(node) && node.type === "PLAIN" ? (node.comment ?? null) : null,
   };
 }
@@ -125,6 +128,15 @@ function keyOffsetBelow(node: unknown, path: readonly PropertyKey[], base: numbe
   if (!isMap(owner)) return null;
   const pair = owner.items.find((item) => isScalar(item.key) && item.key.value === last);
   return pair && isScalar(pair.key) && pair.key.range ? base + pair.key.range[0] : null;
+}
+
+function keysWithoutValue(node: unknown, depth: number): string[][] {
+  if (!isMap(node) || depth === 0) return [];
+  return node.items.flatMap(({ key, value }) => {
+    const name = isScalar(key) ? String(key.value) : "";
+    if (value === null || (isNode(value) && isEmptyNull(value))) return [[name]];
+    return keysWithoutValue(value, depth - 1).map((path) => [name, ...path]);
+  });
 }
 
 /** A key without a value. The offset of its empty value would be past the end of the line. */

@@ -1,5 +1,5 @@
 import {
-  AgentDefinition,
+  type AgentDefinition,
   type AgentRegistry,
   type AgentSource,
   type Clock,
@@ -29,8 +29,8 @@ import {
   type Verifiers,
 } from "@troupe/runtime";
 import { createToolHost, type Tool } from "@troupe/tools";
-import { z } from "zod";
 import type { AgentInput } from "./options.ts";
+import { definitionOf } from "./program-agents.ts";
 
 export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> {
   /** Keeps every run. Whoever opened it closes it, after `stop()`. */
@@ -172,13 +172,4 @@ function promptOf({ prompt, outputSchema }: AgentDefinition, request: RunRequest
   const rule =
     "Your last message has to be one JSON value that fits this JSON Schema, with no word before or after it:";
   return `${prompt}\n\n${rule}\n\n${JSON.stringify(schema)}`;
-}
-
-function definitionOf(input: AgentInput): AgentDefinition {
-  const source = { origin: "project", path: "(given by the program)" };
-  const parsed = AgentDefinition.safeParse({ name: input.id, ...input, source });
-  if (parsed.success) return parsed.data;
-  throw new TroupeError("INVALID_AGENT", `the agent "${input.id}" cannot be used: ${z.prettifyError(parsed.error)}`, {
-    fix: "see AgentDefinition of @troupe/core",
-  });
 }

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentDefinition, TroupeError } from "@troupe/core";
+import { patternConflict } from "@troupe/core/internal";
 import { validateAgents } from "@troupe/roles";
 import { z } from "zod";
 import type { AgentInput } from "./options.ts";
@@ -40,13 +41,19 @@ async function readAgentFile(path: string): Promise<AgentDefinition[]> {
   return agents;
 }
 
-function definitionOf(input: AgentInput): AgentDefinition {
+/** Completes an agent that a program gives as an object. Throws `INVALID_AGENT`. */
+export function definitionOf(input: AgentInput): AgentDefinition {
   const source = { origin: "user", path: "(given by the program)" };
   const parsed = AgentDefinition.safeParse({ name: input.id, ...input, source });
-  if (parsed.success) return parsed.data;
-  throw new TroupeError("INVALID_AGENT", `the agent ${JSON.stringify(input.id)}: ${z.prettifyError(parsed.error)}`, {
-    fix: "see AgentInput: an id, a description and a prompt are enough",
-  });
+  const name = `the agent ${JSON.stringify(input.id)} cannot be used`;
+  if (!parsed.success) {
+    throw new TroupeError("INVALID_AGENT", `${name}: ${z.prettifyError(parsed.error)}`, {
+      fix: "see AgentInput: an id, a description and a prompt are enough",
+    });
+  }
+  const conflict = patternConflict(parsed.data);
+  if (conflict) throw new TroupeError("INVALID_AGENT", `${name}: ${conflict.message}`, { fix: conflict.fix });
+  return parsed.data;
 }
 
 function checkIds(agents: readonly AgentDefinition[]): void {

@@ -126,6 +126,10 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ["delegates to", agent.subagents.allow.join(", ") || "no agent"],
     ...(agent.disabled ? [["disabled", "yes: no run can use it"] as [string, string]] : []),
     ["intent", agent.intent],
+    ...(agent.patterns ?? []).map(({ pattern, risk, tools }): [string, string] => [
+      "",
+      `${risk}: ${cleanLine([pattern, ...(tools.length > 0 ? [`→ ${tools.join(", ")}`] : [])].join(" "))}`,
+    ]),
     ["workspace", workspaceModeOf(agent)],
     ...(limits.length > 0 ? [["limits", limits.join(", ")] as [string, string]] : []),
     ["from", `${cleanLine(agent.source.path)} (${agent.source.origin})`],

@@ -42,6 +42,24 @@ export type Subagents = z.infer<typeof Subagents>;
 export const VerifierSpec = z.object({ name: z.string(), params: z.record(z.string(), z.json()).default({}) });
 export type VerifierSpec = z.infer<typeof VerifierSpec>;
 
+/** A kind of request, the tools for it in their order, and its risk. */
+export const IntentPattern = z.object({
+  /** A regular expression. It ignores case, and `.` matches line breaks too. */
+  pattern: z.string().min(1).max(500).refine(isRegularExpression, "is not a regular expression"),
+  tools: z.array(z.string()).default([]),
+  risk: Risk,
+});
+export type IntentPattern = z.infer<typeof IntentPattern>;
+
+function isRegularExpression(source: string): boolean {
+  try {
+    new RegExp(source, "is");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Folders relative to the workspace (`packages/a/test`), or with this name at any depth (`**\/test`). */
 export const WriteScope = z.array(
   z
@@ -85,6 +103,8 @@ export const AgentDefinition = z.object({
   model: z.string().default("inherit"),
   subagents: Subagents.prefault({}),
   intent: z.enum(["direct", "patterns", "model"]).default("direct"),
+  /** For `intent: patterns`, which needs at least one. Absent otherwise. */
+  patterns: z.array(IntentPattern).max(100).exactOptional(),
   limits: PartialLimits.default({}),
   /** The most that it and all runs below it may use. */
   budget: PartialBudget.default({}),
@@ -109,6 +129,31 @@ export const AgentDefinition = z.object({
   source: z.object({ origin: z.enum(["builtin", "user", "project", "claude", "remote"]), path: z.string() }),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
+
+/**
+ * Why the patterns of a definition do not fit its `intent`, or null. The schema accepts such a definition, because recorded
+ * journals contain one. Readers of new definitions refuse it.
+ */
+export function patternConflict({
+  intent,
+  patterns,
+}: Pick<AgentDefinition, "intent" | "patterns">): { key: "intent" | "patterns"; message: string; fix: string } | null {
+  if (intent === "patterns" && (patterns ?? []).length === 0) {
+    return {
+      key: "intent",
+      message: "intent is patterns, but the agent has no patterns, so no request would be assessed",
+      fix: 'add patterns: [{pattern: "send .*mail", tools: [], risk: high}], or write intent: model or intent: direct',
+    };
+  }
+  if (intent !== "patterns" && patterns !== undefined) {
+    return {
+      key: "patterns",
+      message: `patterns has no effect, because intent is ${intent}`,
+      fix: "write intent: patterns, or remove the patterns",
+    };
+  }
+  return null;
+}
 
 /**
  * The workspace mode of an agent's runs. Without a setting, an agent that only other hosts serve gets a folder of its own:

@@ -5,6 +5,7 @@ import { assessIntent } from "./assess-intent.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 
 const assessment = { risk: "high", expected_format: "a table", success_criteria: "all rows", notes: ["careful"] };
+const denied = "search_mail is not granted to this run";
 const usage = { inputTokens: 10, outputTokens: 5, cachedTokens: 0, costUsd: 0 };
 
 test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutputTokens?: number }>([
@@ -51,4 +52,43 @@ test("the question is separate from the conversation, and has an output limit", 
   expect(asked).toMatchObject([
     { maxOutputTokens: 512, temperature: 0.5, tools: [], origin: { purpose: "intent", step: 1 } },
   ]);
+});
+
+const mailPatterns = [
+  { pattern: "send.*email.*to", tools: ["send_mail", "delivery_status"], risk: "medium" as const },
+  { pattern: "search.*email", tools: ["search_mail"], risk: "low" as const },
+  { pattern: "everyone|newsletter", tools: ["send_mail"], risk: "high" as const },
+];
+
+test.for<{ task: string; intent: object }>([
+  {
+    task: "Search my email for the invoice",
+    intent: { risk: "low", context: { tools: [], notes: ['the request matches the pattern "search.*email"', denied] } },
+  },
+  { task: "SEND an email\nto Ann", intent: { risk: "medium", context: { tools: ["send_mail"] } } },
+  { task: "Send the newsletter by email to everyone", intent: { risk: "high", context: { tools: ["send_mail"] } } },
+  {
+    task: "Draw a cat",
+    intent: { risk: "low", context: { notes: ["no pattern of this domain fits the request"] } },
+  },
+])("patterns: $task", async ({ task, intent }) => {
+  const agents = [{ id: "main", intent: "patterns" as const, patterns: mailPatterns }];
+  const scope = await createScope({
+    agents,
+    request: { task },
+    pin: { grant: { tools: ["send_mail"], agents: [], writes: [] } },
+  });
+  const body = await assessIntent({ kind: "assessIntent", run, maxOutputTokens: 512 }, scope);
+  expect(body).toMatchObject({ kind: "intent.assessed", intent, usage: null });
+  expect(scope.deps.modelCalls).toEqual([]);
+});
+
+test("a pattern that takes too long counts as high risk, and ends within a second", async () => {
+  const patterns = [{ pattern: "(a+)+$", tools: [], risk: "low" as const }];
+  const agents = [{ id: "main", intent: "patterns" as const, patterns }];
+  const scope = await createScope({ agents, request: { task: `${"a".repeat(60)}b` } });
+  const before = performance.now();
+  const body = await assessIntent({ kind: "assessIntent", run, maxOutputTokens: 512 }, scope);
+  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(body).toMatchObject({ intent: { risk: "high", context: { notes: [expect.stringContaining("too long")] } } });
 });

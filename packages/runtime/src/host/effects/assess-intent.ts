@@ -3,6 +3,7 @@ import { Intent, openContext, toRunError } from "@troupe/core/internal";
 import { z } from "zod";
 import { askModel } from "./ask-model.ts";
 import type { Perform } from "./effect.ts";
+import { matchPatterns } from "./match-patterns.ts";
 
 const Assessment = z.object({
   risk: Risk,
@@ -22,9 +23,7 @@ low: only reads. medium: limited changes. high: external, in bulk, or hard to un
 export const assessIntent: Perform<"assessIntent"> = async ({ maxOutputTokens }, scope) => {
   const { pin, request, openedAt } = scope;
   const direct = openContext({ request, pin, openedAt }).intent;
-  if (pin.definition.intent === "patterns") {
-    return assessed(withNotes(direct, ["no pattern of this domain fits the request"]), null);
-  }
+  if (pin.definition.intent === "patterns") return assessed(byPatterns(direct, scope), null);
   if (maxOutputTokens === 0)
     return assessed(withNotes(direct, ["the intent was not assessed: no budget is left"]), null);
   let usage: Usage | null = null;
@@ -38,6 +37,19 @@ export const assessIntent: Perform<"assessIntent"> = async ({ maxOutputTokens },
     return assessed(withNotes(direct, [`the intent was not assessed: ${toRunError(thrown, "model").message}`]), usage);
   }
 };
+
+function byPatterns(
+  direct: Intent,
+  { pin: { definition, grant }, request }: Parameters<typeof assessIntent>[1],
+): Intent {
+  const { risk, tools, notes } = matchPatterns(definition.patterns ?? [], request.task);
+  // Journals contain this note.
+  if (risk === null) return withNotes(direct, ["no pattern of this domain fits the request"]);
+  const granted = tools.filter((tool) => grant.tools.includes(tool));
+  const missing = tools.filter((tool) => !granted.includes(tool)).map((tool) => `${tool} is not granted to this run`);
+  const context = { ...direct.context, tools: granted };
+  return withNotes({ ...direct, context, risk }, [...notes, ...missing]);
+}
 
 function assessed(intent: Intent, usage: Usage | null) {
   return { kind: "intent.assessed" as const, intent, usage };
