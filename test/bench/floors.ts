@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 import { bareLives, waitingActors } from "./bare-actors.ts";
 
 const collect = globalThis.gc;
@@ -28,11 +28,11 @@ function xstateHeapKb(actors: number): number {
 }
 
 function sqliteCommits(folder: string): { singleMs: number; grouped50CpuMsPerRow: number } {
-  const db = new Database(path.join(folder, "floor.db"));
+  const db = openSqlite(path.join(folder, "floor.db"));
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.exec("CREATE TABLE entries (id INTEGER PRIMARY KEY, run TEXT, idx INTEGER, text TEXT, UNIQUE(run, idx))");
-  const insert = db.prepare("INSERT INTO entries (run, idx, text) VALUES (?, ?, ?)");
+  const insert = db.prepare<[string, number, string]>("INSERT INTO entries (run, idx, text) VALUES (?, ?, ?)");
   const text = "x".repeat(1_000);
   let row = 0;
   const add = (): void => {

@@ -12,7 +12,7 @@ import { silentLogger } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { openNatsLink, openNatsPorts, restoreEntries } from "@troupe/nats";
 import { openRecord, startRecorder } from "@troupe/recorder";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 import { findNatsServer, startNatsServer } from "../harness/nats-server.ts";
 import { watchLoopLag } from "./loop-lag.ts";
 import { sessionCopies } from "./session-copies.ts";
@@ -39,7 +39,7 @@ console.log(
 );
 
 function insertBare(file: string): void {
-  const database = new Database(file);
+  const database = openSqlite(file);
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = NORMAL");
   database.exec(`
@@ -49,14 +49,16 @@ function insertBare(file: string): void {
     );
     CREATE UNIQUE INDEX idx_entries_key ON entries (run_id, idx, hash);
   `);
-  const insert = database.prepare("INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, ?, ?)");
+  const insert = database.prepare<[number, string, string, number, string, string]>(
+    "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
+  );
   const insertAll = database.transaction((batch: readonly FeedItem[]) => {
     for (const item of batch) {
       const [run, index] = item.kind === "entry" ? [item.run, item.index] : [item.session, item.seq];
       insert.run(item.position, item.session, run, index, item.text.slice(-66, -2), item.text);
     }
   });
-  for (const batch of batchesOf(batchRows)) insertAll.immediate(batch);
+  for (const batch of batchesOf(batchRows)) insertAll(batch);
   database.close();
 }
 

@@ -2,7 +2,7 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "@troupe/core/internal";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 import { describe, it } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
@@ -145,7 +145,7 @@ describe.concurrent("a database", () => {
     async (name, { expect, onTestFinished }) => {
       const home = await usedHome({ onTestFinished });
       const file = path.join(home, name);
-      const database = new Database(file);
+      const database = openSqlite(file);
       database.pragma("user_version = 99");
       database.close();
       const before = await readFile(file);

@@ -6,8 +6,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { RunResponse } from "@troupe/core";
 import { readSessionFeed } from "@troupe/recorder";
+import { openSqlite } from "@troupe/recorder/internal";
 import { createSandbox } from "@troupe/tools";
-import Database from "better-sqlite3";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
@@ -254,7 +254,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
 });
 
 function rowsOf(home: string, sql: string): unknown[] {
-  const database = new Database(path.join(home, "troupe.db"), { readonly: true });
+  const database = openSqlite(path.join(home, "troupe.db"), { readOnly: true });
   const rows = database.prepare(sql).all();
   database.close();
   return rows;

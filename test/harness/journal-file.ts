@@ -1,10 +1,10 @@
 import { type Entry, InboxItem } from "@troupe/core";
 import { decodeText, entryIsIntact, openEntry } from "@troupe/core/internal";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 
 /** All entries of a journal file, by run, in order. For looking into the home of a process that is gone. */
 export function readJournalFile(file: string): Map<string, { entry: Entry; text: string }[]> {
-  const database = new Database(file, { readonly: true });
+  const database = openSqlite(file, { readOnly: true });
   const rows = database
     .prepare<[], { text: string }>("SELECT text FROM feed WHERE run IS NOT NULL ORDER BY position")
     .all();
@@ -19,10 +19,9 @@ export function readJournalFile(file: string): Map<string, { entry: Entry; text:
 
 /** Everything that was wished of a session, in order. May be read while a process runs the home. */
 export function readInboxFile(file: string, session: string): InboxItem[] {
-  const database = new Database(file, { readonly: true });
+  const database = openSqlite(file, { readOnly: true });
   const texts = database
-    .prepare<[string], string>("SELECT text FROM feed WHERE run IS NULL AND session = ? ORDER BY idx")
-    .pluck()
+    .prepareValue<[string], string>("SELECT text FROM feed WHERE run IS NULL AND session = ? ORDER BY idx")
     .all(session);
   database.close();
   return texts.map((text) => decodeText(InboxItem, text, "inbox item"));

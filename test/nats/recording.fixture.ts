@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { FeedItem, Journal } from "@troupe/core";
 import { openRecord, type Recorder, type RecordProblem, type RecordStore, startRecorder } from "@troupe/recorder";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 
 /** A record and its recorder, as in a daemon. */
 export interface Recording {
@@ -44,7 +44,7 @@ export async function copyOf({ record }: Pick<Recording, "record">): Promise<Fee
 
 /** How often each entry and each inbox item is in the file. More than once is a duplicate. */
 export function timesRecorded(file: string): { items: number; most: number } {
-  const database = new Database(file, { readonly: true });
+  const database = openSqlite(file, { readOnly: true });
   const row = database
     .prepare<[], { items: number; most: number }>(
       `SELECT count(*) AS items, max(times) AS most FROM (

@@ -33,7 +33,6 @@ describe("the repository", () => {
     ["packages/models", "openai"],
     ["packages/runtime", "hono"],
     ["packages/cli", "pino"],
-    ["packages/recorder", "better-sqlite3"],
     [".", "turbo"],
     [".", "vitest"],
   ])("%s stands on %s", (folder, library) => {

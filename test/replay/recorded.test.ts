@@ -9,8 +9,8 @@ import { gunzipSync } from "node:zlib";
 import type { Entry, EntryBody, FeedItem, SessionDetail } from "@troupe/core";
 import { openEntry, type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { openRecord, openSqliteJournal, readSessionFeed, startRecorder } from "@troupe/recorder";
+import { openSqlite } from "@troupe/recorder/internal";
 import { type Replayed, replaySession } from "@troupe/runtime";
-import Database from "better-sqlite3";
 import { describe, expect, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -205,13 +205,12 @@ function detailOf({ session, runs, approvals }: Expected["sessions"][string]["sh
 
 /** All columns, as `table.column`. */
 function sqlNamesOf(file: string): string[] {
-  const database = new Database(file, { readonly: true });
+  const database = openSqlite(file, { readOnly: true });
   const names = database
-    .prepare<[], string>(
+    .prepareValue<[], string>(
       `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
        WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%' ORDER BY 1`,
     )
-    .pluck()
     .all();
   database.close();
   return names;

@@ -21,7 +21,7 @@ import {
   sealEntry,
 } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
-import Database from "better-sqlite3";
+import { openSqlite } from "./database/sqlite.ts";
 
 /** Builds the feed of a session entry by entry, in the way that hosts write it. */
 export interface FeedBuilder {
@@ -424,12 +424,11 @@ function intentOf({ task }: RunRequest): Intent {
 
 /** Every row of every table of a record, to compare two records. Leaves out `origin`, which differs in each file. */
 export function rowsOf(file: string): Record<string, unknown[]> {
-  const database = new Database(file, { readonly: true });
+  const database = openSqlite(file, { readOnly: true });
   const tables = database
-    .prepare<[], string>(
+    .prepareValue<[], string>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'",
     )
-    .pluck()
     .all();
   const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()]);
   database.close();

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 import type { TroupeMember } from "./cluster.ts";
 import { none, type OracleResult } from "./oracle-result.ts";
 import type { StoredRuns } from "./oracles.ts";
@@ -71,14 +71,14 @@ function treeOf(runs: StoredRuns): string[] {
 
 /** May be read while its process writes it. */
 function readRecord({ home }: TroupeMember): Recorded {
-  const database = new Database(path.join(home, "troupe.db"), { readonly: true });
+  const database = openSqlite(path.join(home, "troupe.db"), { readOnly: true });
   try {
-    const entries = database.prepare<[], string>("SELECT run_id || '#' || idx || ' ' || hash FROM entries").pluck();
+    const entries = database.prepareValue<[], string>("SELECT run_id || '#' || idx || ' ' || hash FROM entries");
     const runs = database.prepare<[], TreeRow>(
       `SELECT r.run_id, r.parent_run, m.agent_role, m.agent_depth, r.attempt, r.exact_status
        FROM runs r JOIN messages m ON m.id = r.message_id`,
     );
-    const quarantine = database.prepare<[], number>("SELECT count(*) FROM quarantine").pluck();
+    const quarantine = database.prepareValue<[], number>("SELECT count(*) FROM quarantine");
     return {
       entries: new Set(entries.all()),
       tree: runs
@@ -104,9 +104,9 @@ interface TreeRow {
 
 /** How many entries it has taken in so far. */
 export function entriesRecordedBy({ home }: TroupeMember): number {
-  const database = new Database(path.join(home, "troupe.db"), { readonly: true });
+  const database = openSqlite(path.join(home, "troupe.db"), { readOnly: true });
   try {
-    return database.prepare<[], number>("SELECT count(*) FROM entries").pluck().get() ?? 0;
+    return database.prepareValue<[], number>("SELECT count(*) FROM entries").get() ?? 0;
   } finally {
     database.close();
   }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 
 /** Bytes that a process left behind, with a name. */
 export interface Remain {
@@ -23,10 +23,10 @@ export async function remainsOf(home: string): Promise<Remain[]> {
 }
 
 function rowsOf(file: string): Remain[] {
-  const database = new Database(file, { readonly: true });
-  const tables = database.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
+  const database = openSqlite(file, { readOnly: true });
+  const tables = database.prepareValue<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   const remains = tables.map((table) => {
-    const rows = database.prepare<[], unknown[]>(`SELECT * FROM "${table}"`).raw().all();
+    const rows = database.prepare<[], object>(`SELECT * FROM "${table}"`).all().map(Object.values);
     const text = rows.map((row) => row.map(String).join("\n")).join("\n");
     return { name: `${file}: ${table}`, bytes: Buffer.from(text) };
   });

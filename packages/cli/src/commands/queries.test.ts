@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApprovalRow, type ChangeRow, GrantLayer, type RunRow, type SessionRow, TroupeError } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 import { homeFiles, prepareHome } from "troupe/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RecordArchive } from "../cli.ts";
@@ -452,7 +452,7 @@ describe("doctor", () => {
   test("tells a newer database from a damaged one, and exits with 1", async () => {
     const cli = createFakeCli();
     await prepareHome(cli.home);
-    const newer = new Database(homeFiles(cli.home).journal);
+    const newer = openSqlite(homeFiles(cli.home).journal);
     newer.pragma("user_version = 99");
     newer.close();
     writeFileSync(homeFiles(cli.home).record, "this is not a database, but it is long enough to read".repeat(20));
@@ -465,7 +465,7 @@ describe("doctor", () => {
   test("an intact database is ok, even during a write", async () => {
     const cli = createFakeCli();
     await prepareHome(cli.home);
-    const writer = new Database(homeFiles(cli.home).journal);
+    const writer = openSqlite(homeFiles(cli.home).journal);
     writer.pragma("journal_mode = WAL");
     writer.exec("CREATE TABLE t (a); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)");
     await cli.run("doctor", "--json");

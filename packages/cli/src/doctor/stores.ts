@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import Database from "better-sqlite3";
+import { isBusy, openSqlite } from "@troupe/recorder/internal";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
@@ -21,24 +21,25 @@ export function checkDatabase(facts: DatabaseFacts): Check {
   if (!existsSync(path)) return ok(name, `${path} does not exist yet`);
   const bytes = statSync(path).size;
   try {
-    const database = new Database(path, { readonly: true, timeout: 2_000 });
+    const database = openSqlite(path, { readOnly: true, busyTimeoutMs: 2_000 });
     try {
-      const version = Number(database.pragma("user_version", { simple: true }));
+      const version = Number(database.pragma("user_version"));
       if (version > newestVersion) {
         const detail = `${path} has version ${version}; this build reads up to ${newestVersion}`;
         return fail(name, detail, "npm install -g @troupe/cli@latest");
       }
       const described = `${path}, version ${version}, ${formatBytes(bytes)}`;
       if (bytes > checkedBytesMax) return ok(name, `${described}, too large for a page check`);
-      const finding = String(database.pragma("quick_check(1)", { simple: true }));
+      const finding = String(database.pragma("quick_check(1)"));
       return finding === "ok" ? ok(name, described) : fail(name, `${path} is damaged: ${finding}`, repair);
     } finally {
       database.close();
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const busy = error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
-    return busy ? warn(name, `${path} is busy: ${why}`, "troupe doctor") : fail(name, `${path}: ${why}`, repair);
+    return isBusy(error)
+      ? warn(name, `${path} is busy: ${why}`, "troupe doctor")
+      : fail(name, `${path}: ${why}`, repair);
   }
 }
 

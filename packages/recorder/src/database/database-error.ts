@@ -1,3 +1,5 @@
+import { sqliteCodeOf } from "./sqlite.ts";
+
 /**
  * A problem with a database file, as plain data: a worker thread can send it, but not the class of an error. The receiver
  * makes a `TroupeError` of it.
@@ -24,25 +26,25 @@ export class DatabaseError extends Error {
 export function toDatabaseProblem(thrown: unknown, file: string, whenDamaged: string): DatabaseProblem {
   if (thrown instanceof DatabaseError) return thrown.problem;
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  const sqliteCode = codeOf(thrown);
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode)) {
+  const code = sqliteCodeOf(thrown) ?? systemCodeOf(thrown);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
     return { code: "DATABASE_DAMAGED", message: `${file} is damaged: ${reason}`, fix: whenDamaged, fatal: true };
   }
-  if (/^SQLITE_FULL/.test(sqliteCode)) {
+  if (/^SQLITE_FULL/.test(code)) {
     return { code: "HOME_UNWRITABLE", message: `no space left for ${file}`, fix: "free some disk space", fatal: false };
   }
-  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH)|^E(ACCES|PERM|ROFS|NOTDIR|EXIST|NOSPC|ISDIR)$/.test(sqliteCode)) {
-    const fatal = sqliteCode.startsWith("SQLITE_IOERR");
+  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH)|^E(ACCES|PERM|ROFS|NOTDIR|EXIST|NOSPC|ISDIR)$/.test(code)) {
+    const fatal = code.startsWith("SQLITE_IOERR");
     const fix = fatal ? "check the disk, then start troupe again" : "use a folder that troupe can write to";
-    return { code: "HOME_UNWRITABLE", message: `cannot write ${file}: ${reason} (${sqliteCode})`, fix, fatal };
+    return { code: "HOME_UNWRITABLE", message: `cannot write ${file}: ${reason} (${code})`, fix, fatal };
   }
-  if (/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode)) {
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     const fix = "stop the other process that has the file open";
     return { code: "HOME_OWNED", message: `${file} is locked by another process`, fix, fatal: false };
   }
   return { code: "INTERNAL", message: `${file}: ${reason}`, fix: null, fatal: false };
 }
 
-function codeOf(thrown: unknown): string {
+function systemCodeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 }

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import Database from "better-sqlite3";
 import { DatabaseError, toDatabaseProblem } from "./database-error.ts";
+import { type Database, openSqlite } from "./sqlite.ts";
 
 export interface DatabaseSpec {
   file: string;
@@ -10,27 +10,31 @@ export interface DatabaseSpec {
   /** The SQL at index n migrates version n to n + 1. A released migration never changes. */
   migrations: readonly string[];
   /**
-   * FULL: a commit survives a power cut. NORMAL: it survives a kill of the process. Set at every open, because
-   * better-sqlite3 opens every WAL database at NORMAL.
+   * FULL: a commit survives a power cut. NORMAL: it survives a kill of the process. SQLite does not store it in the
+   * file, so it is set at every open.
    */
   synchronous: "FULL" | "NORMAL";
   /** The fix for a damaged file. */
   whenDamaged: string;
 }
 
+/** A negative number is a size in KiB. SQLite's default of 2 MiB is small for the indexes of a record. */
+const cacheKiB = -16_000;
+
 /**
  * Opens a database and migrates it to the newest version. A file of a newer troupe or of another program is not changed.
  * This module does not import core, so that the journal's thread starts fast.
  */
-export function openDatabase(spec: DatabaseSpec): Database.Database {
-  let database: Database.Database | null = null;
+export function openDatabase(spec: DatabaseSpec): Database {
+  let database: Database | null = null;
   try {
     mkdirSync(dirname(spec.file), { recursive: true, mode: 0o700 });
     createPrivately(spec.file);
-    database = new Database(spec.file);
+    database = openSqlite(spec.file);
     refuseForeign(database, spec);
     database.pragma("journal_mode = WAL");
     database.pragma(`synchronous = ${spec.synchronous}`);
+    database.pragma(`cache_size = ${cacheKiB}`);
     database.pragma("foreign_keys = ON");
     migrate(database, spec);
     return database;
@@ -41,11 +45,12 @@ export function openDatabase(spec: DatabaseSpec): Database.Database {
 }
 
 /** Opens a database for reading, without changing it. Another process can write to it meanwhile. */
-export function openToRead(spec: DatabaseSpec): Database.Database {
-  let database: Database.Database | null = null;
+export function openToRead(spec: DatabaseSpec): Database {
+  let database: Database | null = null;
   try {
-    database = new Database(spec.file, { readonly: true, fileMustExist: true });
+    database = openSqlite(spec.file, { readOnly: true });
     refuseForeign(database, spec);
+    database.pragma(`cache_size = ${cacheKiB}`);
     return database;
   } catch (thrown) {
     database?.close();
@@ -62,10 +67,10 @@ function createPrivately(file: string): void {
   }
 }
 
-function refuseForeign(database: Database.Database, { file, applicationId, migrations, whenDamaged }: DatabaseSpec) {
+function refuseForeign(database: Database, { file, applicationId, migrations, whenDamaged }: DatabaseSpec) {
   const version = versionOf(database);
-  const owner = database.pragma("application_id", { simple: true });
-  const tables = database.prepare<[], number>("SELECT count(*) FROM sqlite_schema").pluck().get() ?? 0;
+  const owner = database.pragma("application_id");
+  const tables = database.prepareValue<[], number>("SELECT count(*) FROM sqlite_schema").get() ?? 0;
   if (owner !== applicationId && (owner !== 0 || tables > 0)) {
     const message = `${file} is the database of another program`;
     throw new DatabaseError({ code: "DATABASE_DAMAGED", message, fix: whenDamaged, fatal: true });
@@ -77,16 +82,16 @@ function refuseForeign(database: Database.Database, { file, applicationId, migra
   }
 }
 
-function migrate(database: Database.Database, { applicationId, migrations }: DatabaseSpec): void {
+function migrate(database: Database, { applicationId, migrations }: DatabaseSpec): void {
   if (versionOf(database) === migrations.length) return;
   const upgrade = database.transaction(() => {
     for (const sql of migrations.slice(versionOf(database))) database.exec(sql);
     database.pragma(`application_id = ${applicationId}`);
     database.pragma(`user_version = ${migrations.length}`);
   });
-  upgrade.immediate();
+  upgrade();
 }
 
-function versionOf(database: Database.Database): number {
-  return Number(database.pragma("user_version", { simple: true }));
+function versionOf(database: Database): number {
+  return Number(database.pragma("user_version"));
 }

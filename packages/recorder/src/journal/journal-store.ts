@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
-import type Database from "better-sqlite3";
 import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/database-error.ts";
 import type { FeedRow } from "../database/feed-row.ts";
 import { type DatabaseSpec, openDatabase } from "../database/open-database.ts";
+import type { Database } from "../database/sqlite.ts";
 import type { OpenRun, Read, ReadResults, Write, WriteResult } from "./thread-messages.ts";
 
 const pageRowsMax = 500;
@@ -11,7 +11,7 @@ const pageCharsMax = 4 * 1024 * 1024;
 /** The journal's file. Only one thread uses it. */
 export interface JournalStore {
   /** For tests of the durability settings. */
-  readonly database: Database.Database;
+  readonly database: Database;
   tail(): number;
   /** A unique id. */
   journalId(): string;
@@ -79,8 +79,8 @@ export function openJournalStore(file: string, restored?: RestoredJournalFile): 
   const writeOne = createWriter(database);
   const readOne = createReader(database);
   const writeAll = database.transaction((writes: readonly Write[]) => writes.map(writeOne));
-  const lastPosition = database.prepare<[], number>("SELECT coalesce(max(position), 0) FROM feed").pluck();
-  const journalId = database.prepare<[], string>("SELECT journal FROM origin").pluck();
+  const lastPosition = database.prepareValue<[], number>("SELECT coalesce(max(position), 0) FROM feed");
+  const journalId = database.prepareValue<[], string>("SELECT journal FROM origin");
   let broken: DatabaseProblem | null = null;
 
   const guarded = <T>(act: () => T): T => {
@@ -99,25 +99,27 @@ export function openJournalStore(file: string, restored?: RestoredJournalFile): 
     database,
     tail: () => guarded(() => lastPosition.get() ?? 0),
     journalId: () => guarded(() => journalId.get() ?? ""),
-    write: (writes) => guarded(() => writeAll.immediate(writes)),
+    write: (writes) => guarded(() => writeAll(writes)),
     read: (read) => guarded(() => readOne(read)),
     close: () => database.close(),
   };
 }
 
 /** Changes only a new file, so that an interrupted restore can be repeated. */
-function applyRestored({ journalId, after }: RestoredJournalFile, database: Database.Database): void {
+function applyRestored({ journalId, after }: RestoredJournalFile, database: Database): void {
   const apply = database.transaction(() => {
-    const isNew = database.prepare<[], number>("SELECT count(*) FROM sqlite_sequence").pluck().get() === 0;
+    const isNew = database.prepareValue<[], number>("SELECT count(*) FROM sqlite_sequence").get() === 0;
     if (!isNew) return;
     database.prepare<[string]>("UPDATE origin SET journal = ?").run(journalId);
-    database.prepare<[number]>("INSERT INTO sqlite_sequence (name, seq) VALUES ('feed', ?)").run(after);
+    database
+      .prepare<[number]>("INSERT INTO sqlite_sequence (name, seq) VALUES ('feed', CAST(? AS INTEGER))")
+      .run(after);
   });
-  apply.immediate();
+  apply();
 }
 
 /** Every check comes before the first change, so that a refused write changes nothing. */
-function createWriter(database: Database.Database): (write: Write) => WriteResult {
+function createWriter(database: Database): (write: Write) => WriteResult {
   const findRun = database.prepare<[string], { last_index: number; terminal: number }>(
     "SELECT last_index, terminal FROM runs WHERE run = ?",
   );
@@ -131,10 +133,10 @@ function createWriter(database: Database.Database): (write: Write) => WriteResul
   const insert = database.prepare<[string, string | null, number, string]>(
     "INSERT INTO feed (session, run, idx, text) VALUES (?, ?, ?, ?)",
   );
-  const textAt = database.prepare<[string, number], string>("SELECT text FROM feed WHERE run = ? AND idx = ?").pluck();
-  const lastSeq = database
-    .prepare<[string], number>("SELECT coalesce(max(idx), 0) FROM feed WHERE run IS NULL AND session = ?")
-    .pluck();
+  const textAt = database.prepareValue<[string, number], string>("SELECT text FROM feed WHERE run = ? AND idx = ?");
+  const lastSeq = database.prepareValue<[string], number>(
+    "SELECT coalesce(max(idx), 0) FROM feed WHERE run IS NULL AND session = ?",
+  );
 
   const isStored = (run: string, after: number, texts: readonly string[]): boolean =>
     texts.length > 0 && texts.every((text, i) => textAt.get(run, after + 1 + i) === text);
@@ -164,13 +166,11 @@ function createWriter(database: Database.Database): (write: Write) => WriteResul
   return (write) => (write.kind === "entries" ? writeEntries(write) : writeInbox(write));
 }
 
-function createReader(database: Database.Database): (read: Read) => ReadResults[Read["kind"]] {
-  const run = database
-    .prepare<[string, number], string>("SELECT text FROM feed WHERE run = ? AND idx >= ? ORDER BY idx")
-    .pluck();
-  const last = database
-    .prepare<[string], string>("SELECT text FROM feed WHERE run = ? ORDER BY idx DESC LIMIT 1")
-    .pluck();
+function createReader(database: Database): (read: Read) => ReadResults[Read["kind"]] {
+  const run = database.prepareValue<[string, number], string>(
+    "SELECT text FROM feed WHERE run = ? AND idx >= ? ORDER BY idx",
+  );
+  const last = database.prepareValue<[string], string>("SELECT text FROM feed WHERE run = ? ORDER BY idx DESC LIMIT 1");
   const inbox = database.prepare<[string, number], { seq: number; text: string }>(
     "SELECT idx AS seq, text FROM feed WHERE run IS NULL AND session = ? AND idx > ? ORDER BY idx",
   );

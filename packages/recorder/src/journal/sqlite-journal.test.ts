@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Journal } from "@troupe/core";
 import { type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../database/sqlite.ts";
 import { openJournalStore } from "./journal-store.ts";
 import { openJournalOn, openSqliteJournal } from "./sqlite-journal.ts";
 import { spawnJournalThread } from "./thread-client.ts";
@@ -40,8 +40,8 @@ describe("durability", () => {
   it.each(["at the first open", "at every later open"])("syncs each commit to disk %s", (when) => {
     if (when !== "at the first open") openJournalStore(file).close();
     const store = openJournalStore(file);
-    expect(store.database.pragma("journal_mode", { simple: true })).toBe("wal");
-    expect(store.database.pragma("synchronous", { simple: true })).toBe(2);
+    expect(store.database.pragma("journal_mode")).toBe("wal");
+    expect(store.database.pragma("synchronous")).toBe(2);
     store.close();
   });
 
@@ -57,7 +57,7 @@ describe("durability", () => {
       terminal: false,
     });
     store.write([write(0, "small")]);
-    const pages = Number(store.database.pragma("page_count", { simple: true }));
+    const pages = Number(store.database.pragma("page_count"));
     store.database.pragma(`max_page_count = ${pages + 2}`);
     expect(() => store.write([write(1, "small"), write(2, "large".repeat(10_000))])).toThrow("no space left");
     expect(store.read({ kind: "run", run, from: 0 })).toEqual(["small"]);
@@ -71,15 +71,16 @@ describe("durability", () => {
     const store = openJournalStore(file);
     let isBroken = true;
     store.database.function("sync", () => {
-      if (isBroken) throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_FSYNC" });
+      // The error of Node for SQLITE_IOERR_FSYNC.
+      if (isBroken) throw Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 1034 });
       return 0;
     });
     store.database.exec("CREATE TEMP TRIGGER broken BEFORE INSERT ON feed BEGIN SELECT sync(); END");
     const write = { kind: "inbox" as const, session, text: "item", opens: null };
-    expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
+    expect(() => store.write([write])).toThrow("SQLITE_IOERR 1034");
     isBroken = false;
-    expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
-    expect(() => store.read({ kind: "openRuns", session: null })).toThrow("SQLITE_IOERR_FSYNC");
+    expect(() => store.write([write])).toThrow("SQLITE_IOERR 1034");
+    expect(() => store.read({ kind: "openRuns", session: null })).toThrow("SQLITE_IOERR 1034");
     store.close();
     const reopened = openJournalStore(file);
     expect(reopened.tail()).toBe(0);
@@ -121,7 +122,7 @@ describe("durability", () => {
 describe("a file that cannot be used", () => {
   it("of a newer version is refused by its number, and left as it is", async () => {
     openJournalStore(file).close();
-    const newer = new Database(file);
+    const newer = openSqlite(file);
     newer.pragma("user_version = 7");
     newer.close();
     const before = await readFile(file);
@@ -140,7 +141,7 @@ describe("a file that cannot be used", () => {
     {
       what: "that belongs to something else",
       make: async () => {
-        const other = new Database(file);
+        const other = openSqlite(file);
         other.exec("CREATE TABLE recipes (name TEXT)");
         other.close();
       },
@@ -179,7 +180,7 @@ async function damage(change: (bytes: Buffer) => void): Promise<void> {
 
 /** Makes the database fail in the middle of a transaction, like a broken disk. */
 function failWritesThatSay(words: string): void {
-  const other = new Database(file);
+  const other = openSqlite(file);
   other.exec(`CREATE TRIGGER fail BEFORE INSERT ON feed WHEN NEW.text LIKE '%${words}%'
               BEGIN SELECT RAISE(ABORT, 'the disk broke'); END`);
   other.close();

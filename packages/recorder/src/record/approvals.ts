@@ -1,7 +1,7 @@
 import { ApprovalRow, type InboxItem } from "@troupe/core";
 import type { Approval } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
-import type { RunRecord, SqlValue } from "./run-fields.ts";
+import type { Database, SqlValue, Statement } from "../database/sqlite.ts";
+import type { RunRecord } from "./run-fields.ts";
 import { toIso } from "./time.ts";
 
 type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
@@ -16,20 +16,18 @@ export interface ApprovalTable {
 
 type Values = Record<string, SqlValue>;
 
-export function createApprovalTable(database: Database.Database): ApprovalTable {
+export function createApprovalTable(database: Database): ApprovalTable {
   const insert = database.prepare<[Values]>(
     `INSERT OR IGNORE INTO approvals
        (id, session_id, run_id, agent, path_json, tool, args_json, risk, reason, state, requested_at, position)
      VALUES (@id, @session, @run, @agent, @path, @tool, @args, @risk, @reason, 'waiting', @requestedAt, @position)`,
   );
-  const close = (condition: string): Database.Statement<[Values], string> =>
-    database
-      .prepare<[Values], string>(
-        `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
+  const close = (condition: string): Statement<[Values], string> =>
+    database.prepareValue<[Values], string>(
+      `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
            answer_reason = @reason, position = @position
          WHERE session_id = @session AND run_id = @run AND state = 'waiting' AND ${condition} RETURNING id`,
-      )
-      .pluck();
+    );
   const closeOne = close("id = @id");
   const closeSameTool = close("tool = (SELECT tool FROM approvals WHERE id = @id)");
   const withdraw = database.prepare<[number, string]>(

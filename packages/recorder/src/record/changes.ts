@@ -1,6 +1,6 @@
 import { ChangeRow, type Entry } from "@troupe/core";
-import type Database from "better-sqlite3";
-import type { RunRecord, SqlValue } from "./run-fields.ts";
+import type { Database, SqlValue } from "../database/sqlite.ts";
+import type { RunRecord } from "./run-fields.ts";
 import { toIso } from "./time.ts";
 
 /** Cuts longer diffs. The tools cut theirs far below this length. */
@@ -13,7 +13,7 @@ export interface ChangeTable {
   add(run: RunRecord, entry: Entry & { kind: "tool.finished" }): void;
 }
 
-export function createChangeTable(database: Database.Database): ChangeTable {
+export function createChangeTable(database: Database): ChangeTable {
   const insert = database.prepare<[Values]>(
     `INSERT INTO changes
        (session_id, run_id, agent, step, call, tool, path, kind, version_before, version_after,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Entry, FeedItem } from "@troupe/core";
 import { entryIsIntact, openEntry } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
+import type { Database } from "../database/sqlite.ts";
 import type { RunRecord } from "./run-fields.ts";
 
 export type EntryItem = Extract<FeedItem, { kind: "entry" }>;
@@ -16,15 +16,13 @@ export type EntryClass =
   | { kind: "bad"; reason: string };
 
 /** Compares entries with the stored entries of their run. */
-export function createEntryClassifier(
-  database: Database.Database,
-): (item: EntryItem, record: RunRecord | null) => EntryClass {
-  const hashesAt = database
-    .prepare<[string, number], string>("SELECT hash FROM entries WHERE run_id = ? AND idx = ?")
-    .pluck();
-  const quarantinedAt = database
-    .prepare<[string, number], number>("SELECT count(*) FROM quarantine WHERE run_id = ? AND idx = ?")
-    .pluck();
+export function createEntryClassifier(database: Database): (item: EntryItem, record: RunRecord | null) => EntryClass {
+  const hashesAt = database.prepareValue<[string, number], string>(
+    "SELECT hash FROM entries WHERE run_id = ? AND idx = ?",
+  );
+  const quarantinedAt = database.prepareValue<[string, number], number>(
+    "SELECT count(*) FROM quarantine WHERE run_id = ? AND idx = ?",
+  );
 
   /** True if the previous entry is in quarantine: the gap has been reported, and the run continues. */
   const followsGap = (run: string, index: number, record: RunRecord | null): boolean =>

@@ -1,8 +1,7 @@
 import { IntegrityFinding } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
 import { openToRead } from "../database/open-database.ts";
+import type { Database, SqlValue } from "../database/sqlite.ts";
 import { withTroupeErrors } from "../database/troupe-error.ts";
-import type { SqlValue } from "./run-fields.ts";
 import { recordSpec } from "./schema.ts";
 import type { RecordOrigin } from "./writer.ts";
 
@@ -10,8 +9,8 @@ import type { RecordOrigin } from "./writer.ts";
 const originVersion = 5;
 
 /** Reads the integrity findings of a session, in feed order. */
-export function createIntegrityLog(database: Database.Database): (session: string) => IntegrityFinding[] {
-  const findings = database.prepare<{ session: string }, Record<string, SqlValue>>(
+export function createIntegrityLog(database: Database): (session: string) => IntegrityFinding[] {
+  const findings = database.prepare<[{ session: string }], Record<string, SqlValue>>(
     `SELECT 'forked' AS kind, run_id AS run, idx AS "index", 'has a second entry at the same index' AS reason, position
      FROM forks WHERE session_id = :session
      UNION ALL
@@ -64,7 +63,7 @@ function readRow<Row>(file: string, query: string): Row | null {
   return withTroupeErrors(() => {
     const database = openToRead(recordSpec(file));
     try {
-      if (Number(database.pragma("user_version", { simple: true })) < originVersion) return null;
+      if (Number(database.pragma("user_version")) < originVersion) return null;
       return database.prepare<[], Row>(query).get() ?? null;
     } finally {
       database.close();

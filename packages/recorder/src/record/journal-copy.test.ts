@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FeedItem } from "@troupe/core";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../database/sqlite.ts";
 import { createFeedBuilder, feedStartMs, largeSession, sessionFixtures } from "../feed-builder.test-helper.ts";
 import type { CopyOptions } from "./journal-copy.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
@@ -31,7 +31,7 @@ async function itemsOf(options?: CopyOptions): Promise<FeedItem[]> {
 }
 
 function tamper(sql: string): void {
-  const database = new Database(file);
+  const database = openSqlite(file);
   database.exec(sql);
   database.close();
 }

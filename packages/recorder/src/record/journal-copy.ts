@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Entry, FeedItem } from "@troupe/core";
 import { entryIsIntact, isTerminal, openEntry } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
 import { type FeedRow, toFeedItem } from "../database/feed-row.ts";
+import type { Database, Statement } from "../database/sqlite.ts";
 
 /** The record's copy of its journal. A lost journal is restored from it. */
 export interface JournalCopy {
@@ -49,10 +49,10 @@ interface ItemRow extends FeedRow {
 
 const pageRowsMax = 500;
 
-export function createJournalCopy(database: Database.Database): JournalCopy {
-  const settledBefore = database
-    .prepare<[string], string>("SELECT session_id FROM sessions WHERE completed_at < ?")
-    .pluck();
+export function createJournalCopy(database: Database): JournalCopy {
+  const settledBefore = database.prepareValue<[string], string>(
+    "SELECT session_id FROM sessions WHERE completed_at < ?",
+  );
 
   async function* items({ settledSince, without = new Set() }: CopyOptions = {}): AsyncGenerator<FeedItem[]> {
     const settled = new Set(settledSince ? settledBefore.all(settledSince.toISOString()) : []);
@@ -96,7 +96,7 @@ function* merged(one: Generator<ItemRow>, other: Generator<ItemRow>): Generator<
   }
 }
 
-function entryRows(database: Database.Database): Generator<ItemRow> {
+function entryRows(database: Database): Generator<ItemRow> {
   return pages(
     database.prepare<[number], ItemRow>(
       `SELECT rowid, position, session_id AS session, run_id AS run, idx, text FROM entries
@@ -105,7 +105,7 @@ function entryRows(database: Database.Database): Generator<ItemRow> {
   );
 }
 
-function inboxRows(database: Database.Database): Generator<ItemRow> {
+function inboxRows(database: Database): Generator<ItemRow> {
   return pages(
     database.prepare<[number], ItemRow>(
       `SELECT rowid, position, session_id AS session, NULL AS run, seq AS idx, text FROM inbox_items
@@ -114,17 +114,17 @@ function inboxRows(database: Database.Database): Generator<ItemRow> {
   );
 }
 
-function* pages(page: Database.Statement<[number], ItemRow>): Generator<ItemRow> {
+function* pages(page: Statement<[number], ItemRow>): Generator<ItemRow> {
   for (let rows = page.all(0); rows.length > 0; rows = page.all(rows.at(-1)?.rowid ?? 0)) yield* rows;
 }
 
 /** Finds the entries of a forked run that do not count: the hash chain from the run's head does not contain them. */
-function createBranchFilter(database: Database.Database): (row: ItemRow) => boolean {
-  const forked = new Set(database.prepare<[], string>("SELECT run_id FROM forks").pluck().all());
+function createBranchFilter(database: Database): (row: ItemRow) => boolean {
+  const forked = new Set(database.prepareValue<[], string>("SELECT run_id FROM forks").all());
   const hashes = database.prepare<[string], { hash: string; prev: string | null }>(
     "SELECT hash, json_extract(text, '$.prev') AS prev FROM entries WHERE run_id = ? ORDER BY idx DESC",
   );
-  const headOfRun = database.prepare<[string], string>("SELECT head_hash FROM runs WHERE run_id = ?").pluck();
+  const headOfRun = database.prepareValue<[string], string>("SELECT head_hash FROM runs WHERE run_id = ?");
   const branches = new Map<string, Set<string>>();
 
   const branchOf = (run: string): Set<string> => {

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FeedItem } from "@troupe/core";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "../database/open-database.ts";
+import { openSqlite } from "../database/sqlite.ts";
 import {
   createFeedBuilder,
   type FeedBuilder,
@@ -33,10 +33,10 @@ async function versionOne(feed: readonly FeedItem[]): Promise<string> {
   const file = join(folder, "troupe.db");
   const spec = recordSpec(file);
   openDatabase({ ...spec, migrations: spec.migrations.slice(0, 1) }).close();
-  const database = new Database(file);
+  const database = openSqlite(file);
   database.exec(`ATTACH '${newer}' AS newer; DELETE FROM cursor`);
   for (const table of ["sessions", "messages", "runs", "entries", "inbox_items", "quarantine", "cursor"]) {
-    const columns = database.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
+    const columns = database.prepareValue<[string], string>("SELECT name FROM pragma_table_info(?)").all(table);
     database.exec(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM newer.${table} ORDER BY rowid`);
   }
   database.close();

@@ -1,10 +1,9 @@
 import type { RecordReader, RunResponse } from "@troupe/core";
 import { openEntry, type RecordChange } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
+import type { Database, SqlValue } from "../database/sqlite.ts";
 import { toApprovalRow } from "./approvals.ts";
 import { toChangeRow } from "./changes.ts";
 import { createIntegrityLog } from "./integrity.ts";
-import type { SqlValue } from "./run-fields.ts";
 import { createRunRows, runQuery } from "./run-table.ts";
 import { sessionQuery, toSessionRow } from "./sessions.ts";
 import type { Written } from "./writer.ts";
@@ -19,9 +18,9 @@ export interface Reader extends RecordReader {
   announce(written: Written, onError: (thrown: unknown) => void): void;
 }
 
-export function createReader(database: Database.Database): Reader {
+export function createReader(database: Database): Reader {
   const listeners = new Set<(change: RecordChange) => void>();
-  const position = database.prepare<[], number>("SELECT position FROM cursor").pluck();
+  const position = database.prepareValue<[], number>("SELECT position FROM cursor");
   const newest = database.prepare<[number], SqlRow>(
     `${sessionQuery} WHERE s.root_run IS NOT NULL ORDER BY s.turn_started_at DESC, s.session_id DESC LIMIT ?`,
   );
@@ -55,19 +54,15 @@ export function createReader(database: Database.Database): Reader {
     );
   const changesOfRun = changesWhere("run_id");
   const changesOfSession = changesWhere("session_id");
-  const entries = database
-    .prepare<[string, number, number], string>(
-      "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
-    )
-    .pluck();
+  const entries = database.prepareValue<[string, number, number], string>(
+    "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
+  );
   const findingsOf = createIntegrityLog(database);
-  const lastEntryOfRoot = database
-    .prepare<[string], string>(
-      `SELECT e.text FROM sessions s JOIN runs r ON r.run_id = s.root_run
+  const lastEntryOfRoot = database.prepareValue<[string], string>(
+    `SELECT e.text FROM sessions s JOIN runs r ON r.run_id = s.root_run
        JOIN entries e ON e.run_id = r.run_id AND e.idx = r.head_index AND e.hash = r.head_hash
        WHERE s.session_id = ? AND s.completed_at IS NOT NULL`,
-    )
-    .pluck();
+  );
   const toRunRows = createRunRows(database);
   const now = (): number => position.get() ?? 0;
 

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RecordChange } from "@troupe/core/internal";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../database/open-database.ts";
+import { openSqlite } from "../database/sqlite.ts";
 import { createFeedBuilder, feedStartMs, largeSession, rowsOf } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { recordSpec, recordVersion } from "./schema.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 function query<T>(sql: string): T[] {
-  const database = new Database(file, { readonly: true });
+  const database = openSqlite(file, { readOnly: true });
   const rows = database.prepare<[], T>(sql).all();
   database.close();
   return rows;
@@ -86,9 +86,7 @@ describe("the schema", () => {
 
   it("has these pragmas: WAL, NORMAL, foreign keys", () => {
     const database = openDatabase(recordSpec(file));
-    const settings = ["journal_mode", "synchronous", "foreign_keys"].map((name) =>
-      database.pragma(name, { simple: true }),
-    );
+    const settings = ["journal_mode", "synchronous", "foreign_keys"].map((name) => database.pragma(name));
     expect(settings).toEqual(["wal", 1, 1]);
     expect(() => database.exec("INSERT INTO messages (session_id, started_at) VALUES ('unknown', 'now')")).toThrow(
       "FOREIGN KEY",
@@ -120,7 +118,7 @@ describe("the schema", () => {
 describe("an unusable file", () => {
   it("of a newer version is refused by its number, and left unchanged", async () => {
     record.close();
-    const newer = new Database(file);
+    const newer = openSqlite(file);
     newer.pragma("user_version = 99");
     newer.close();
     const before = await readFile(file);
@@ -205,7 +203,7 @@ describe("rows", () => {
 
   it("contain nothing of a failed transaction, also later", async () => {
     const { feed } = largeSession();
-    const broken = new Database(file);
+    const broken = openSqlite(file);
     broken.exec(
       "CREATE TRIGGER fail BEFORE INSERT ON entries WHEN NEW.idx = 2 BEGIN SELECT RAISE(ABORT, 'broke'); END",
     );

@@ -44,8 +44,8 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
   const database = withTroupeErrors(() => openDatabase(spec));
   const reader = createReader(database);
   const writer = createWriter(database);
-  const quarantined = database.prepare<[], number>("SELECT count(*) FROM quarantine").pluck();
-  const forked = database.prepare<[], number>("SELECT count(*) FROM forks").pluck();
+  const quarantined = database.prepareValue<[], number>("SELECT count(*) FROM quarantine");
+  const forked = database.prepareValue<[], number>("SELECT count(*) FROM forks");
 
   return {
     reader,

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { EntryBody, FeedItem } from "@troupe/core";
 import { hashText } from "@troupe/core/internal";
 import { createMemoryJournal } from "@troupe/core/memory";
-import Database from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../database/sqlite.ts";
 import {
   createFeedBuilder,
   type FeedBuilder,
@@ -285,7 +285,7 @@ describe("a fault", () => {
   it("such as a locked database is waited out and reported, without a loss", async () => {
     const { feed } = largeSession();
     const { file, record } = await recordOf("troupe.db");
-    const broken = new Database(file);
+    const broken = openSqlite(file);
     opened.push(() => broken.close());
     broken.exec(
       "CREATE TRIGGER fail BEFORE INSERT ON entries WHEN NEW.idx = 2 BEGIN SELECT RAISE(ABORT, 'the disk broke'); END",

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunRow } from "@troupe/core";
-import type Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "../database/open-database.ts";
+import type { Database } from "../database/sqlite.ts";
 import { sessionFixtures } from "../feed-builder.test-helper.ts";
 import { type RunRecord, runFieldEntries } from "./run-fields.ts";
 import { recordAfter } from "./run-record.test-helper.ts";
@@ -16,7 +16,7 @@ import { createWriter } from "./writer.ts";
 /** The field table agrees with the SQL schema and with the API row, and loses nothing on the way to SQL and back. */
 
 let folder: string;
-let database: Database.Database;
+let database: Database;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "troupe-fields-"));
@@ -47,7 +47,7 @@ it("every field of the API row is a field of the table or computed", () => {
 it.each(sessionFixtures)("$name: a record that is stored and loaded is the same", ({ write }) => {
   const { feed } = write();
   createWriter(database).write(feed);
-  const runs = database.prepare<[], string>("SELECT run_id FROM runs").pluck().all();
+  const runs = database.prepareValue<[], string>("SELECT run_id FROM runs").all();
   const loaded = runs.map((run) => createRunTable(database).get(run));
   const table = createRunTable(database);
   for (const record of loaded as RunRecord[]) table.set({ ...record, paused: true, position: record.position + 1 });

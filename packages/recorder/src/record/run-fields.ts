@@ -1,6 +1,7 @@
 import { Budget, type RunRow } from "@troupe/core";
 import { ContextMode, isDelegate, RecordStatus } from "@troupe/core/internal";
 import { z } from "zod";
+import type { SqlValue } from "../database/sqlite.ts";
 
 const CallOutcome = z.object({
   ok: z.boolean(),
@@ -49,7 +50,6 @@ const PendingApproval = z.object({
 });
 export type PendingApproval = z.infer<typeof PendingApproval>;
 
-export type SqlValue = string | number | null;
 export type RunTableName = "messages" | "runs";
 
 /** The SQL form of one type of value. `decode` does not validate; `schema` does. */

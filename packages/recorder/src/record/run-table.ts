@@ -1,5 +1,5 @@
 import { RunRow } from "@troupe/core";
-import type Database from "better-sqlite3";
+import type { Database, SqlValue } from "../database/sqlite.ts";
 import {
   decodeFields,
   decodeRunRecord,
@@ -7,7 +7,6 @@ import {
   type RunRecord,
   type RunTableName,
   runFieldEntries,
-  type SqlValue,
 } from "./run-fields.ts";
 
 /** Settled runs leave the cache at once. Of open runs it keeps this many and loads the others again when needed. */
@@ -24,7 +23,7 @@ export interface RunTable {
   forget(): void;
 }
 
-export function createRunTable(database: Database.Database): RunTable {
+export function createRunTable(database: Database): RunTable {
   const statements = createStatements(database);
   const cached = new Map<string, RunRecord>();
   const changed = new Set<string>();
@@ -95,13 +94,13 @@ export function bailoutWord(record: Pick<RunRecord, "exactStatus" | "bailoutReas
 }
 
 /** Values are bound by position: binding them by name costs more than storing them. */
-function createStatements(database: Database.Database) {
+function createStatements(database: Database) {
   const message = columnsOf("messages");
   const run = columnsOf("runs");
   const select = database.prepare<[string], Record<string, SqlValue>>(
     `SELECT ${selectList(runFieldEntries)} FROM runs r JOIN messages m ON m.id = r.message_id WHERE r.run_id = ?`,
   );
-  const messageOf = database.prepare<[string | null], number>("SELECT message_id FROM runs WHERE run_id = ?").pluck();
+  const messageOf = database.prepareValue<[string | null], number>("SELECT message_id FROM runs WHERE run_id = ?");
   const insertMessage = database.prepare<SqlValue[]>(
     `INSERT INTO messages (session_id, parent_message_id, ${message.names}) VALUES (?, ?, ${message.marks})`,
   );
@@ -170,12 +169,10 @@ export const runQuery = `
  * Makes API rows of the rows of `runQuery`. The queue of a parent is read once for all of its rows: counting for each row
  * would be quadratic.
  */
-export function createRunRows(database: Database.Database): (rows: readonly StoredRunRow[]) => RunRow[] {
-  const queueOf = database
-    .prepare<[SqlValue], string>(
-      "SELECT run_id FROM runs WHERE parent_run = ? AND exact_status = 'queued' ORDER BY seen",
-    )
-    .pluck();
+export function createRunRows(database: Database): (rows: readonly StoredRunRow[]) => RunRow[] {
+  const queueOf = database.prepareValue<[SqlValue], string>(
+    "SELECT run_id FROM runs WHERE parent_run = ? AND exact_status = 'queued' ORDER BY seen",
+  );
 
   return (rows) => {
     const queued = rows.filter((row) => row.exactStatus === "queued");

@@ -1,8 +1,8 @@
 import { type RunRequest, SessionRow } from "@troupe/core";
 import type { SessionOrigin } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
 import { z } from "zod";
-import type { RunRecord, SqlValue } from "./run-fields.ts";
+import type { Database, SqlValue } from "../database/sqlite.ts";
+import type { RunRecord } from "./run-fields.ts";
 
 /** Writes the rows of `sessions`. The first item of a session creates its row. */
 export interface SessionTable {
@@ -15,7 +15,7 @@ export interface SessionTable {
   setProgress(root: RunRecord): void;
 }
 
-export function createSessionTable(database: Database.Database): SessionTable {
+export function createSessionTable(database: Database): SessionTable {
   const touch = database.prepare<[string, number]>(
     `INSERT INTO sessions (session_id, position) VALUES (?, ?)
      ON CONFLICT (session_id) DO UPDATE SET position = excluded.position`,

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FeedItem, SessionRow } from "@troupe/core";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../database/sqlite.ts";
 import {
   createFeedBuilder,
   type FeedBuilder,
@@ -96,8 +96,11 @@ describe("a session with a second turn", () => {
       [1, false, "coder"],
       [2, true, "coder"],
     ]);
-    const database = new Database(file, { readonly: true });
-    const told = database.prepare("SELECT request_type, parent_message_id FROM messages ORDER BY id").raw().all();
+    const database = openSqlite(file, { readOnly: true });
+    const told = database
+      .prepare<[], object>("SELECT request_type, parent_message_id FROM messages ORDER BY id")
+      .all()
+      .map(Object.values);
     database.close();
     expect(told).toEqual([
       ["prompt", null],

@@ -1,6 +1,6 @@
 import { type Entry, type FeedItem, InboxItem } from "@troupe/core";
 import { beginsTurn, decodeText, type TurnRequested } from "@troupe/core/internal";
-import type Database from "better-sqlite3";
+import { type Database, sqliteCodeOf } from "../database/sqlite.ts";
 import { createApprovalTable } from "./approvals.ts";
 import { createChangeTable } from "./changes.ts";
 import { childUpdatesOf } from "./child-updates.ts";
@@ -48,7 +48,7 @@ export interface Cursor {
   mark: string | null;
 }
 
-export function createWriter(database: Database.Database): Writer {
+export function createWriter(database: Database): Writer {
   const runs = createRunTable(database);
   const sessions = createSessionTable(database);
   const approvals = createApprovalTable(database);
@@ -168,7 +168,7 @@ export function createWriter(database: Database.Database): Writer {
       else writeInboxItem(item);
     } catch (thrown) {
       // A database error is not the item's fault: the whole batch is retried.
-      if (isSqliteError(thrown)) throw thrown;
+      if (sqliteCodeOf(thrown) !== null) throw thrown;
       quarantine(item, thrown instanceof Error ? thrown.message : String(thrown));
     }
   };
@@ -196,7 +196,7 @@ export function createWriter(database: Database.Database): Writer {
       changedSessions.clear();
       changedApprovals.clear();
       try {
-        return writeAll.immediate(items);
+        return writeAll(items);
       } catch (thrown) {
         runs.forget();
         throw thrown;
@@ -211,8 +211,4 @@ export function createWriter(database: Database.Database): Writer {
     adopt: (journal) => void adopt.run(journal),
     rewind: () => void rewind.run(),
   };
-}
-
-function isSqliteError(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && String(thrown.code).startsWith("SQLITE_");
 }

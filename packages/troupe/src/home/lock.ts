@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { TroupeError } from "@troupe/core";
-import Database from "better-sqlite3";
+import { type Database, isBusy, openSqlite } from "@troupe/recorder/internal";
 
 /**
  * An exclusive lock on a file. The kernel frees it when its process ends, even after `kill -9`.
@@ -14,12 +14,12 @@ export interface Lock {
 }
 
 /** References to the open connections: garbage collection of a connection would free its lock. */
-const openLocks = new Set<Database.Database>();
+const openLocks = new Set<Database>();
 
 /** Takes the lock, or returns null if another process has it. `isLocked` of another process can make one try fail: try again. */
 export function tryLock(path: string): Lock | null {
   createPrivateFile(path);
-  const database = openLockFile(path, { readonly: false });
+  const database = openLockFile(path, { readOnly: false });
   try {
     // No journal file on disk, because a killed process would leave it behind.
     database.pragma("journal_mode = MEMORY");
@@ -49,7 +49,7 @@ function createPrivateFile(path: string): void {
 /** True if a process holds the lock. Creates nothing, and takes a shared lock for less than a millisecond. */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
-  const database = openLockFile(path, { readonly: true });
+  const database = openLockFile(path, { readOnly: true });
   try {
     database.prepare("SELECT count(*) FROM sqlite_master").get();
     return false;
@@ -61,9 +61,9 @@ export function isLocked(path: string): boolean {
   }
 }
 
-function openLockFile(path: string, options: { readonly: boolean }): Database.Database {
+function openLockFile(path: string, { readOnly }: { readOnly: boolean }): Database {
   try {
-    return new Database(path, { timeout: 0, readonly: options.readonly, fileMustExist: options.readonly });
+    return openSqlite(path, { busyTimeoutMs: 0, readOnly });
   } catch (error) {
     throw cannotLock(path, error);
   }
@@ -74,8 +74,4 @@ function cannotLock(path: string, cause: unknown): TroupeError {
     cause,
     fix: "export TROUPE_HOME=<a folder of yours on a local disk>",
   });
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code));
 }

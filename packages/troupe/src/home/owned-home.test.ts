@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import { openSqlite } from "@troupe/recorder/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
 import { homeFiles, locateHome, prepareHome } from "./home.ts";
@@ -99,7 +99,7 @@ describe("owning the home", () => {
   test("a process that only checks the lock does not block its owner", async () => {
     const home = newHome();
     await (await acquireHome(home)).release();
-    const looking = new Database(homeFiles(home).lock, { readonly: true });
+    const looking = openSqlite(homeFiles(home).lock, { readOnly: true });
     looking.exec("BEGIN");
     looking.prepare("SELECT count(*) FROM sqlite_master").get();
     const taking = tryAcquireHome(home);

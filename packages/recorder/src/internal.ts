@@ -1,0 +1,2 @@
+/** For the packages of troupe. These names can change in every release. */
+export { type Database, isBusy, openSqlite, sqliteCodeOf } from "./database/sqlite.ts";
