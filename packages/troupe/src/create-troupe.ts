@@ -1,5 +1,6 @@
 import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow, TroupeService } from "@troupe/core";
 import type { FanOutOptions, Spawned, SpawnOptions, TeamTask } from "@troupe/runtime";
+import { checkNode } from "./check-node.ts";
 import type { ApprovalDecision, RunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
 
 /** A running troupe in this program. */
@@ -61,6 +62,7 @@ export interface Sessions {
  * console.log(answer.summary);
  */
 export async function createTroupe(options: TroupeOptions = {}): Promise<Troupe> {
+  checkNode(process.versions.node);
   // Models, tools and stores load here, so that importing the package stays cheap.
   const { openTroupe } = await import("./open-troupe.ts");
   return await openTroupe(options);

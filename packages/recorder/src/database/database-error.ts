@@ -5,7 +5,14 @@ import { sqliteCodeOf } from "./sqlite.ts";
  * makes a `TroupeError` of it.
  */
 export interface DatabaseProblem {
-  code: "DATABASE_TOO_NEW" | "DATABASE_DAMAGED" | "HOME_UNWRITABLE" | "HOME_OWNED" | "INVALID_MESSAGE" | "INTERNAL";
+  code:
+    | "DATABASE_TOO_NEW"
+    | "DATABASE_DAMAGED"
+    | "HOME_UNWRITABLE"
+    | "HOME_OWNED"
+    | "INVALID_MESSAGE"
+    | "UNSUPPORTED_NODE"
+    | "INTERNAL";
   message: string;
   fix: string | null;
   /** True if the file may no longer store anything correctly. A failed write is then never retried. */
@@ -41,6 +48,9 @@ export function toDatabaseProblem(thrown: unknown, file: string, whenDamaged: st
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     const fix = "stop the other process that has the file open";
     return { code: "HOME_OWNED", message: `${file} is locked by another process`, fix, fatal: false };
+  }
+  if (code === "UNSUPPORTED_NODE") {
+    return { code, message: reason, fix: "install Node 24 from https://nodejs.org", fatal: true };
   }
   return { code: "INTERNAL", message: `${file}: ${reason}`, fix: null, fatal: false };
 }

@@ -139,13 +139,16 @@ export function isBusy(thrown: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCodeOf(thrown) ?? "");
 }
 
-/** Loads SQLite without the warning that it is experimental, which Node before 24.15 prints. */
+/** Loads SQLite without the warning that it is experimental, which Node before 24.15 prints. An older Node has no SQLite. */
 function loadSqlite(): typeof import("node:sqlite") {
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {
-    return process.getBuiltinModule("node:sqlite");
+    const sqlite: typeof import("node:sqlite") | undefined = process.getBuiltinModule("node:sqlite");
+    if (sqlite) return sqlite;
   } finally {
     process.emitWarning = emitWarning;
   }
+  const reason = `troupe needs the SQLite of Node 22.13 or later; this is Node ${process.versions.node}`;
+  throw Object.assign(new Error(reason), { code: "UNSUPPORTED_NODE" });
 }
