@@ -23,6 +23,7 @@ export default defineConfig({
     // One core is not kept free for vitest itself: it has next to nothing to do while the workers are at work.
     maxWorkers: "100%",
     sequence: { sequencer: LongestFirst },
+    setupFiles: ["test/harness/count-assertions.ts"],
     unstubEnvs: true,
     unstubGlobals: true,
     env: {

@@ -1,14 +1,13 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fetchBwrap, findUnshare } from "./fetch-bwrap.ts";
-import { fetchChromium } from "./fetch-chromium.ts";
-import { fetchNats } from "./fetch-nats.ts";
 import { build } from "./lib/build.ts";
 import { run, say } from "./lib/command.ts";
-import { cleanEnvironment } from "./lib/environment.ts";
+import { cleanEnvironment, inCi } from "./lib/environment.ts";
+import { fetchNeeds } from "./lib/needs.ts";
 import { artifactsFolder, root } from "./lib/project.ts";
+import { readPage } from "./lib/requirements-page.ts";
 import { readReport, type TestReport } from "./lib/vitest-report.ts";
-import { checkRequirements, printRequirements, requirementsFile } from "./requirements.ts";
+import { checkRequirements, printRequirements } from "./requirements.ts";
 
 /**
  * `pnpm test`: builds, checks the types of the tests, fetches the programs that tests need, runs all tests, and
@@ -29,7 +28,7 @@ async function main(vitestArguments: string[]): Promise<void> {
   let report: TestReport | null = null;
   if (await build({ onlyIfStale: false })) {
     if (!(await typeCheck())) findings.failures.push("the types of the tests (tsc -p test/tsconfig.json)");
-    report = await runVitest(vitestArguments, await fetchNeeds(findings), findings);
+    report = await runVitest(vitestArguments, await findPrograms(findings), findings);
   } else {
     findings.failures.push("the build");
   }
@@ -42,19 +41,9 @@ async function typeCheck(): Promise<boolean> {
   return (await run(["tsc", "-p", join(root, "test", "tsconfig.json")])).code === 0;
 }
 
-/** Variables that name the fetched programs. A test skips itself when its program is missing. */
-async function fetchNeeds(findings: Findings): Promise<NodeJS.ProcessEnv> {
-  const needs = {
-    TROUPE_TEST_NATS_SERVER: ["nats-server", await fetchNats()],
-    TROUPE_TEST_CHROMIUM: ["chromium", await fetchChromium()],
-    TROUPE_TEST_BWRAP: ["bubblewrap", await fetchBwrap()],
-    TROUPE_TEST_UNSHARE: ["namespaces", await findUnshare()],
-  } as const;
-  const env: NodeJS.ProcessEnv = {};
-  for (const [variable, [name, need]] of Object.entries(needs)) {
-    if ("path" in need) env[variable] = need.path;
-    else findings.skips.push(`${name}: ${need.skipped}`);
-  }
+async function findPrograms(findings: Findings): Promise<NodeJS.ProcessEnv> {
+  const { env, skips } = await fetchNeeds();
+  findings.skips.push(...skips);
   return env;
 }
 
@@ -74,9 +63,7 @@ async function runVitest(words: string[], env: NodeJS.ProcessEnv, findings: Find
 }
 
 function checkPage(report: TestReport, findings: Findings): void {
-  const result = checkRequirements(readFileSync(requirementsFile, "utf8"), report, {
-    skipsAllowed: !inCi(),
-  });
+  const result = checkRequirements(readPage(root), report, { skipsAllowed: !inCi() });
   printRequirements(result);
   if (result.problems.length > 0) findings.failures.push(`docs/requirements.md, in ${result.problems.length} places`);
 }
@@ -92,10 +79,6 @@ function conclude(report: TestReport | null, { failures, skips }: Findings): voi
   if (skipped > 0 && inCi()) say("in CI a skip is a failure");
   process.exitCode = failed > 0 || (skipped > 0 && inCi()) ? 1 : 0;
   console.log(`${having("passed").length} passed, ${failed} failed, ${skipped} skipped`);
-}
-
-function inCi(): boolean {
-  return !["", "0", "false"].includes(process.env.CI ?? "");
 }
 
 // pnpm passes on a separating `--`, after which vitest would read options as file names.

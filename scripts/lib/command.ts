@@ -15,6 +15,8 @@ export interface CommandOptions {
   env?: NodeJS.ProcessEnv;
   /** Destination of the streams: our stdout and stderr, both to stderr, or the result. */
   output?: "inherit" | "stderr" | "capture";
+  /** Ends the command with SIGTERM. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -22,18 +24,22 @@ export interface CommandOptions {
  * with code 127, as in a shell; one that died of a signal with 1. Never throws.
  */
 export function run(command: string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { cwd = root, env = cleanEnvironment(), output = "inherit" } = options;
+  const { cwd = root, env = cleanEnvironment(), output = "inherit", signal } = options;
   const [file = "", ...args] = command;
   const stream = { inherit: ["inherit", "inherit"], stderr: [2, 2], capture: ["pipe", "pipe"] }[output];
   return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd, env, stdio: ["ignore", ...stream] as ("ignore" | "pipe" | 2)[] });
+    const stdio = ["ignore", ...stream] as ("ignore" | "pipe" | 2)[];
+    const child = spawn(file, args, { cwd, env, stdio, ...(signal ? { signal } : {}) });
     let text = "";
     const collect = (chunk: Buffer): void => {
       text += chunk.toString();
     };
     child.stdout?.on("data", collect);
     child.stderr?.on("data", collect);
-    child.once("error", (error) => resolve({ code: 127, output: `${text}${error.message}\n` }));
+    child.on("error", (error) => {
+      // A child that the signal ends still closes its streams, and then is done.
+      if (error.name !== "AbortError") resolve({ code: 127, output: `${text}${error.message}\n` });
+    });
     child.once("close", (code) => resolve({ code: code ?? 1, output: text }));
   });
 }

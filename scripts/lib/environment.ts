@@ -33,3 +33,8 @@ function runningPnpm(source: NodeJS.ProcessEnv): string | undefined {
   const runner = source.npm_execpath ?? "";
   return basename(runner) === "pnpm" ? dirname(runner) : undefined;
 }
+
+/** In CI a skipped test is a failure. */
+export function inCi(env: NodeJS.ProcessEnv = process.env): boolean {
+  return !["", "0", "false"].includes(env.CI ?? "");
+}

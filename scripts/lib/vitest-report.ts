@@ -8,6 +8,8 @@ export interface TestResult {
   /** The names of the describes around it and its own, outermost first. */
   titles: string[];
   status: "passed" | "failed" | "skipped";
+  /** The matchers that the test called; test/harness/count-assertions.ts counts them. */
+  assertions: number;
 }
 
 export interface TestReport {
@@ -22,7 +24,7 @@ interface RawReport {
     name: string;
     status: string;
     message?: string;
-    assertionResults: { ancestorTitles: string[]; title: string; status: string }[];
+    assertionResults: { ancestorTitles: string[]; title: string; status: string; meta?: { assertions?: number } }[];
   }[];
 }
 
@@ -34,10 +36,11 @@ export function readReport(file: string, root: string): TestReport | null {
   const brokenFiles: TestReport["brokenFiles"] = [];
   for (const result of testResults) {
     const path = relative(root, result.name);
-    const own = result.assertionResults.map(({ ancestorTitles, title, status }) => ({
+    const own = result.assertionResults.map(({ ancestorTitles, title, status, meta }) => ({
       file: path,
       titles: [...ancestorTitles, title],
       status: toStatus(status),
+      assertions: meta?.assertions ?? 0,
     }));
     tests.push(...own);
     if (result.status === "failed" && !own.some((test) => test.status === "failed")) {

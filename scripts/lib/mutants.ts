@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Mutant } from "../../test/mutants/mutant.ts";
+import { isWithin, notYet, numberOf, parseRows, proofNames, readPage, splitHidden } from "./requirements-page.ts";
+import type { TestReport } from "./vitest-report.ts";
+
+const groups = ["s1", "s2", "s3", "s4", "s5", "c"];
+
+/** All mutants of a checkout. */
+export async function loadMutants(root: string): Promise<Mutant[]> {
+  const loaded = await Promise.all(
+    groups.map(async (group) => {
+      const file = join(root, "test", "mutants", `${group}.ts`);
+      return (await import(pathToFileURL(file).href)) as { mutants: readonly Mutant[] };
+    }),
+  );
+  return loaded.flatMap(({ mutants }) => [...mutants]);
+}
+
+/** What is wrong with the list itself: edits that do not fit the sources, rows and tests that do not exist. */
+export function mutantProblems(mutants: readonly Mutant[], root: string): string[] {
+  const rows = new Map(parseRows(splitHidden(readPage(root).markdown).shown).map((row) => [row.id, row]));
+  const names = mutants.map(({ name }) => name);
+  const doubled = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  return [
+    ...[...doubled].map((name) => `"${name}" is the name of more than one mutant`),
+    ...mutants.flatMap((mutant) => {
+      const proofs = mutant.rows.flatMap((id) => proofNames(rows.get(id)?.proof ?? ""));
+      const problems = [
+        ...editProblems(mutant, root),
+        ...mutant.rows.flatMap((id) => rowProblems(id, rows.get(id)?.proof)),
+        ...(mutant.rows.length === 0 ? ["it attacks no row"] : []),
+        ...(mutant.tests.length === 0 ? ["it names no test"] : []),
+        ...mutant.tests
+          .filter((test) => !proofs.some((proof) => isWithin(test, proof)))
+          .map((test) => `"${test}" is no proof of ${mutant.rows.join(" or ")}`),
+      ];
+      return problems.map((problem) => `${mutant.name}: ${problem}`);
+    }),
+  ];
+}
+
+function editProblems({ file, find, replace }: Mutant, root: string): string[] {
+  if (!existsSync(join(root, file))) return [`${file} does not exist`];
+  if (find === "") return ["`find` is empty"];
+  if (find === replace) return ["`replace` is the same as `find`"];
+  const count = readFileSync(join(root, file), "utf8").split(find).length - 1;
+  return count === 1 ? [] : [`\`find\` occurs ${count} times in ${file}, and must occur once`];
+}
+
+function rowProblems(id: string, proof: string | undefined): string[] {
+  if (proof === undefined) return [`there is no row ${id}`];
+  return proof === notYet ? [`row ${id} is not proven yet`] : [];
+}
+
+/** The tests of mutants that a whole test run did not have. */
+export function unknownMutantTests(mutants: readonly Mutant[], { tests }: TestReport): string[] {
+  const names = tests.map(({ file, titles }) => [file, ...titles].join(" > "));
+  return mutants.flatMap((mutant) =>
+    mutant.tests
+      .filter((test) => !names.some((name) => isWithin(name, test)))
+      .map((test) => `${mutant.name}: "${test}" did not run`),
+  );
+}
+
+/** Proven numbers that fewer than two mutants attack. */
+export function numbersShortOfMutants(mutants: readonly Mutant[], markdown: string): string[] {
+  const rows = parseRows(splitHidden(markdown).shown);
+  const pending = new Set(rows.filter(({ proof }) => proof === notYet).map(({ id }) => numberOf(id)));
+  const proven = [...new Set(rows.map(({ id }) => numberOf(id)))].filter((number) => !pending.has(number));
+  return proven.filter(
+    (number) => mutants.filter((mutant) => mutant.rows.some((id) => numberOf(id) === number)).length < 2,
+  );
+}
