@@ -1,5 +1,5 @@
 /** Tests the launcher that `pnpm setup-cli` installs: `troupe` from any folder, as a process with its own home. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { RunResponse } from "@troupe/core";
 import { describe, it, type TestContext } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { cleanEnv } from "../harness/clean-env.ts";
-import { watchProcess } from "../harness/cli.ts";
+import { startProgram } from "../harness/cli.ts";
 import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { shell } from "../harness/scripted-calls.ts";
@@ -41,8 +41,8 @@ async function installed(test: Pick<TestContext, "onTestFinished">) {
   const caller = path.join(home, "my project");
   await mkdir(caller);
   const launcher = path.join(home, "bin", "troupe");
-  const start = (args: string[], stdin: "pipe" | "ignore" = "ignore"): ChildProcess =>
-    spawn(launcher, args, { cwd: caller, env: cleanEnv(home), stdio: [stdin, "pipe", "pipe"] });
+  const start = (args: string[], input?: string) =>
+    startProgram([launcher, ...args], { home, cwd: caller, ...(input === undefined ? {} : { input }) });
   return { home, caller, launcher, start };
 }
 
@@ -94,9 +94,8 @@ describe.concurrent("the launcher", { timeout: 60_000 }, () => {
         { steps: [{ calls: [{ tool: "write", args: { path: "made.txt", content: "by troupe" } }] }, { text: "done" }] },
       ],
     });
-    const child = start(["run", "--json", "--scenario", "./scripted.yaml", "--workspace", ".", "write it"], "pipe");
-    child.stdin?.end("a line of context\n");
-    const { code, stdout } = await watchProcess(child).ended;
+    const child = start(["run", "--json", "--scenario", "./scripted.yaml", "--workspace", ".", "write it"], "a line\n");
+    const { code, stdout } = await child.ended;
     expect(code).toBe(0);
     expect(RunResponse.parse(JSON.parse(stdout))).toMatchObject({ status: "completed", filesCreated: ["made.txt"] });
     expect(await readdir(caller)).toContain("made.txt");
@@ -104,14 +103,14 @@ describe.concurrent("the launcher", { timeout: 60_000 }, () => {
 
   it("passes on the exit code and the error of the program", async ({ expect, onTestFinished }) => {
     const { start } = await installed({ onTestFinished });
-    const { code, stderr } = await watchProcess(start(["run", ""])).ended;
+    const { code, stderr } = await start(["run", ""]).ended;
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: .*empty/);
   });
 
   it("passes on signals", async ({ expect, onTestFinished }) => {
     const { start } = await installed({ onTestFinished });
-    const daemon = watchProcess(start(["up", "--port", "0", "--no-open", "--json"]));
+    const daemon = start(["up", "--port", "0", "--no-open", "--json"]);
     await daemon.waitForOutput(/"ready"/);
     daemon.process.kill("SIGINT");
     const { code, stderr } = await daemon.ended;

@@ -53,7 +53,12 @@ process.once("exit", () => {
 });
 
 function spawnTroupe(args: string[], options: CliOptions): CliProcess {
-  const child = spawn(process.execPath, [cliPath, ...args], {
+  return startProgram([process.execPath, cliPath, ...args], options);
+}
+
+/** Starts another `troupe` than the built one: the words of the program, and its arguments. */
+export function startProgram([program = "", ...args]: string[], options: CliOptions): CliProcess {
+  const child = spawn(program, args, {
     cwd: options.cwd ?? options.home,
     env: { ...cleanEnv(options.home), ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Composition } from "../cli.ts";
 import { watchInterrupts } from "../terminal/interrupts.ts";
@@ -11,9 +11,10 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, env });
   const interrupts = watchInterrupts({ source: process, exit: (code) => process.exit(code) });
   process.on("uncaughtException", (error) => {
-    void import("../render/failure.ts").then(({ reportFailure }) => {
-      process.exit(reportFailure(error, { terminal, mode: "text" }));
-    });
+    import("../render/failure.ts").then(
+      ({ reportFailure }) => process.exit(reportFailure(error, { terminal, mode: "text" })),
+      () => exitBroken(error),
+    );
   });
   const version = ownVersion();
   const createCli = async () => {
@@ -46,6 +47,13 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   const exitCode = await runProgram(process.argv.slice(2), { version, terminal, interrupts, createCli });
   await Promise.all([terminal.out.flushed(), terminal.err.flushed()]);
   return process.exit(exitCode);
+}
+
+/** An installation with a missing dependency cannot load the code that prints errors. */
+function exitBroken(error: Error): never {
+  writeSync(2, `error: this installation of troupe is not complete: ${error.message}\n`);
+  writeSync(2, "fix:   install troupe again\n");
+  return process.exit(1);
 }
 
 /** The version in this package's manifest. A copy of the function in `troupe`, which `--version` must not load. */
