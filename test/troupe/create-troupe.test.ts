@@ -21,6 +21,10 @@ agents:
       steps:
         - calls: [{ tool: delegate, args: { agent: helper, task: help me } }]
         - { text: "helped: {{result.0.summary}}" }
+    - when: { task: ask surely }
+      steps:
+        - calls: [{ tool: delegate, args: { agent: helper, task: surely } }]
+        - { text: "{{result.0.output}}" }
     - when: { task: wait }
       steps:
         - { latencyMs: 600000, text: too late }
@@ -31,6 +35,9 @@ agents:
     - steps:
         - { text: hello, repeat: true }
   helper:
+    - when: { task: surely }
+      steps:
+        - { text: "## Summary\\n\\nIt holds.\\n\\n## Confidence\\n\\n85 %" }
     - steps:
         - { text: done, repeat: true }
 `;
@@ -113,6 +120,18 @@ describe("a program", () => {
     const answer = await troupe.run("delegate");
     expect(answer.summary).toBe("helped: done");
     expect((await troupe.sessions.get(answer.sessionId))?.runs.map(({ agent }) => agent)).toEqual(["main", "helper"]);
+  });
+
+  test("reports how sure an agent is: in its response, to its parent and in the record", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    expect(await troupe.spawn("helper", "surely").response).toMatchObject({ summary: "It holds.", confidence: 0.85 });
+    const parent = await troupe.run("ask surely");
+    expect(JSON.parse(parent.details)).toMatchObject({ summary: "It holds.", confidence: 0.85 });
+    const runs = (await troupe.sessions.get(parent.sessionId))?.runs ?? [];
+    expect(runs.map(({ agent, confidence }) => [agent, confidence])).toEqual([
+      ["main", null],
+      ["helper", 0.85],
+    ]);
   });
 
   test("spawns one agent, and several at once", async () => {

@@ -126,6 +126,7 @@ describe("the prompt of a sub-agent", () => {
     ["files", "Your answer", "`## Files`: a list"],
     ["warnings", "Your answer", "`## Warnings`: a list"],
     ["suggestions", "Your answer", "`## Suggestions`: a list"],
+    ["confidence", "Your answer", "`## Confidence`: one number from 0 to 1"],
     ["iterations", "Your limits", "- Iterations: 30 "],
     ["tool calls", "Your limits", "- Tool calls: 100\n"],
     ["time", "Your limits", "- Time: 5 min\n"],

@@ -115,7 +115,7 @@ const answerRules = `You get one message and give one answer; you cannot ask bac
 likely reading and name it; where data is missing, say which. Your last message, without tool calls, is the answer.`;
 
 /**
- * The form of a sub-agent's answer. Core reads findings, warnings and suggestions from the lists below their headings.
+ * The form of a sub-agent's answer. Core reads findings, warnings, suggestions and confidence below their headings.
  */
 const sectionedAnswer = `## Your answer
 
@@ -127,7 +127,8 @@ Write it in Markdown under these headings, by exactly these names, and leave out
 - \`## Findings\`: a list of what was found out, the most important first, each with where it was seen.
 - \`## Files\`: a list of the files that you created, and of the files that you modified.
 - \`## Warnings\`: a list of what failed, was skipped, or is uncertain.
-- \`## Suggestions\`: a list of what should be done next.`;
+- \`## Suggestions\`: a list of what should be done next.
+- \`## Confidence\`: one number from 0 to 1: how likely it is that your result is right.`;
 
 /** The section on the answer. A root without a schema has none: it answers a user in free form. */
 function answerSection(depth: number, schema: OutputSchema): string[] {

@@ -139,6 +139,7 @@ function closingLines(response: RunResponse, { demo, colours }: { demo: boolean;
     subtree.runs === 1 ? "1 run" : `${subtree.runs} runs`,
     `${subtree.totalTokens.toLocaleString("en-US")} tokens`,
     demo ? "$0" : formatCost(subtree.costUsd),
+    ...(response.confidence === null ? [] : [`confidence ${Math.round(response.confidence * 100)} %`]),
   ];
   // A warning about a lost call warns of its costs, and a call of the demo costs nothing.
   const apt = demo ? response.warnings.filter((warning) => warning !== lostCallWarning) : response.warnings;

@@ -133,6 +133,7 @@ describe("a row from before budgets and approvals", () => {
     });
     expect(RunRow.parse(oldRun)).toEqual({
       ...oldRun,
+      confidence: null,
       queuePosition: null,
       contextMode: "task_only",
       costUsd: null,

@@ -85,6 +85,8 @@ export const RunRow = z.object({
   /** Its latest action by the journal: `write hello.md`, `waits for coder`. */
   activity: z.string().nullable(),
   summary: z.string().nullable(),
+  /** How sure its model is of the result, from 0 to 1; null if it does not say. */
+  confidence: z.number().nullable().default(null),
   error: z.string().nullable(),
   bailoutReason: z.string().nullable(),
   warnings: z.array(z.string()),

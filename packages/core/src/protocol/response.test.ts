@@ -29,6 +29,10 @@ describe("the result of a child for its parent's model", () => {
     });
   });
 
+  test("a stated confidence is passed on", () => {
+    expect(toDelegationResult(aResponse({ confidence: 0 }))).toMatchObject({ confidence: 0 });
+  });
+
   test("a failure has its error, in the same format", () => {
     const error = anError({ type: "rate_limit", message: "slow down", retryAfterMs: 500 });
     expect(toDelegationResult(aResponse({ error, bailoutReason: "timeout" }))).toMatchObject({

@@ -68,6 +68,10 @@ export const RunResponse = z.object({
   details: z.string(),
   data: Json,
   findings: z.array(z.string()),
+  /**
+   * How sure the model is that its result is right, as it says itself: below the heading `Confidence` of its answer, or in
+   * the field `confidence` of an answer by schema. Null if it does not say, and for a run that did not complete.
+   */
   confidence: z.number().min(0).max(1).nullable(),
   domain: z.string().nullable(),
   filesCreated: z.array(z.string()),
@@ -103,6 +107,7 @@ export function toDelegationResult(response: RunResponse): Record<string, z.infe
     suggestions: response.suggestions,
     iteration_count: response.metrics.iterations,
     duration_ms: response.metrics.durationMs,
+    ...(response.confidence === null ? {} : { confidence: response.confidence }),
     ...(response.artifacts.length > 0 ? { artifacts: response.artifacts } : {}),
     ...(response.error ? { error: toSnakeCase(response.error) } : {}),
     ...(response.bailoutReason ? { bailout_reason: response.bailoutReason } : {}),

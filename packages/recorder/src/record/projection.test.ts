@@ -31,6 +31,11 @@ describe("status words", () => {
   });
 });
 
+it.each([0, 0.8, null])("a confidence of %s is recorded", (confidence) => {
+  expect(recordAfter((root) => root.opened()).confidence).toBeNull();
+  expect(recordAfter((root) => root.opened().settled({ confidence })).confidence).toBe(confidence);
+});
+
 describe("a run that delegates", () => {
   const batch = (root: RunBuilder, builder: FeedBuilder, ...agents: string[]): RunBuilder[] => {
     root.opened().replied([

@@ -129,6 +129,7 @@ export function settle(response: RunResponse, atMs: number): Change {
     filesModified: union(response.filesCreated, response.filesModified, response.filesDeleted),
     details: response.details,
     summary: response.summary,
+    confidence: response.confidence,
     error: error?.message ?? null,
     bailoutReason,
     warnings: response.warnings,

@@ -171,6 +171,11 @@ export const runFields = {
   activity: inRuns("activity", textOrNull, "queued"),
   details: inMessages("response_content", textOrNull, null),
   summary: inMessages("response_summary", textOrNull, null),
+  /** NULL until the run completes, and for an answer that states no confidence. */
+  confidence: inRuns("confidence", plain("REAL", z.number().nullable()), null, {
+    version: 7,
+    sql: "ALTER TABLE runs ADD COLUMN confidence REAL;",
+  }),
   error: inMessages("error_message", textOrNull, null),
   bailoutReason: inRuns("exact_bailout", textOrNull, null),
   warnings: inRuns("warnings_json", texts, []),

@@ -42,6 +42,7 @@ export function RunFigures({ run, session }: { run: RunRow; session: SessionRow 
           <bdi>{run.host}</bdi>
         </Figure>
       )}
+      {run.confidence !== null && <Figure name="Confidence">{Math.round(run.confidence * 100)} %</Figure>}
       <Figure name="Depth">{run.depth}</Figure>
       <Figure name="Duration">
         {duration}

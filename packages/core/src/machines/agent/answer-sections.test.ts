@@ -1,6 +1,6 @@
 /** An answer in Markdown is read under the headings that sub-agents are asked for; its facts are never taken from it. */
 import { describe, expect, test } from "vitest";
-import { reply, type SpecChanges } from "../fixtures.test-helper.ts";
+import { reads, reply, type SpecChanges } from "../fixtures.test-helper.ts";
 import { drive } from "../machine-driver.test-helper.ts";
 import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 
@@ -35,7 +35,23 @@ describe("the sections of an answer", () => {
       findings: ["the first bug goes on here", "the second bug", "and a numbered one"],
       warnings: [],
       suggestions: ["write tests", "read them"],
+      confidence: null,
     });
+  });
+
+  test.each<[string, number | null]>([
+    ["0.8", 0.8],
+    ["- 0.8, because both bugs were reproduced", 0.8],
+    ["80 %", 0.8],
+    ["100%", 1],
+    ["0", 0],
+    ["1.5", null],
+    ["8/10", null],
+    ["0.8/1", null],
+    ["high", null],
+    ["", null],
+  ])("a confidence of %j is read as %j", (written, confidence) => {
+    expect(sectionsOf(`## Summary\nDone.\n\n## Confidence\n${written}\n`).confidence).toBe(confidence);
   });
 
   test.each<[string, string, string[]]>([
@@ -135,6 +151,31 @@ describe("the response", () => {
     const d = drive();
     d.feed(reply(1, '{"bugs": 2}'));
     expect(d.response().data).toBeNull();
+  });
+
+  test.each<[string, Parameters<typeof drive>[1], string, number | null]>([
+    ["a heading", {}, "## Summary\nDone.\n## Confidence\n0.7", 0.7],
+    ["nothing", {}, "done", null],
+  ])("has the confidence that its answer states: %s", (_, request, text, confidence) => {
+    const d = drive({}, request);
+    d.feed(reply(1, text));
+    expect(d.response().confidence).toBe(confidence);
+  });
+
+  test.each<[string, number | null]>([
+    ['{"bugs": 2, "confidence": 0.4}', 0.4],
+    ['{"bugs": 2, "confidence": 40}', null],
+    ["[]", null],
+  ])("has the confidence of the field of an answer by schema: %s", (text, confidence) => {
+    const d = drive({}, { outputSchema: schema });
+    d.feed(reply(1, text));
+    expect(d.effect("verify").response.confidence).toBe(confidence);
+  });
+
+  test("has no confidence where the run does not complete, whatever its last text states", () => {
+    const d = drive({ limits: { maxIterations: 1 } });
+    d.feed(reply(1, "## Confidence\n1", reads(1)));
+    expect(d.response()).toMatchObject({ success: false, confidence: null });
   });
 
   test("names its domain", () => {

@@ -6,6 +6,8 @@ export interface Sections {
   findings: string[];
   warnings: string[];
   suggestions: string[];
+  /** How sure the model is that its result is right, from 0 to 1. Null if it does not say. */
+  confidence: number | null;
 }
 
 const itemsMax = 100;
@@ -26,12 +28,27 @@ export function sectionsOf(text: string): Sections {
     findings: itemsOf(bodies.findings),
     warnings: itemsOf(bodies.warnings),
     suggestions: itemsOf(bodies.suggestions),
+    confidence: confidenceOf(bodies.confidence.join("\n")),
   };
+}
+
+/** Reads `0.8` or `80 %` at the beginning of a text. Null for anything else, such as `8/10` or `high`. */
+function confidenceOf(text: string): number | null {
+  const [, digits = "", percent] = /^\s*(?:[-*+]\s+)?(\d+(?:\.\d+)?)(?![\d.]*\/)\s*(%?)/.exec(text) ?? [];
+  if (digits === "") return null;
+  const value = percent === "%" ? Number(digits) / 100 : Number(digits);
+  return value <= 1 ? value : null;
 }
 
 /** The lines under each known heading. Lines under a deeper heading belong to the same section. */
 function bodiesOf(text: string): Record<keyof Sections, string[]> {
-  const bodies: Record<keyof Sections, string[]> = { summary: [], findings: [], warnings: [], suggestions: [] };
+  const bodies: Record<keyof Sections, string[]> = {
+    summary: [],
+    findings: [],
+    warnings: [],
+    suggestions: [],
+    confidence: [],
+  };
   let current: { level: number; body: string[] } | null = null;
   let isCode = false;
   for (const line of text.split(/\r?\n/)) {

@@ -18,6 +18,7 @@ export function composeResponse(context: AgentContext, outcome: RunOutcome): Run
   const own = ownTotals(context);
   const sections = sectionsOf(text);
   const durationMs = Math.max(0, context.lastAt - context.openedAt);
+  const data = outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null;
   return {
     runId: request.run,
     sessionId: request.session,
@@ -29,9 +30,9 @@ export function composeResponse(context: AgentContext, outcome: RunOutcome): Run
       outcome.status === "completed" ? sections.summary || details : (outcome.error?.message ?? details),
     ),
     details,
-    data: outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null,
+    data,
     findings: sections.findings,
-    confidence: null,
+    confidence: outcome.status === "completed" ? (sections.confidence ?? confidenceIn(data)) : null,
     domain: context.pin.definition.domain,
     filesCreated: usage.filesCreated,
     filesModified: usage.filesModified,
@@ -57,6 +58,13 @@ export function composeResponse(context: AgentContext, outcome: RunOutcome): Run
       waitedMs: Math.max(0, durationMs - activeMs(context)),
     },
   };
+}
+
+/** An answer by schema states its confidence in a field of that name. */
+function confidenceIn(data: RunResponse["data"]): number | null {
+  if (typeof data !== "object" || data === null || Array.isArray(data)) return null;
+  const { confidence } = data;
+  return typeof confidence === "number" && confidence >= 0 && confidence <= 1 ? confidence : null;
 }
 
 /** The schema that the answer has to fit: the parent's, else the definition's own. */
