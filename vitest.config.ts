@@ -24,6 +24,8 @@ export default defineConfig({
     maxWorkers: "100%",
     sequence: { sequencer: LongestFirst },
     setupFiles: ["test/harness/count-assertions.ts"],
+    // Read with `inject("long")`: more moments, seeds and inputs of the same laws (test/harness/long.ts).
+    provide: { long: process.env.TROUPE_TEST_LONG === "1" },
     unstubEnvs: true,
     unstubGlobals: true,
     env: {

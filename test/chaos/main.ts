@@ -18,6 +18,7 @@ const numbers = {
   minutes: "how long the fault lasts, or faults go on",
   daemons: "daemons",
   workers: "workers",
+  moments: "how many of the twelve named moments, for scenarios that kill a process at each",
 } as const;
 
 const { values, positionals } = parseArgs({
@@ -83,6 +84,7 @@ function overridesOf(): Partial<Settings> {
     ["minutes", read("minutes")],
     ["daemons", read("daemons")],
     ["workers", read("workers")],
+    ["moments", read("moments")],
   ].filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(pairs), ...(values.cluster ? { cluster: true } : {}) };
 }

@@ -5,26 +5,39 @@
  * @param canary a file that must not come to be; named relative to where commands start
  * @param sing a program there that makes the canary
  */
-export function commandInjections({ canary, sing }: { canary: string; sing: string }): string[] {
+export function commandInjections(names: { canary: string; sing: string }): string[] {
+  return [...typicalInjections(names), ...moreInjections(names)];
+}
+
+/** One text for each kind of quoting in a shell, and an option of each program that a tool runs: git, ripgrep and node. */
+export function typicalInjections({ canary, sing }: { canary: string; sing: string }): string[] {
   return [
     `; touch ${canary}`,
+    `$(touch ${canary})`,
+    `'; touch ${canary}; '`,
+    `"; touch ${canary}; "`,
+    `x\ntouch ${canary}\n`,
+    `--output=${canary}`,
+    `-o${canary}`,
+    `--pre=${sing}`,
+    `--import=${sing}`,
+    // A character that only looks like a hyphen, for a program that turns it into one.
+    `\u2010\u2010output=${canary}`,
+  ];
+}
+
+function moreInjections({ canary, sing }: { canary: string; sing: string }): string[] {
+  return [
     `x && touch ${canary}`,
     `x | tee ${canary}`,
     `> ${canary}`,
     `\`touch ${canary}\``,
-    `$(touch ${canary})`,
     `\${x:-$(touch ${canary})}`,
-    `'; touch ${canary}; '`,
-    `"; touch ${canary}; "`,
-    `x\ntouch ${canary}\n`,
     `x\r\ntouch ${canary}\r\n`,
     `x\0; touch ${canary}`,
     `!touch ${canary}`,
-    `--output=${canary}`,
-    `-o${canary}`,
     `-O${sing}`,
     `--open-files-in-pager=${sing}`,
-    `--pre=${sing}`,
     `--hostname-bin=${sing}`,
     `--upload-pack=${sing}`,
     `--exec=${sing}`,
@@ -32,12 +45,9 @@ export function commandInjections({ canary, sing }: { canary: string; sing: stri
     `-ccore.fsmonitor=${sing}`,
     `--config-env=core.fsmonitor=PATH`,
     `--exec-path=.`,
-    `--import=${sing}`,
     `--globalSetup=${sing}`,
     `--test-reporter=${sing}`,
     `ext::${sing}`,
-    // Dashes that only look like one, for whatever makes them plain.
-    `\u2010\u2010output=${canary}`,
     `\u2013output=${canary}`,
     `\u2014output=${canary}`,
     `\uff0d\uff0doutput=${canary}`,

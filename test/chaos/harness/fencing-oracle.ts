@@ -1,15 +1,19 @@
 import type { LedgerCall } from "../../harness/ledger.ts";
+import { until } from "../../harness/until.ts";
+import { readJournalStream, type StoredEntry } from "./journal-stream.ts";
 import type { MemberProcess } from "./member.ts";
 import { none, type OracleResult } from "./oracle-result.ts";
 import type { StoredRuns } from "./oracles.ts";
 import { isBy } from "./takeovers.ts";
+
+/** The oracle reports a takeover that does not come in this time. */
+const takeoverMs = 90_000;
 
 /**
  * Runs that others took over from a living process: the process must write and begin nothing in them afterwards.
  *
  * @param stops how often it was stopped: between the last look at its lease and the call lies a moment, and a stop there
  * lets that one call go out
- *
  */
 export function fencingOracle(
   journal: StoredRuns,
@@ -20,11 +24,8 @@ export function fencingOracle(
   const lostAt = new Map<string, number>();
   const written: string[] = [];
   for (const [run, entries] of journal) {
-    const own = entries.findIndex((stored) => isBy(memberProcess, stored));
-    const claim = entries.findIndex(
-      (stored, i) => i > own && stored.entry.kind === "run.claimed" && !isBy(memberProcess, stored),
-    );
-    const claimed = own < 0 ? undefined : entries[claim];
+    const claim = claimAfter(memberProcess, entries);
+    const claimed = entries[claim];
     if (!claimed) continue;
     lostAt.set(run, claimed.storedAt);
     const late = entries
@@ -48,4 +49,23 @@ export function fencingOracle(
       ok: begun.length <= stops,
     },
   ];
+}
+
+/** Waits until another process has claimed a run of this one. On a busy machine that takes longer than the lease. */
+export async function untilTakenOver(natsUrl: string, memberProcess: MemberProcess | null): Promise<void> {
+  const endMs = Date.now() + takeoverMs;
+  await until(async () => {
+    const runs = [...(await readJournalStream(natsUrl)).values()];
+    const isTakenOver = memberProcess && runs.some((entries) => claimAfter(memberProcess, entries) >= 0);
+    return isTakenOver || Date.now() > endMs;
+  });
+}
+
+/** The first claim by another process after an entry of this one; -1 without one. */
+function claimAfter(memberProcess: MemberProcess, entries: readonly StoredEntry[]): number {
+  const own = entries.findIndex((stored) => isBy(memberProcess, stored));
+  if (own < 0) return -1;
+  return entries.findIndex(
+    (stored, i) => i > own && stored.entry.kind === "run.claimed" && !isBy(memberProcess, stored),
+  );
 }

@@ -1,3 +1,4 @@
+import { failpoints } from "../../harness/failpoints.ts";
 import type { OracleResult } from "./oracle-result.ts";
 import type { Scope } from "./scope.ts";
 
@@ -12,6 +13,8 @@ export interface Settings {
   minutes: number;
   daemons: number;
   workers: number;
+  /** How many of the named moments, for scenarios that kill a process at each. */
+  moments: number;
   /** How many seeds in a row, for scenarios that play one moment after the other. */
   seeds: number;
   /** Three nats-servers that are one cluster, instead of one. */
@@ -52,11 +55,12 @@ const defaults: Settings = {
   minutes: 1,
   daemons: 1,
   workers: 2,
+  moments: failpoints.length,
   seeds: 1,
   cluster: false,
   slack: 1,
 };
-const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 4 };
+const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 10 };
 
 export function settingsOf(scenario: Scenario, form: "long" | "short", overrides: Partial<Settings> = {}): Settings {
   const own = form === "long" ? { ...defaults, ...scenario.long } : { ...shortDefaults, ...scenario.short };

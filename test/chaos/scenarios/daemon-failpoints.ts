@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { failpoints } from "../../harness/failpoints.ts";
+import { someFailpoints } from "../../harness/failpoints.ts";
 import { treeAgents } from "../harness/agent-tree.ts";
 import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
@@ -20,14 +20,15 @@ const progressMs = 5_000;
  */
 export const daemonFailpoints: Scenario = {
   name: "k2",
-  what: "a daemon dies at each of twelve moments of its sessions, and comes back",
+  what: "a daemon dies at each named moment of its sessions, and comes back",
   long: { seeds: 20, leaseMs: 2_000 },
-  short: {},
+  short: { moments: 4 },
   run: (context) => forEachSeed(context, runOnce),
 };
 
 async function runOnce({ settings, scope, folder, random }: ScenarioContext): Promise<OracleResult[]> {
-  const { leaseMs, slack } = settings;
+  const { leaseMs, slack, seed } = settings;
+  const failpoints = someFailpoints(settings.moments, seed);
   const trees = failpoints.map((point) => treeAgents(`-${point.replace(":", "-")}`));
   const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 60, trees });
   const doomed = await Promise.all(

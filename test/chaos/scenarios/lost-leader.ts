@@ -5,7 +5,7 @@ import { until } from "../../harness/until.ts";
 import { runsPerSession, treeAgents } from "../harness/agent-tree.ts";
 import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { fencingOracle } from "../harness/fencing-oracle.ts";
+import { fencingOracle, untilTakenOver } from "../harness/fencing-oracle.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
 import { startNatsMembers, urlOf } from "../harness/nats-member.ts";
 import { all, none, noted } from "../harness/oracle-result.ts";
@@ -49,6 +49,7 @@ export const lostLeader: Scenario = {
     proxies.cutOff(0);
     const cutAt = Date.now();
     await delay(minutes * 60_000);
+    await untilTakenOver(natsUrl, memberProcess);
     proxies.mend();
     const mendedAt = Date.now();
     for (const stream of streams) await until(() => isWhole(cluster.natsUrl, stream));

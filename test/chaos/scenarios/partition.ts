@@ -4,7 +4,7 @@ import { until } from "../../harness/until.ts";
 import { treeAgents } from "../harness/agent-tree.ts";
 import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { fencingOracle } from "../harness/fencing-oracle.ts";
+import { fencingOracle, untilTakenOver } from "../harness/fencing-oracle.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
 import { createNetwork, type HostNamespace } from "../harness/namespaces.ts";
 import { none, noted, type OracleResult } from "../harness/oracle-result.ts";
@@ -62,6 +62,7 @@ async function runOnce(cut: Cut, { settings, scope, folder }: ScenarioContext): 
   const cutAt = Date.now();
   await cluster.addWorker({ name: "near", agents, host: near });
   await delay(minutes * 60_000);
+  await untilTakenOver(cluster.natsUrl, memberProcess);
   await cut.end(far);
   const mendedAt = Date.now();
   await ends;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { failpoints } from "../../harness/failpoints.ts";
+import { someFailpoints } from "../../harness/failpoints.ts";
 import { type TreeAgents, treeAgents } from "../harness/agent-tree.ts";
 import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster, type TroupeMember } from "../harness/cluster.ts";
@@ -27,14 +27,15 @@ interface Doomed {
  */
 export const workerFailpoints: Scenario = {
   name: "k1",
-  what: "a worker dies at each of twelve moments of a delegation; another takes over",
+  what: "a worker dies at each named moment of a delegation; another takes over",
   long: { seeds: 20, leaseMs: 2_000 },
-  short: {},
+  short: { moments: 6 },
   run: (context) => forEachSeed(context, runOnce),
 };
 
 async function runOnce({ settings, scope, folder, random }: ScenarioContext): Promise<OracleResult[]> {
-  const { leaseMs, slack } = settings;
+  const { leaseMs, slack, seed } = settings;
+  const failpoints = someFailpoints(settings.moments, seed);
   const trees = failpoints.map((point) => treeAgents(`-${point.replace(":", "-")}`));
   const childrenOf = ({ builder, surveyor, checker }: TreeAgents): string[] => [builder, surveyor, checker];
   const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 60, trees });

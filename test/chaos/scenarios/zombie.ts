@@ -4,7 +4,7 @@ import { until } from "../../harness/until.ts";
 import { treeAgents } from "../harness/agent-tree.ts";
 import { checkCluster } from "../harness/check-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { fencingOracle } from "../harness/fencing-oracle.ts";
+import { fencingOracle, untilTakenOver } from "../harness/fencing-oracle.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
 import { noted } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
@@ -20,7 +20,7 @@ export const zombie: Scenario = {
   name: "k5",
   what: "a worker is stopped (SIGSTOP) for longer than its lease, others take over, and it wakes up",
   long: { runs: 12, minutes: 1, workers: 2 },
-  short: { runs: 4, minutes: 0.1 },
+  short: { runs: 4, minutes: 0.06 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 });
@@ -38,6 +38,7 @@ export const zombie: Scenario = {
     const frozenAt = Date.now();
     await cluster.addWorker({ name: "waking", agents });
     await delay(minutes * 60_000);
+    await untilTakenOver(cluster.natsUrl, memberProcess);
     const wokenAt = Date.now();
     sleeper.thaw();
     await ends;

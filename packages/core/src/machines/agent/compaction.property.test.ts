@@ -3,7 +3,7 @@
  * conversation that every provider takes, is no longer than its limit, and is the same after a replay.
  */
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import type { Message } from "../../protocol/model.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
 import {
@@ -158,8 +158,8 @@ test("a compacted conversation is valid, and within its limit", () => {
       seen.compacted += compactions.length;
       seen.bailedOut += d.context().outcome?.bailoutReason === "max_context" ? 1 : 0;
     }),
-    { numRuns: 1_000 },
+    { numRuns: inject("long") ? 5_000 : 300 },
   );
   // It is no use to hold where it never happens.
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(15);
 });

@@ -3,13 +3,15 @@
  * a journal fed in order through a fresh actor gives the same run, wanting the same effects, at every point.
  */
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import type { Budget } from "../../protocol/budget.ts";
 import { type Effect, effectKey } from "../effects.ts";
 import type { RunFact } from "../facts.ts";
 import { aResponse, commanded, settledWith } from "../fixtures.test-helper.ts";
 import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../random-schedule.test-helper.ts";
+
+const numRuns = inject("long") ? 3_000 : 100;
 
 interface Picture {
   state: string;
@@ -38,7 +40,7 @@ test("replaying a journal gives the same run at every point of it", () => {
       fresh.replay(live.facts);
       expect(pictureOf(fresh)).toEqual(pictureOf(live));
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
@@ -79,7 +81,7 @@ test("an effect starts once, unless its outcome was lost, delayed or needs an ap
       const watched = watch(d);
       for (const next of choices) if (!d.isDone()) expect(watched.wrongAfter(next)).toEqual([]);
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
@@ -107,7 +109,7 @@ test("the caps on concurrency, turns, calls and children are never exceeded", ()
           expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
       }
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
@@ -127,7 +129,7 @@ test("used and reserved amounts never exceed the budget of the tree", () => {
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
@@ -156,7 +158,7 @@ test("while a run is paused no effect starts, and the clock stops", () => {
         expect(d.context().clock.runningSince).toBeNull();
       }
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
@@ -182,7 +184,7 @@ test("answering the pending effects of a run at any point settles it, and it sta
       expect(d.output()).toEqual(d.response());
       expect(d.response().success).toBe(d.response().status === "completed");
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
@@ -201,7 +203,7 @@ test("every planned child settles, unless its parent's wait timed out", () => {
       );
       expect(planned.filter((place) => !settled.has(place))).toEqual([]);
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 
