@@ -77,6 +77,41 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
+  it("a parent reads its child's answer, and nothing of the child's work", async () => {
+    const answer: Answer = ({ origin }) => {
+      if (origin.agent === "main") return origin.step === 1 ? calling(delegate("helper", "dig")) : "done";
+      const reading = { text: "Let me look at the map.", calls: [call("read", { path: "map.md" })] };
+      return origin.step === 1 ? reading : "## Summary\nIt is found.\n\n## Details\nIt lay under the oak.";
+    };
+    await withTeam({ ...size, agents, answer }, async (team) => {
+      const session = await team.begin("Find it.");
+      await writeFile(path.join(session.workspace, "map.md"), "the lake is in the north\n");
+      expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { toolCalls: 2 } } });
+      expect(askedOf(team, "helper").map(wordsIn).at(-1)).toContain("the lake is in the north");
+      const words = askedOf(team, "main").map(wordsIn).at(-1);
+      for (const part of ["It is found.", "It lay under the oak."]) expect(words).toContain(part);
+      for (const part of ["the lake", "Let me look"]) expect(words).not.toContain(part);
+    });
+  });
+
+  it("the system prompt of every model call has the role, the date and the folder of the session", async () => {
+    const registry = await createAgentSource({ userFolders: [] }).load(null);
+    const answer: Answer = ({ origin }) =>
+      origin.agent === "main" && origin.step === 1 ? calling(delegate("researcher", "look")) : "done";
+    const today = () => new Date().toISOString().slice(0, 10);
+    const before = today();
+    await withTeam({ ...size, agentSource: { load: async () => registry }, answer }, async (team) => {
+      const session = await team.begin("Find it.");
+      expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 2 } } });
+      expect(team.questions.map(({ origin }) => origin.agent)).toEqual(["main", "researcher", "main"]);
+      for (const { system, origin } of team.questions) {
+        expect(system.startsWith(registry.find(origin.agent)?.prompt ?? "no prompt")).toBe(true);
+        expect([before, today()]).toContain(/^Date: (.*)$/m.exec(system)?.[1]);
+        expect(/^CURRENT_SESSION_WORKSPACE: (.*)$/m.exec(system)?.[1]).toBe(session.workspace);
+      }
+    });
+  });
+
   it("an expert of one domain gets its message alone, for any requested context", async () => {
     const answer = afterSomeWords(
       delegate("expert", "write to the captain", { context: "full", context_files: ["map.md"] }),

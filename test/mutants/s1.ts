@@ -1,3 +1,271 @@
 import type { Mutant } from "./mutant.ts";
 
-export const mutants: readonly Mutant[] = [];
+const parseAgent = "packages/roles/src/parse-agent.ts";
+const parseTest = "packages/roles/src/parse-agent.test.ts";
+const sourceTest = "packages/roles/src/agent-source.test.ts";
+const modelNames = "packages/models/src/model-names.ts";
+const modelNamesTest = "packages/models/src/model-names.test.ts";
+const grant = "packages/core/src/permissions/grant.ts";
+const toolNames = "packages/core/src/permissions/tool-names.ts";
+const toolNamesTest = "packages/core/src/permissions/tool-names.test.ts";
+const runSpec = "packages/runtime/src/host/claim/run-spec.ts";
+const runSpecTest = "packages/runtime/src/host/claim/run-spec.test.ts";
+const renderPrompt = "packages/roles/src/render-prompt.ts";
+const renderTest = "packages/roles/src/render-prompt.test.ts";
+const workbench = "packages/tools/src/memory/workbench.ts";
+const workbenchTools = "packages/tools/src/memory/workbench-tools.ts";
+const workbenchTest = "test/tools/workbench.test.ts > the workbench";
+const respondTest = "packages/core/src/machines/agent/respond.test.ts";
+const systemPrompt =
+  "test/delegation/context.test.ts > with one host > the system prompt of every model call has the role, the date and the folder of the session";
+const remainingTime =
+  "test/delegation/pains-limits.test.ts > with one host > pain 7: a child gets at most its parent's remaining time and budget";
+
+/** Breaks what the proven parts of the rows S1.1 to S1.18 promise. */
+export const mutants: readonly Mutant[] = [
+  {
+    name: "an agent needs no description",
+    rows: ["S1.1a"],
+    file: parseAgent,
+    find: 'if (description === null && !fields.has("description")) reportMissing("description", parts.yamlOffset, report);',
+    replace: "",
+    tests: [`${parseTest} > an invalid file gets an error with its place > no description`],
+  },
+  {
+    name: "an agent needs no prompt",
+    rows: ["S1.1a"],
+    file: parseAgent,
+    find: 'if (prompt === "") {',
+    replace: 'if (prompt === "none") {',
+    tests: [`${parseTest} > an invalid file gets an error with its place > no prompt`],
+  },
+  {
+    name: "a list of tools is not read",
+    rows: ["S1.1b"],
+    file: parseAgent,
+    find: "tools: denied?.all ? [] : granted === null || granted.all ? null : granted.tools,",
+    replace: "tools: null,",
+    tests: [`${parseTest} > a valid file > tools: Read, Write, Bash`],
+  },
+  {
+    name: "a list of tools is no whitelist",
+    rows: ["S1.1b", "S1.18a"],
+    file: grant,
+    find: "if (layer.tools !== null && !namesTool(layer.tools, spec, names)) {",
+    replace: "if (layer.tools?.length === 0) {",
+    tests: [`${runSpecTest} > the grant > is the intersection of every layer and the definition`],
+  },
+  {
+    name: "an agent that names no model does not inherit one",
+    rows: ["S1.1c"],
+    file: parseAgent,
+    find: 'const model = readText("model", fields, report) ?? "inherit";',
+    replace: 'const model = readText("model", fields, report) ?? "sonnet";',
+    tests: [
+      `${parseTest} > a valid file > without optional keys has the defaults of the schema and no caps of its own`,
+    ],
+  },
+  {
+    name: "haiku is no name of a model",
+    rows: ["S1.1c"],
+    file: modelNames,
+    find: 'export const tierNames = ["opus", "sonnet", "haiku", "fable"] as const;',
+    replace: 'export const tierNames = ["opus", "sonnet", "fable"] as const;',
+    tests: [`${modelNamesTest} > a session's model > size is anthropic/claude-haiku-4-5`],
+  },
+  {
+    name: "inherit is not the parent's model",
+    rows: ["S1.1c"],
+    file: modelNames,
+    find: 'if (wanted === "inherit") return inherited;',
+    replace: 'if (wanted === "inherit") return "anthropic/claude-sonnet-5";',
+    tests: [`${modelNamesTest} > an agent's model > inherit below openai/gpt-6-sol is openai/gpt-6-sol`],
+  },
+  {
+    name: "agents in .claude/agents are not found",
+    rows: ["S1.2a"],
+    file: "packages/roles/src/agent-source.ts",
+    find: '{ path: join(workspace, ".claude", "agents"), origin: "claude", within: workspace },',
+    replace: "",
+    tests: [
+      `${sourceTest} > the agents of a registry > an agent is found by its name, with the prompt of its file in .claude/agents`,
+    ],
+  },
+  {
+    name: "the prompt of a file is its description",
+    rows: ["S1.2a"],
+    file: parseAgent,
+    find: "const definition = { ...identity, description, prompt, model,",
+    replace: "const definition = { ...identity, description, prompt: description, model,",
+    tests: [
+      `${sourceTest} > the agents of a registry > an agent is found by its name, with the prompt of its file in .claude/agents`,
+    ],
+  },
+  {
+    name: "Task grants no delegation",
+    rows: ["S1.2b"],
+    file: "packages/roles/src/tool-list.ts",
+    find: "if (Token.safeParse(id).success) list.targets.push({ id, offset: item.offset });",
+    replace: "if (Token.safeParse(id).success) list.tools.push(id);",
+    tests: [`${parseTest} > a valid file > tools: Agent(b), Task(c, d), read`],
+  },
+  {
+    name: "an agent delegates although its tools deny Task",
+    rows: ["S1.2b"],
+    file: grant,
+    find: "if (layer.denyTools.some(namesDelegate)) return { by: layer.from, reason: `${describe(layer)} denies delegating` };",
+    replace: "",
+    tests: ["packages/core/src/permissions/grant.test.ts > an explanation"],
+  },
+  {
+    name: "an agent without a grant of delegation has the tool",
+    rows: ["S1.2b"],
+    file: runSpec,
+    find: "tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,",
+    replace: "tools: [...tools, delegateSpec(targets)],",
+    tests: [`${runSpecTest} > the grant > has no disabled agent, and no delegation without agents`],
+  },
+  {
+    name: "a prompt has no date",
+    rows: ["S1.3a"],
+    file: renderPrompt,
+    find: "`Date: ${new Date(facts.now).toISOString().slice(0, 10)}`,",
+    replace: "",
+    tests: [systemPrompt, `${renderTest} > the prompt of the root > is its own, then the date and the workspace`],
+  },
+  {
+    name: "a prompt has the date of another day",
+    rows: ["S1.3a"],
+    file: runSpec,
+    find: "now: clock.now() };",
+    replace: "now: 0 * clock.now() };",
+    tests: [systemPrompt],
+  },
+  {
+    name: "a prompt does not name the session's folder",
+    rows: ["S1.3a"],
+    file: renderPrompt,
+    find: "return [`CURRENT_SESSION_WORKSPACE: ${session}`,",
+    replace: "return [`Folder: ${session}`,",
+    tests: [systemPrompt, `${renderTest} > the prompt of the root > is its own, then the date and the workspace`],
+  },
+  {
+    name: "the full name of the crawl is unknown",
+    rows: ["S1.6b"],
+    file: toolNames,
+    find: 'local_toolkit: ["crawl_parallel", "save_corpus", "write_local_file",',
+    replace: 'local_toolkit: ["save_corpus", "write_local_file",',
+    tests: [`${toolNamesTest} > a name > mcp__local_toolkit__crawl_parallel means crawl_parallel`],
+  },
+  {
+    name: "the full name of the page reader is unknown",
+    rows: ["S1.6b"],
+    file: toolNames,
+    find: 'web_reader: ["webReader"],',
+    replace: "web_reader: [],",
+    tests: [`${toolNamesTest} > a name > mcp__web_reader__webReader means webReader`],
+  },
+  {
+    name: "write_local_file does not say how much it wrote",
+    rows: ["S1.8b"],
+    file: "packages/tools/src/files/write.ts",
+    find: `      requests: ({ path, content }) => [{ path, make: () => Buffer.from(content) }],
+      summarize: ({ content }, [file]) => \`Successfully wrote \${content.length} chars to \${file?.shown}\`,`,
+    replace: `      requests: ({ path, content }) => [{ path, make: () => Buffer.from(content) }],
+      summarize: (_, [file]) => \`wrote \${file?.shown}\`,`,
+    tests: ["packages/tools/src/files/write.test.ts > write_local_file is another name for it"],
+  },
+  {
+    name: "write_local_file writes nothing",
+    rows: ["S1.8b"],
+    file: "packages/tools/src/files/write.ts",
+    find: "requests: ({ path, content }) => [{ path, make: () => Buffer.from(content) }],",
+    replace: 'requests: ({ path }) => [{ path, make: () => Buffer.from("") }],',
+    tests: ["packages/tools/src/files/write.test.ts > write_local_file is another name for it"],
+  },
+  {
+    name: "an upload reads bytes as text",
+    rows: ["S1.9a"],
+    file: workbenchTools,
+    find: "const { ref } = await workbench.put(remote_path, bytes, context, session_id);",
+    replace:
+      'const { ref } = await workbench.put(remote_path, Buffer.from(bytes.toString("utf8")), context, session_id);',
+    tests: [`${workbenchTest} > carries a child's file to its parent, byte for byte, also into another workspace`],
+  },
+  {
+    name: "a download reads bytes as text",
+    rows: ["S1.9a"],
+    file: workbenchTools,
+    find: "await writeNewFile(local_path, Buffer.from(bytes), context);",
+    replace: 'await writeNewFile(local_path, Buffer.from(Buffer.from(bytes).toString("utf8")), context);',
+    tests: [`${workbenchTest} > carries a child's file to its parent, byte for byte, also into another workspace`],
+  },
+  {
+    name: "a file of another workspace can be downloaded",
+    rows: ["S1.9b"],
+    file: workbench,
+    find: "session === context.session || uploaded.workspace === workspace;",
+    replace: "session === context.session || uploaded.workspace !== null;",
+    tests: [`${workbenchTest} > of another session is read if it is named and belongs to the same workspace`],
+  },
+  {
+    name: "a session writes to the workbench of another one",
+    rows: ["S1.9b"],
+    file: workbench,
+    find: "if (session !== context.session) {",
+    replace: 'if (session === "") {',
+    tests: [`${workbenchTest} > is written by the runs of its own session alone`],
+  },
+  {
+    name: "a declared check finds every file",
+    rows: ["S1.15d"],
+    file: "packages/runtime/src/verifiers/verifier.ts",
+    find: "    () => false,",
+    replace: "    () => true,",
+    tests: [
+      "packages/runtime/src/verifiers/verifier.test.ts > files-exist names each missing file, and ignores what the answer claims",
+    ],
+  },
+  {
+    name: "a failed check is not put before the model",
+    rows: ["S1.15d", "S1.18c"],
+    file: "packages/core/src/machines/agent/setup/ending.ts",
+    find: "const verifyRoundsMax = 2;",
+    replace: "const verifyRoundsMax = 0;",
+    tests: [
+      `${respondTest} > verifiers > fail: the model gets the failure, corrects the answer, and the check runs again`,
+    ],
+  },
+  {
+    name: "a failed check is no failure",
+    rows: ["S1.15e", "S1.18c"],
+    file: "packages/core/src/machines/agent/outcomes.ts",
+    find: 'permanentError("verification", failures.join("; "))',
+    replace: 'permanentError("tool_error", failures.join("; "))',
+    tests: [`${respondTest} > verifiers > with no turn left, a failure is final`],
+  },
+  {
+    name: "a child may outlive its parent",
+    rows: ["S1.17a"],
+    file: "packages/core/src/machines/agent/clock.ts",
+    find: "return Math.min(pin.limits.maxDurationMs, request.remainingMs ?? Number.POSITIVE_INFINITY);",
+    replace: "return pin.limits.maxDurationMs + 0 * (request.remainingMs ?? 0);",
+    tests: [remainingTime],
+  },
+  {
+    name: "a parent leaves its child all the time that it has",
+    rows: ["S1.17a"],
+    file: "packages/core/src/machines/agent/clock.ts",
+    find: "const answerReserveMs = 1_000;",
+    replace: "const answerReserveMs = 0;",
+    tests: [remainingTime],
+  },
+  {
+    name: "every agent has the same instructions",
+    rows: ["S1.18b"],
+    file: renderPrompt,
+    find: "return parentPromptOf(definition, request) ?? definition.prompt;",
+    replace: 'return parentPromptOf(definition, request) ?? "You are an agent.";',
+    tests: [systemPrompt],
+  },
+];

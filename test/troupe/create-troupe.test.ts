@@ -1,7 +1,7 @@
 // The front door as a program uses it: real stores, a real HTTP server, and a process killed in the middle of a call.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHttpClient } from "@troupe/runtime";
@@ -25,6 +25,11 @@ agents:
       steps:
         - calls: [{ tool: delegate, args: { agent: helper, task: surely } }]
         - { text: "{{result.0.output}}" }
+    - when: { task: look twice }
+      steps:
+        - calls: [{ tool: lookup, args: { word: actor } }]
+        - calls: [{ tool: delegate, args: { agent: helper, task: look again } }]
+        - { text: "{{result.0.summary}}" }
     - when: { task: wait }
       steps:
         - { latencyMs: 600000, text: too late }
@@ -38,6 +43,10 @@ agents:
     - when: { task: surely }
       steps:
         - { text: "## Summary\\n\\nIt holds.\\n\\n## Confidence\\n\\n85 %" }
+    - when: { task: look again }
+      steps:
+        - calls: [{ tool: lookup, args: { word: actor } }]
+        - { text: "{{result.0.output}}" }
     - steps:
         - { text: done, repeat: true }
 `;
@@ -104,6 +113,29 @@ describe("a program", () => {
       run: answer.runId,
       response: answer,
     });
+  });
+
+  test.each([
+    ["reads once what its policy lets the agents of a session share", "cacheReads: true\n", 1],
+    ["reads for each agent anew without such a policy", "", 2],
+  ])("%s", async (_, policy, expected) => {
+    let reads = 0;
+    const counted = defineTool({
+      name: "lookup",
+      description: "Looks a word up.",
+      input: z.strictObject({ word: z.string() }),
+      risk: "low",
+      effect: "read",
+      run: async ({ word }) => {
+        reads += 1;
+        return { output: `${word} is known` };
+      },
+    });
+    await mkdir(join(folder, "home"));
+    await writeFile(join(folder, "home", "policy.yaml"), policy);
+    await using troupe = await createTroupe({ ...defaults, tools: [counted, send], store: "memory" });
+    expect(await troupe.run("look twice")).toMatchObject({ status: "completed", summary: "actor is known" });
+    expect(reads).toBe(expected);
   });
 
   test("reads the events of a stream one by one", async () => {

@@ -53,6 +53,17 @@ describe("the agents of a registry", () => {
     expect(seen).toEqual(["from 0", "user", "from 1", "claude", "from 2", "project"]);
   });
 
+  test("an agent is found by its name, with the prompt of its file in .claude/agents", async () => {
+    await write(claude("report-creation-expert.md"), agent("report-creation-expert", "Writes reports."));
+    await write(claude("other.md"), agent("other", "Does other things."));
+    const registry = await load();
+    expect(registry.find("report-creation-expert")).toMatchObject({
+      description: "Writes reports.",
+      prompt: "You are report-creation-expert.",
+    });
+    expect(registry.find("report")).toBeUndefined();
+  });
+
   test("without a workspace only the shipped and the user's agents count", async () => {
     await write(user("mine.md"), agent("mine", "d"));
     await write(project("theirs.md"), agent("theirs", "d"));

@@ -1,5 +1,5 @@
 import { AgentDefinition } from "@troupe/core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAgentSource, shippedAgentsFolder } from "./agent-source.ts";
 import { validateAgents } from "./validate-agents.ts";
 
@@ -114,5 +114,24 @@ test("main delegates to everyone, coder to the tester, and no other agent delega
   expect(Object.fromEntries(arrows.map(({ id, subagents }) => [id, subagents.allow.toSorted()]))).toEqual({
     main: ["*", "coder", "debugger", "general-purpose", "planner", "researcher", "reviewer", "tester"],
     coder: ["tester"],
+  });
+});
+
+describe("each role has a prompt of its own", () => {
+  test.each([
+    ["researcher", [/never write|change nothing/, /search/i, /path and line|source/, /question/]],
+    ["planner", [/change nothing/, /steps/i, /before it|depend/, /risk/i, /check/]],
+    ["coder", [/code/, /small steps/, /tests/, /commit/i, /report/i]],
+    ["reviewer", [/edit nothing|never edit/, /tests?/, /verdict/i, /finding/i]],
+    ["tester", [/write tests/, /fold(er|ers) of tests|test folders/, /fail/, /report/i]],
+    ["debugger", [/reproduce/i, /cause/, /prove|evidence/i]],
+  ])("%s knows its duties", (id, duties) => {
+    const prompt = registry.find(id)?.prompt ?? "";
+    for (const duty of duties) expect(prompt).toMatch(duty);
+  });
+
+  test("no two of them are the same", () => {
+    const prompts = registry.agents.map(({ prompt }) => prompt);
+    expect(new Set(prompts).size).toBe(prompts.length);
   });
 });

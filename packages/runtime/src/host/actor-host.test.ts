@@ -1,4 +1,5 @@
 /** The host connects machines and ports: delegation over queue and bus, retries, resumption, cancel. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RunRequest } from "@troupe/core";
 import { openEntry, protocolVersion } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
@@ -74,6 +75,85 @@ describe("a host", () => {
     expect(response.status).toBe("completed");
     expect(response.metrics.subtree).toMatchObject({ runs: 5, iterations: 6 });
     expect(deps.modelCalls).toContain("helper/2/1");
+  });
+
+  it("runs an agent that has no sub-agents", async () => {
+    const tools: string[][] = [];
+    const deps = createTestDeps({
+      agents: [{ id: "main" }],
+      script: (request) => {
+        tools.push(request.tools.map(({ name }) => name));
+        return request.origin.step === 1 ? { calls: [toolCall("echo")] } : { text: "done" };
+      },
+    });
+    await startHost(deps);
+    const response = await ask(deps, rootRequest({ run }));
+    expect(response).toMatchObject({ status: "completed", toolsUsed: ["echo"], metrics: { subtree: { runs: 1 } } });
+    expect(tools.flat()).not.toContain("delegate");
+  });
+
+  it("lets the model choose at each step whom it asks", async () => {
+    const answers: Record<string, string> = { helper: "ask the tester", tester: "it works" };
+    const script: Script = ({ origin, messages }) => {
+      if (origin.agent !== "main") return { text: answers[origin.agent] ?? "" };
+      if (origin.step === 1) return { calls: [delegate("helper", "look")] };
+      const isAdvised = messages.at(-1)?.text.includes("ask the tester");
+      return isAdvised ? { calls: [delegate("tester", "look")] } : { text: "done" };
+    };
+    const deps = createTestDeps({ agents: [main, helper, { id: "tester" }, { id: "other" }], script });
+    await startHost(deps);
+    expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
+    expect(deps.modelCalls).toEqual(["main/1/1", "helper/1/1", "main/1/2", "tester/1/1", "main/1/3"]);
+  });
+
+  it("has all children of one turn at work at the same time", async () => {
+    const tasks = ["a", "b", "c"];
+    const begun: string[] = [];
+    const atWork: number[] = [];
+    const script: Script = async ({ origin }) => {
+      if (origin.agent === "main")
+        return origin.step === 1 ? { calls: tasks.map((task) => delegate("helper", task)) } : { text: "done" };
+      begun.push(origin.task);
+      const deadlineMs = performance.now() + 5_000;
+      while (begun.length < tasks.length && performance.now() < deadlineMs) await sleep(1);
+      atWork.push(begun.length);
+      return { text: "done" };
+    };
+    const deps = createTestDeps({ agents: [main, helper], script });
+    await startHost(deps);
+    expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
+    expect(atWork).toEqual([3, 3, 3]);
+  });
+
+  it("needs less than 10 MB for a child at work", async () => {
+    const children = 20;
+    const gate = Promise.withResolvers<void>();
+    const full = Promise.withResolvers<number>();
+    const usedBytes = (): number => {
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      return heapUsed + arrayBuffers;
+    };
+    let begun = 0;
+    const script: Script = async ({ origin }) => {
+      if (origin.agent === "main")
+        return origin.step === 1
+          ? { calls: Array.from({ length: children }, (_, i) => delegate("helper", `part ${i}`)) }
+          : { text: "done" };
+      begun += 1;
+      if (begun === children) full.resolve(usedBytes());
+      await gate.promise;
+      return { text: "done" };
+    };
+    const subagents = { allow: ["helper"], max_concurrent: children };
+    const lead = { id: "main", subagents, limits: { maxConcurrent: children } };
+    const deps = createTestDeps({ agents: [lead, helper], script });
+    await startHost(deps, children + 1);
+    const before = usedBytes();
+    const answer = ask(deps, rootRequest({ run }));
+    const bytesPerChild = ((await full.promise) - before) / children;
+    gate.resolve();
+    expect(await answer).toMatchObject({ status: "completed", metrics: { subtree: { runs: children + 1 } } });
+    expect(bytesPerChild).toBeLessThan(10 * 1024 * 1024);
   });
 
   it("finds a task that arrives during a search for others", async () => {

@@ -1,14 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelRequest, RunRequest } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { createToolHost, defineTool, type Tool } from "@troupe/tools";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { Script } from "../host/host-deps.test-helper.ts";
-import { toolCall } from "../host/host-deps.test-helper.ts";
+import { createTestDeps, delegate, toolCall } from "../host/host-deps.test-helper.ts";
 import type { SpawnOptions, TeamOptions } from "./options.ts";
 import type { Spawned } from "./spawn.ts";
 import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
-import { createTeam } from "./team.ts";
+import { createTeam, type Team } from "./team.ts";
 
 afterEach(stopTeams);
 
@@ -127,6 +128,63 @@ describe("a task", () => {
     expect(ran).toEqual(["look"]);
   });
 
+  it("has the tools and the limits of its role, or fewer", async () => {
+    const narrow = { id: "narrow", tools: ["echo", "danger"], limits: { maxToolCalls: 4, maxDurationMs: 70_000 } };
+    const { team, opened } = await startTeam(done, {}, (deps) => {
+      const { agentSource } = createTestDeps({ agents: [narrow], script: done });
+      Object.assign(deps, { agentSource });
+    });
+    const specOf = async (options: SpawnOptions) => {
+      const { pin: spec } = await opened(await settledOf(team.spawn("narrow", "x", options)));
+      return { tools: spec.grant.tools, limits: spec.limits };
+    };
+    expect(await specOf({})).toMatchObject({ tools: ["echo", "danger"], limits: narrow.limits });
+    const fewer = { tools: ["echo", "deploy"], maxToolCalls: 2, timeoutMs: 9_000_000 };
+    expect(await specOf(fewer)).toMatchObject({
+      tools: ["echo"],
+      limits: { maxToolCalls: 2, maxDurationMs: 70_000 },
+    });
+  });
+
+  it("asks other agents only if its options say so", async () => {
+    const script: Script = ({ origin }) =>
+      origin.agent === "lead" && origin.step === 1 ? { calls: [delegate("a", "x")] } : { text: "done" };
+    const { team } = await startTeam(script);
+    const runsOf = async (options: SpawnOptions) => {
+      const { metrics } = await team.spawn("lead", "x", options).response;
+      return metrics.subtree.runs;
+    };
+    expect(await runsOf({})).toBe(1);
+    expect(await runsOf({ delegates: true })).toBe(2);
+  });
+
+  it("works in the folder of its options, or else of the team", async () => {
+    const { team, opened } = await startTeam(done);
+    const folderOf = async (options: SpawnOptions) =>
+      (await opened(await settledOf(team.spawn("a", "x", options)))).request.workspace.path;
+    expect(await folderOf({})).toBe(import.meta.dirname);
+    expect(await folderOf({ workspace: "/" })).toBe("/");
+  });
+
+  it("has a conversation of its own, which its limit keeps short", async () => {
+    const seen: ModelRequest[] = [];
+    const script: Script = (request) => {
+      seen.push(request);
+      const text = `${request.origin.step} `.repeat(1_000);
+      return request.tools.length > 0 ? { calls: [toolCall("echo", { text })] } : { text: "done" };
+    };
+    const { team } = await startTeam(script);
+    const limit = { maxContextTokens: 1_000 };
+    const responses = await team.fanOut(["one", "two"].map((task) => ({ agent: "a", task, ...limit })));
+    expect(responses).toMatchObject(
+      responses.map(() => ({ status: "bailed_out", bailoutReason: "max_context", metrics: { toolCalls: 1 } })),
+    );
+    expect(seen.map(({ messages }) => messages)).toEqual([
+      [{ role: "user", text: "one" }],
+      [{ role: "user", text: "two" }],
+    ]);
+  });
+
   it("can use its number of tool calls and no more", async () => {
     const script: Script = ({ tools }) => (tools.length > 0 ? { calls: [toolCall("echo")] } : { text: "done" });
     const { team, deps } = await startTeam(script);
@@ -225,16 +283,30 @@ describe("a run that ends badly is a response, not an exception:", () => {
     });
   });
 
-  it("taking too long", async () => {
+  it.each<[SpawnOptions, number]>([
+    [{ timeoutMs: 60_000 }, 60_000],
+    [{}, 300_000],
+  ])("taking too long with %j: after %i ms", async (options, expectedMs) => {
     const gate = createGate();
     const clock = createSimulatedClock(1_000);
     const { team } = await startTeam(gate.script, {}, (deps) => Object.assign(deps, { clock }));
-    const { response } = team.spawn("a", "x", { timeoutMs: 60_000 });
+    const { response } = team.spawn("a", "x", options);
     await gate.reached(1);
-    clock.advance(60_000);
-    expect(await response).toMatchObject({ status: "timeout", bailoutReason: "timeout" });
+    clock.advance(expectedMs);
+    expect(await Promise.race([response, stillActive(team)])).toMatchObject({
+      status: "timeout",
+      bailoutReason: "timeout",
+      error: { type: "timeout" },
+      metrics: { durationMs: expectedMs },
+    });
   });
 });
+
+/** Resolves with the active tasks if none of them settles soon. */
+async function stillActive(team: Team): Promise<unknown> {
+  await sleep(2_000);
+  return [...team.active.values()];
+}
 
 it("a response whose message was lost is read from the journal", async () => {
   const clock = createSimulatedClock(1_000);

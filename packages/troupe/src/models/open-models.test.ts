@@ -1,7 +1,10 @@
 /** Which model an agent's run gets, in which folder; and that a model which cannot be asked says why. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ModelRequest, silentLogger } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { createScenarioLoader } from "@troupe/models";
@@ -158,4 +161,39 @@ providers:
       message: expect.stringMatching(/config\.yaml:2: fallbacks: no model is called "nowhere\/y"/),
     });
   });
+});
+
+/** A server of OpenAI's API that answers after a moment, and counts the requests that it has at the same time. */
+async function startCountingServer() {
+  const seen = { requests: 0, atOnceMax: 0 };
+  let atOnce = 0;
+  const server = createServer(async (incoming, response) => {
+    seen.requests += 1;
+    atOnce += 1;
+    seen.atOnceMax = Math.max(seen.atOnceMax, atOnce);
+    for await (const _ of incoming);
+    await sleep(20);
+    atOnce -= 1;
+    const choice = { index: 0, delta: { role: "assistant", content: "ok" }, finish_reason: "stop" };
+    const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: "x", choices: [choice] };
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { seen, baseUrl: `http://127.0.0.1:${port}/v1`, [Symbol.dispose]: () => void server.close() };
+}
+
+test("all agents of a process share the rate limits of a provider", async () => {
+  using server = await startCountingServer();
+  const { models } = await open(
+    {},
+    `providers: {house: {baseUrl: "${server.baseUrl}", wire: openai-chat, limits: {concurrency: 2}}}`,
+  );
+  const calls = ["researcher", "planner", "coder", "tester", "reviewer"].map((agent) => {
+    const asking = request("house/x");
+    return models.provider.call({ ...asking, origin: { ...asking.origin, agent, run: agent } }, options);
+  });
+  expect((await Promise.all(calls)).map(({ text }) => text)).toEqual(calls.map(() => "ok"));
+  expect(server.seen).toEqual({ requests: 5, atOnceMax: 2 });
 });

@@ -9,6 +9,7 @@ import {
   childSettled,
   claimed,
   delegateTo,
+  reads,
   reply,
   run,
   type SpecChanges,
@@ -114,6 +115,23 @@ describe("verifiers", () => {
     const d = drive({ ...checked, limits: { maxIterations: 1 } });
     d.feed(reply(1, "half", [aToolCall("read")]));
     expect(d.state()).toBe("respond.settling");
+  });
+});
+
+describe("the metrics of a response", () => {
+  test("count the run's tool calls, its time and the size of its conversation", () => {
+    const d = drive();
+    d.feed(reply(1, "", reads(2)), openedAt + 100);
+    d.feed(toolFinished(1, 0, "x".repeat(3_000)));
+    d.feed(toolFinished(1, 1, "y".repeat(6_000)));
+    d.feed(reply(2, "done"), openedAt + 2_500);
+    const { metrics, toolsUsed } = d.response();
+    expect(metrics).toMatchObject({ toolCalls: 2, iterations: 2, durationMs: 2_500 });
+    expect(toolsUsed).toEqual(["read"]);
+    expect(metrics.contextSize).toBe(d.context().contextTokens);
+    // Both results are in the conversation, and little else: an English token is about four characters.
+    expect(metrics.contextSize).toBeGreaterThan(9_000 / 4);
+    expect(metrics.contextSize).toBeLessThan(9_000 / 2);
   });
 });
 
