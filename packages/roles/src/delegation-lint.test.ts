@@ -75,7 +75,7 @@ describe("disabled agents", () => {
 describe("alternatives", () => {
   const table: [name: string, files: File[], problems: string[]][] = [
     [
-      "one that a parent may ask",
+      "an alternative that a parent may use",
       [
         ["p", "", "a, b"],
         ["a", "retry: {alternative: b}"],
@@ -84,7 +84,7 @@ describe("alternatives", () => {
       [],
     ],
     [
-      "one that only another parent may ask",
+      "an alternative that only another parent may use",
       [
         ["p", "", "a"],
         ["q", "", "a, b"],
@@ -102,7 +102,7 @@ describe("alternatives", () => {
       [],
     ],
     [
-      "one that no parent may ask",
+      "an alternative that no parent may use",
       [
         ["p", "", "a"],
         ["a", "retry: {alternative: b}"],
@@ -111,7 +111,7 @@ describe("alternatives", () => {
       ["a.md warning 4:31 unreachable-alternative"],
     ],
     [
-      "one that does not exist",
+      "an unknown alternative",
       [
         ["p", "", "a"],
         ["a", "retry: {alternative: missing}"],
@@ -119,7 +119,7 @@ describe("alternatives", () => {
       ["a.md warning 4:31 unknown-alternative"],
     ],
     [
-      "one that is disabled",
+      "a disabled alternative",
       [
         ["p", "", "a"],
         ["a", "retry: {alternative: b}"],
@@ -128,7 +128,7 @@ describe("alternatives", () => {
       ["a.md warning 4:31 disabled-alternative"],
     ],
     [
-      "one whose file is broken",
+      "an alternative with an invalid file",
       [
         ["a", "retry: {alternative: b}"],
         ["b", "temperature: 9"],

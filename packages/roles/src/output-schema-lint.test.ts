@@ -98,7 +98,7 @@ const doubling = Array.from(
 test.each([
   ["references that double", `{$ref: '#/$defs/a0', $defs: {${doubling.join(", ")}, a40: {type: string}}}`],
   ["nesting", `${"{type: array, items: ".repeat(1_200)}true${"}".repeat(1_200)}`],
-  ["nesting of what is not a schema", `{type: object, x: ${"{a: ".repeat(1_400)}.inf${"}".repeat(1_400)}}`],
+  ["nesting of values that are not schemas", `{type: object, x: ${"{a: ".repeat(1_400)}.inf${"}".repeat(1_400)}}`],
   [
     "many schemas",
     `{type: object, properties: {${Array.from({ length: 1_500 }, (_, i) => `p${i}: {type: no}`).join(", ")}}}`,

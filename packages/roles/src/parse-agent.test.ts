@@ -38,7 +38,7 @@ describe("an invalid file gets an error with its place", () => {
     ["description is a list", "---\nname: a\ndescription: [d]\n---\nx", ["error 3:14 wrong-type"]],
     ["name without a letter", '---\nname: "!!!"\ndescription: d\n---\nx', ["error 2:7 invalid-id"]],
     ["name that is not a valid id", "---\nname: My Agent\ndescription: d\n---\nx", ["warning 2:7 id-from-name"]],
-    ["id that is none", withLines("id: my agent"), ["error 4:5 invalid-id"]],
+    ["an invalid id", withLines("id: my agent"), ["error 4:5 invalid-id"]],
     ["id of a number", withLines("id: 12"), ["error 4:5 wrong-type"]],
     ["key given twice", withLines("model: opus", "model: haiku"), ["error 5:1 duplicate-key"]],
     [
@@ -54,7 +54,7 @@ describe("an invalid file gets an error with its place", () => {
     ["maxTurns is 0", withLines("maxTurns: 0"), ["error 4:11 invalid-value"]],
     ["tools are a map", withLines("tools: {read: true}"), ["error 4:8 wrong-type"]],
     ["a tool is a number", withLines("tools:", "  - read", "  - 3"), ["error 6:5 wrong-type"]],
-    ["tools have nothing behind", withLines("tools:"), ["warning 4:1 empty-tools"]],
+    ["tools without a value", withLines("tools:"), ["warning 4:1 empty-tools"]],
     ["two tools run together", withLines("tools: read, write shell"), ["warning 4:14 invalid-tool"]],
     ["a restricted tool", withLines("tools: [read, Bash(git *)]"), ["warning 4:15 restricted-tool"]],
     ["delegation without a named agent", withLines("tools: Read, Task"), ["warning 4:14 delegation-without-targets"]],

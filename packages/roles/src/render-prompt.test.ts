@@ -145,8 +145,8 @@ describe("the prompt of a sub-agent", () => {
 
   test.each<[string, Partial<RunRequest>, Facts]>([
     ["at the deepest level", { depth: 3 }, {}],
-    ["where no run may be started any more", {}, { budget: { spawns: 0 } }],
-  ])("%s it cannot delegate, whatever its targets", (_when, changes, facts) => {
+    ["without a run left", {}, { budget: { spawns: 0 } }],
+  ])("%s it cannot delegate, with any targets", (_when, changes, facts) => {
     const bound = prompt("coder", request({ ...ofChild, ...changes }), { targets: ["tester"], ...facts });
     expect(section(bound, "Delegating")).toContain("You cannot delegate");
     expect(bound).not.toContain("- tester:");
@@ -186,7 +186,7 @@ describe("the limits of a sub-agent", () => {
   test.each<[string, Facts, string]>([
     ["tokens of the budget", { budget: { tokens: 9_000 } }, "- Tokens: 9000,"],
     ["tokens of the limits", { limits: { maxTokens: 7_000 } }, "- Tokens: 7000,"],
-    ["the lesser of both", { budget: { tokens: 9_000 }, limits: { maxTokens: 7_000 } }, "- Tokens: 7000,"],
+    ["the minimum of both", { budget: { tokens: 9_000 }, limits: { maxTokens: 7_000 } }, "- Tokens: 7000,"],
     ["cost", { budget: { costUsd: 0.1 + 0.2 } }, "- Cost: 0.3 US dollars\n"],
     ["the lesser cost", { budget: { costUsd: 1 }, limits: { maxCostUsd: 2 } }, "- Cost: 1 US dollars\n"],
     ["tool calls of the budget", { budget: { toolCalls: 4 } }, "- Tool calls: 4\n"],
@@ -249,15 +249,18 @@ describe("an agent that may delegate", () => {
     section(prompt("main", request(), { targets: ["coder"], ...facts }), "Delegating") ?? "";
 
   test.each([
-    ["when to, and when not", /work over many files[\s\S]*a\s+question, one file or a few minutes of work/],
-    ["to do work that needs the user itself", /whatever needs the user/],
+    [
+      "when to use an agent, and when not",
+      /work over many files[\s\S]*a\s+question, one file or a few minutes of work/,
+    ],
+    ["to do the work that needs the user itself", /whatever needs the user/],
     ["a clear task with its paths", /exact paths/],
     ["criteria", /`success_criteria`/],
     ["one call for each, or a batch", /one call with all of them in `tasks`/],
-    ["how tasks wait for each other", /`after`/],
-    ["how much of its conversation goes along", /`task_only`[\s\S]*`summary`[\s\S]*`full`/],
-    ["files that go along", /`context_files`/],
-    ["to look at results before it goes on", /check it before you build on it/],
+    ["how tasks depend on each other", /`after`/],
+    ["how much of its conversation is passed on", /`task_only`[\s\S]*`summary`[\s\S]*`full`/],
+    ["files that are passed on", /`context_files`/],
+    ["to check results before it continues", /check it before you build on it/],
   ])("reads: %s", (_what, words) => {
     expect(sectionOf()).toMatch(words);
   });

@@ -7,7 +7,7 @@ import type { Perform } from "./effect.ts";
 export const excerptCharactersMax = 4_000;
 
 const system = `You are given a conversation between a user and an agent. A colleague will take over a part of the agent's work.
-Sum up what the colleague has to know: what is wanted, what was decided and why, what was found out (names, paths, numbers, exact words that matter), what is done and what is open.
+Sum up for the colleague: the goal, decisions with their reasons, findings (names, paths, numbers, exact words that matter), completed work and open work.
 Leave out greetings and detours, add nothing of your own, and do not answer the user. Reply with the summary and nothing else.`;
 
 /**
