@@ -1,4 +1,4 @@
-/** A program that gives three agents a task each, two at a time, and prints what they answer. */
+/** A program that gives three agents a task each, two at a time, and prints their answers. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -71,11 +71,11 @@ it("agents from a source can run", async () => {
 });
 
 it.each<[Partial<EmbeddedHostOptions>, string]>([
-  [{ agents: undefined as never }, "nobody says who can be asked"],
-  [{ agentSource: { load: () => Promise.reject(new Error("unused")) } }, "both say who can be asked"],
+  [{ agents: undefined as never }, "it has no agents"],
+  [{ agentSource: { load: () => Promise.reject(new Error("unused")) } }, "both agents and agentSource are set"],
   [{ agents: [main, main] }, 'two agents are called "main"'],
   [{ agents: [{ ...main, id: "no name" }] }, 'the agent "no name" cannot be used'],
-])("is not made of %j", (options, message) => {
+])("%j is refused", (options, message) => {
   expect(() => embedded(options)).toThrow(message);
 });
 

@@ -33,16 +33,16 @@ import type { AgentInput } from "./options.ts";
 import { definitionOf } from "./program-agents.ts";
 
 export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> {
-  /** Keeps every run. Whoever opened it closes it, after `stop()`. */
+  /** Keeps every run. Its opener closes it, after `stop()`. */
   journal: Journal;
   models: ModelProvider;
-  /** Who can be asked: given here one by one, or by `companies`. Their prompts are taken as they stand here. */
+  /** Agents of this process, in place of `agentSource`. Their prompts are used unchanged. */
   agents?: readonly AgentInput[];
-  /** Who can be asked: a source, such as `createAgentSource` of `@troupe/roles`. */
+  /** A source of agents, such as `createAgentSource` of `@troupe/roles`, in place of `agents`. */
   agentSource?: AgentSource;
   /** @default none */
   tools?: ToolHost | readonly Tool[];
-  /** Where agents work that do not work in their parent's folder. @default there is no place for such */
+  /** Folders of isolated runs and worktrees. @default none: such runs are refused */
   folders?: RunFolders;
   /** @default builtinVerifiers */
   verifiers?: Verifiers;
@@ -50,26 +50,26 @@ export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> 
   clock?: Clock;
   /** @default silentLogger */
   logger?: Logger;
-  /** Stands in every entry that is written here. @default "embedded" */
+  /** The host in every entry of this process. @default "embedded" */
   hostId?: string;
   /**
-   * Values that are never to be written, sent or logged, beside what has the shape of a key: those of `secretsOf`, and
-   * others that you know. @default nothing is looked for
+   * Values to redact from everything that is written, sent or logged, besides values in the shape of a key: those of
+   * `secretsOf`, and others that you know. @default none: nothing is redacted
    */
   secrets?: readonly (string | Secret)[];
 }
 
-/** A troupe within this process: a bus and a queue in memory, and a host that serves them. */
+/** A troupe in this process: a bus and a queue in memory, with one host. */
 export interface EmbeddedHost {
   deps: HostDeps;
   /**
    * Begins to take tasks.
    *
-   * @param options.resume whether runs that an earlier process left in the journal go on here. @default true
+   * @param options.resume whether open runs of an earlier process continue here. @default true
    */
   start(options?: { resume?: boolean }): Promise<void>;
   /**
-   * Lets what is at work finish within the grace, and leaves the rest to the next start.
+   * Lets running calls finish within the grace, and leaves the rest to the next start.
    *
    * @param options.graceMs @default 5000
    */
@@ -143,8 +143,8 @@ function agentSourceOf({ agents, agentSource }: EmbeddedHostOptions): AgentSourc
     const registry = registryOf(agents);
     return { load: async () => registry };
   }
-  const message = agentSource ? "agents and companies both say who can be asked" : "nobody says who can be asked";
-  throw new TroupeError("USAGE", `an embedded world: ${message}`, { fix: "give either agents or companies" });
+  const message = agentSource ? "both agents and agentSource are set" : "it has no agents";
+  throw new TroupeError("USAGE", `an embedded host: ${message}`, { fix: "set either agents or agentSource" });
 }
 
 /** The same for every workspace. */
@@ -165,7 +165,7 @@ function registryOf(inputs: readonly AgentInput[]): AgentRegistry {
   };
 }
 
-/** An agent that is given by its prompt alone has to hear one thing more: what its answer is checked against. */
+/** An agent's own prompt lacks its output schema, which is added here. */
 function promptOf({ prompt, outputSchema }: AgentDefinition, request: RunRequest): string {
   const schema = request.outputSchema ?? outputSchema;
   if (schema === null) return prompt;

@@ -215,7 +215,7 @@ function toAnswer(decision: ApprovalDecision): ApprovalAnswer {
   return ApprovalAnswer.parse({ by: "the program", ...given });
 }
 
-/** Asks the program about each request for approval once, those that waited at the start included. */
+/** Asks the program about each request for approval once, also about requests from before the start. */
 function answerApprovals(
   { service }: RunningTroupe,
   decide: NonNullable<TroupeOptions["onApproval"]>,

@@ -185,7 +185,7 @@ describe("limits", () => {
     const folder = await disk("a", { blobs: redacting }).open(request, begun);
     await put(folder.path, { "key.txt": "sk-1", "a.txt": "a" });
     const saved = await folder.callEnded(call);
-    expect(saved?.note).toContain("key.txt (it has in it what is known as a secret)");
+    expect(saved?.note).toContain("key.txt (it contains a known secret)");
     const facts = { journaled: saved?.folderRef ?? "", isResumed: true };
     expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^key\.txt was not kept/);
     const again = await disk("a").open(request, facts);

@@ -105,7 +105,7 @@ async function fileOf(
   { keeps, blobs, bounds, bytes }: SaveOptions,
 ): Promise<FolderFile> {
   if (found.kind === "link") return { path, version: sha256(found.target), link: found.target };
-  if (found.kind !== "file") return { path, version: "", unkept: "it is no regular file" };
+  if (found.kind !== "file") return { path, version: "", unkept: "it is not a regular file" };
   const { size, mode } = found.file.stats;
   const named = (mode & 0o100) === 0 ? { path } : { path, executable: true as const };
   if (size > bounds.fileBytesMax) {
@@ -117,7 +117,7 @@ async function fileOf(
   if (!keeps) return { ...named, version };
   // Another hash means that the store removed a secret, so the stored content is not the file.
   const isWhole = (await blobs.put(content)) === version;
-  return isWhole ? { ...named, version } : { ...named, version, unkept: "it has in it what is known as a secret" };
+  return isWhole ? { ...named, version } : { ...named, version, unkept: "it contains a known secret" };
 }
 
 function overTotalText({ bytesMax }: FolderBounds): string {

@@ -45,7 +45,7 @@ export async function openSnapshots(folder: string, run: string, identity: GitId
   };
 }
 
-const message = "What an agent of troupe left uncommitted";
+const message = "Uncommitted changes of a troupe agent";
 
 /** Commits all uncommitted changes of a worktree. @returns why the worktree has to stay, or nothing */
 export async function commitAll(

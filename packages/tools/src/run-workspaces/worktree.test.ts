@@ -62,7 +62,7 @@ describe("a missing worktree", () => {
     ).toEqual(["M a.txt", "D gone.txt", "?? new.txt"]);
     await disk("b").finish(request, { journaled });
     expect(git(repository, "log", "--format=%s", branchOf(run)).split("\n")).toEqual([
-      "What an agent of troupe left uncommitted",
+      "Uncommitted changes of a troupe agent",
       "own",
       "first",
     ]);

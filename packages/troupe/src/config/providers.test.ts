@@ -19,7 +19,7 @@ test.for([
   ],
   ["a server like it", { OPENAI_BASE_URL: "http://127.0.0.1:8000/v1" }, "openai-chat", "http://127.0.0.1:8000/v1"],
   [
-    "a host that only looks like it",
+    "a host with a similar name",
     { OPENAI_BASE_URL: "https://api.openai.com.evil.example/v1" },
     "openai-chat",
     "https://api.openai.com.evil.example/v1",

@@ -35,11 +35,11 @@ test("a size has no meaning for a custom server, with any name of its vendor", a
 
 describe("the model", () => {
   test.for<[string, Record<string, string>, string, string | null, string]>([
-    ["the demo where nothing is set up", {}, "", null, "scripted/demo"],
-    ["the demo where variables are empty", { ANTHROPIC_API_KEY: " ", TROUPE_MODEL: "" }, "", null, "scripted/demo"],
-    ["Anthropic's where its key is there", anthropic, "", null, "anthropic/claude-sonnet-5"],
-    ["OpenAI's where its key is there", openai, "", null, "openai/gpt-6-sol"],
-    ["Anthropic's where both keys are there", { ...openai, ...anthropic }, "", null, "anthropic/claude-sonnet-5"],
+    ["the demo without settings", {}, "", null, "scripted/demo"],
+    ["the demo with empty variables", { ANTHROPIC_API_KEY: " ", TROUPE_MODEL: "" }, "", null, "scripted/demo"],
+    ["Anthropic's with its key", anthropic, "", null, "anthropic/claude-sonnet-5"],
+    ["OpenAI's with its key", openai, "", null, "openai/gpt-6-sol"],
+    ["Anthropic's with both keys", { ...openai, ...anthropic }, "", null, "anthropic/claude-sonnet-5"],
     ["OpenRouter's", { OPENROUTER_API_KEY: "x" }, "", null, "openrouter/anthropic/claude-sonnet-5"],
     ["DeepSeek's", { DEEPSEEK_API_KEY: "x" }, "", null, "deepseek/deepseek-v4-pro"],
     [
@@ -50,14 +50,14 @@ describe("the model", () => {
       "anthropic/claude-sonnet-5",
     ],
     ["with a bearer token", { ANTHROPIC_AUTH_TOKEN: "x" }, "", null, "anthropic/claude-sonnet-5"],
-    ["the one that TROUPE_MODEL names", { ...own, TROUPE_MODEL: "openai/x" }, "", null, "openai/x"],
-    ["the one that a file names", anthropic, "model: anthropic/claude-opus-5", null, "anthropic/claude-opus-5"],
+    ["the model of TROUPE_MODEL", { ...own, TROUPE_MODEL: "openai/x" }, "", null, "openai/x"],
+    ["the model of a file", anthropic, "model: anthropic/claude-opus-5", null, "anthropic/claude-opus-5"],
     ["named by size", openai, "model: haiku", null, "openai/gpt-6-luna"],
     ["named by the map", openai, "model: mine\nmodels: {mine: openai/x}", null, "openai/x"],
-    ["the one that a flag names", { ...openai, TROUPE_MODEL: "openai/x" }, "model: openai/y", "openai/z", "openai/z"],
-    ["a script where a flag names it", anthropic, "", "scripted/demo", "scripted/demo"],
-    ["of a server of this machine, unasked", {}, "", "ollama/qwen3", "ollama/qwen3"],
-    ["of a server of one's own", {}, "providers: {house: {baseUrl: http://127.0.0.1:1/v1}}", "house/x", "house/x"],
+    ["the model of a flag", { ...openai, TROUPE_MODEL: "openai/x" }, "model: openai/y", "openai/z", "openai/z"],
+    ["a script by a flag", anthropic, "", "scripted/demo", "scripted/demo"],
+    ["of a server of this machine, without being asked", {}, "", "ollama/qwen3", "ollama/qwen3"],
+    ["of a custom server", {}, "providers: {house: {baseUrl: http://127.0.0.1:1/v1}}", "house/x", "house/x"],
   ])("%s", async ([, env, file, named, id]) => {
     expect((await choose(env, file, named)).id).toBe(id);
   });
@@ -93,13 +93,7 @@ describe("without a provider there is no model, and the demo does not replace it
       'no provider "openai"',
       "export OPENAI_API_KEY=…",
     ],
-    [
-      "for a name that means nothing",
-      { ...openai, TROUPE_MODEL: "gpt" },
-      "",
-      'no model is called "gpt"',
-      "openai/<model>",
-    ],
+    ["for an unknown name", { ...openai, TROUPE_MODEL: "gpt" }, "", 'no model is called "gpt"', "openai/<model>"],
     [
       "for a subscription's token",
       { ANTHROPIC_AUTH_TOKEN: "sk-ant-oat01-abcdefgh" },
@@ -115,7 +109,7 @@ describe("without a provider there is no model, and the demo does not replace it
       "unset ANTHROPIC_API_KEY",
     ],
     [
-      "for an address that is none",
+      "for an invalid address",
       { ...openai, OPENAI_BASE_URL: "me:hunter2@host" },
       "",
       "OPENAI_BASE_URL",

@@ -87,7 +87,7 @@ describe("of several sources of a server URL", () => {
     ["NATS_URL", { flags: {} }, "nats://by-variable", "environment"],
     ["the file's servers", { flags: {}, env: {} }, "nats://by-file", "user"],
     ["the file's context", { flags: {}, env: {}, file: "nats: {context: by-file}" }, "nats://by-file-context", "user"],
-  ])("%s counts before those below it", (_name, less, servers, from) => {
+  ])("%s wins over the sources below it", (_name, less, servers, from) => {
     expect(serverOf({ ...all, ...less }).server).toMatchObject({ servers, origin: { from } });
   });
 
@@ -199,7 +199,7 @@ describe("an invalid connection is refused with a fix", () => {
   const nats = "nats://h";
   const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   test.each<[string, Given, string, RegExp]>([
-    ["an address that is none", { flags: { nats: "http://h" } }, "USAGE", /"http:\/\/h" is not a NATS address/],
+    ["an invalid address", { flags: { nats: "http://h" } }, "USAGE", /"http:\/\/h" is not a NATS address/],
     [
       "an address with a password",
       { flags: { nats: "http://a:hunter2@h" } },
@@ -207,16 +207,16 @@ describe("an invalid connection is refused with a fix", () => {
       /"http:\/\/…@h" is not a NATS address/,
     ],
     ["no address", { flags: { nats: " " } }, "USAGE", /--nats is empty/],
-    ["a context that is not there", { contexts, flags: { context: "three" } }, "INVALID_CONFIG", /"three" .*one, two/],
+    ["a missing context", { contexts, flags: { context: "three" } }, "INVALID_CONFIG", /"three" .*one, two/],
     ["no context at all", { flags: { context: "three" } }, "INVALID_CONFIG", /no context is stored/],
-    ["no context that is selected", { contexts, flags: { context: true } }, "INVALID_CONFIG", /is selected.*one, two/],
+    ["no selected context", { contexts, flags: { context: true } }, "INVALID_CONFIG", /is selected.*one, two/],
     [
       "a context that is not JSON",
       { files: { "x.json": "{" }, flags: { context: "./x.json" } },
       "INVALID_CONFIG",
       /not JSON/,
     ],
-    ["a context of another shape", { contexts: { one: { url: 7 } }, flags }, "INVALID_CONFIG", /url/],
+    ["a context with another schema", { contexts: { one: { url: 7 } }, flags }, "INVALID_CONFIG", /url/],
     ["nsc", { contexts: { one: { url: "h", nsc: "nsc://o/a/u" } }, flags }, "INVALID_CONFIG", /sets nsc, which/],
     [
       "a JetStream domain",
@@ -225,19 +225,19 @@ describe("an invalid connection is refused with a fix", () => {
       /jetstream_domain/,
     ],
     [
-      "creds that are not there",
+      "missing creds",
       { flags: { nats }, env: { NATS_CREDS: "no.creds" } },
       "INVALID_CONFIG",
       /no\.creds cannot be read: the file does not exist/,
     ],
     [
-      "creds that are none",
+      "invalid creds",
       { flags: { nats }, env: { NATS_CREDS: "x" }, files: { x: "hello" } },
       "INVALID_CONFIG",
       /not the creds file/,
     ],
     [
-      "a seed that is none",
+      "an invalid seed",
       { flags: { nats }, env: { NATS_NKEY: "x" }, files: { x: `${seed.slice(0, -1)}A` } },
       "INVALID_CONFIG",
       /not the nkey seed/,
@@ -262,7 +262,7 @@ describe("an invalid connection is refused with a fix", () => {
       /needs both the certificate and its key/,
     ],
     [
-      "an authority that is none",
+      "an invalid authority",
       { flags: { nats }, env: { NATS_CA: "ca" }, files: { ca: "x" } },
       "INVALID_CONFIG",
       /in PEM form/,
@@ -274,7 +274,7 @@ describe("an invalid connection is refused with a fix", () => {
       /certificates for NATS cannot be used/,
     ],
     [
-      "an address whose password breaks off",
+      "an address with a truncated password",
       { flags: { nats: "nats://a:hunter2%z@h" } },
       "USAGE",
       /is not a NATS address/,
