@@ -31,7 +31,7 @@ export default defineConfig({
     env: {
       // V8 need not compile vitest anew for each worker.
       NODE_COMPILE_CACHE: compiledFolder,
-      // Keys and settings of whoever runs the tests must not change a result.
+      // Keys and settings of the developer must not change a result.
       ANTHROPIC_API_KEY: "",
       OPENAI_API_KEY: "",
       OPENAI_BASE_URL: "",

@@ -19,7 +19,7 @@ export async function fetchChromium(): Promise<Need> {
   const problem = await install();
   const installed = await findChromium();
   if (installed) return { path: installed };
-  return { skipped: `${problem ?? "what was installed does not run"}. Set CHROME_PATH to a Chromium or Chrome` };
+  return { skipped: `${problem ?? "the installed browser does not run"}. Set CHROME_PATH to a Chromium or Chrome` };
 }
 
 async function findChromium(): Promise<string | null> {

@@ -79,7 +79,7 @@ describe("the page of requirements", () => {
     ],
     ["a doubled number", add("| C.9 | something | not yet |"), ["C.9 stands there more than once"]],
     [
-      "a number that is none",
+      "an unknown number",
       add("| S6.1 | more | not yet |"),
       ["S6.1 is not a known number", "S6.1 is missing in docs/requirements.json"],
     ],

@@ -137,7 +137,7 @@ describe("a banned word is found", () => {
     ["a destructured variable with a name of its own", "const { a: world } = b;"],
     ["a rest variable", "const [, ...world] = b;"],
     ["an import with another name", 'import { a as world } from "./a.ts";'],
-    ["a property, where the word is no key of a contract", "interface A { world: string }"],
+    ["a property, if the word is not a key of a contract", "interface A { world: string }"],
     ["a parameter of a function type", "type A = (world: string) => void;"],
     ["a catch clause", "try { a(); } catch (world) { b(); }"],
   ])("in %s", (_what, text) => {

@@ -27,7 +27,7 @@ const key = "/usr/share/keyrings/a.gpg";
 
 it.each<[string, Record<string, string>, ReturnType<typeof findMirror>]>([
   [
-    "a stanza, after somebody else's",
+    "a stanza, after a stanza of another distribution",
     {
       "apt/sources.list.d/a.sources": "Types: deb\nURIs: http://other.test/x\nSuites: stable\nComponents: main\n",
       "apt/sources.list.d/b.sources": `# a note\n\nTypes: deb deb-src\n# why\nURIs: http://mirror.test/debian\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: ${key}\n`,
@@ -47,13 +47,13 @@ it.each<[string, Record<string, string>, ReturnType<typeof findMirror>]>([
     { uri: "http://m.test/d", signedBy: key },
   ],
   [
-    "no stanza that is switched off",
+    "no disabled stanza",
     { "apt/sources.list.d/a.sources": "Enabled: no\nTypes: deb\nURIs: http://a.test\nSuites: bookworm\n" },
     null,
   ],
-  ["no line that is commented out", { "apt/sources.list": "# deb http://m.test/debian bookworm main\n" }, null],
+  ["no line in a comment", { "apt/sources.list": "# deb http://m.test/debian bookworm main\n" }, null],
   ["no other release", { "apt/sources.list": "deb http://m.test/debian bookworm-backports main\n" }, null],
-  ["nothing where there is no apt", {}, null],
+  ["nothing without apt", {}, null],
 ])("the mirror is %s", (_what, files, mirror) => {
   expect(findMirror(etcWith({ ...debian, ...files }))).toEqual(mirror);
 });

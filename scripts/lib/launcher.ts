@@ -30,7 +30,7 @@ export function launcherFile({ folder, platform }: LauncherPlace): string {
   return join(folder, platform === "win32" ? "troupe.cmd" : "troupe");
 }
 
-/** What an installation did, and the checkout whose launcher it replaced. */
+/** The result of an installation, with the checkout whose launcher it replaced. */
 export interface Installed {
   change: "created" | "unchanged" | "replaced";
   /** Null for none and for a file of another program. */

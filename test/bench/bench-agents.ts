@@ -52,7 +52,7 @@ export function answeringModel(
     async call({ origin }, { signal }) {
       const reply = await answer(origin, signal);
       return {
-        text: "Found what was asked for; nothing unexpected.",
+        text: "Found the requested text; nothing unexpected.",
         calls: [],
         usage: { inputTokens: 200, outputTokens: 20, cachedTokens: 0, costUsd: 0 },
         stopReason: reply.calls ? "tool_calls" : "end",

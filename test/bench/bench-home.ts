@@ -73,7 +73,7 @@ export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHom
     resolveScenario: async (name) => name,
     record: record.reader,
     status: () => {
-      throw new Error("nobody asks a benchmark how it is");
+      throw new Error("a benchmark has no status");
     },
   });
   await host.start();

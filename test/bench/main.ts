@@ -88,7 +88,7 @@ const figures: Figure[] = [
     unit: "ms",
     aim: 2_000,
   },
-  { what: "  who asked for it has its answer", values: cancels.map((c) => c.answeredMs), unit: "ms" },
+  { what: "  its sender has its answer", values: cancels.map((c) => c.answeredMs), unit: "ms" },
   { what: "  calls begun after it was durable", values: cancels.map((c) => c.callsBegunAfter), unit: "", aim: 0 },
 
   ...fanOuts,

@@ -49,7 +49,7 @@ const context: ToolContext = {
 const common = await compare(patterns.common);
 const rare = await compare(patterns.rare);
 const globMs = await callMs("glob", { pattern: "**/*_7.ts" });
-const planMs = await callMs("plan_files", { goal: "where is the needle of the journal parsed, and who retries it?" });
+const planMs = await callMs("plan_files", { goal: "where is the needle of the journal parsed and retried?" });
 console.log(JSON.stringify({ files, sandbox: sandbox.kind, common, rare, globMs, planMs }));
 
 /** Medians of alternating rounds, after one that warms the caches of all of them. */

@@ -21,7 +21,7 @@ export async function sessionCopies(count: number): Promise<FeedItem[]> {
 async function realSession(): Promise<FeedItem[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-bench-files-"));
   const path = join(folder.path, "notes.md");
-  await writeFile(path, "What somebody wrote down about the work that is to be done.\n".repeat(8));
+  await writeFile(path, "A note about the work in this folder.\n".repeat(8));
   const reading: Partial<ModelReply> = {
     text: "Let me see what was written down.",
     calls: [{ id: "read", name: "read", args: { path }, problem: null }],

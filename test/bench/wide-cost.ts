@@ -8,7 +8,7 @@ import { openBenchHome } from "./bench-home.ts";
 
 const children = Number(process.argv[2] ?? 1_000);
 const latencyMs = 2_000;
-const text = "Found what was asked for; nothing unexpected.";
+const text = "Found the requested text; nothing unexpected.";
 
 /** The parent thinks twice, each child once; words are streamed, as they would be by any provider. */
 const scenario = Scenario.parse({

@@ -49,7 +49,7 @@ function usage(): string {
   const flags = Object.entries(numbers).map(([name, what]) => `  --${`${name} N`.padEnd(12)}${what}`);
   return `node test/chaos/main.ts SCENARIO… [flags]
 
-Plays faults against real processes and prints what came of it, beside what should.
+Plays faults against real processes and prints the results beside the expected ones.
 Needs a build (npx -y pnpm@12 build) and a nats-server (node scripts/fetch-nats.ts). Some scenarios need root, for
 network namespaces. Everything happens on this machine, in a folder of /tmp and on addresses of its own.
 
@@ -106,7 +106,7 @@ async function runAll(wanted: readonly Scenario[], overrides: Partial<Settings>)
     failures += results.filter(({ ok }) => !ok).length;
     if (values.json) console.log(JSON.stringify({ scenario: scenario.name, settings, tookMs, verdicts: results }));
     else print(scenario, settings, tookMs, results);
-    if (folder) console.log(`what it did is in ${folder}\n`);
+    if (folder) console.log(`its files are in ${folder}\n`);
   }
   return failures > 0 ? 1 : 0;
 }

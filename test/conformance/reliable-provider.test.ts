@@ -123,10 +123,10 @@ describe.for(wires)("over $wire", (wire) => {
       },
       type: "budget",
     },
-    { what: "a request that does not fit", fault: { status: 400 }, type: "params" },
+    { what: "a request that is invalid", fault: { status: 400 }, type: "params" },
     { what: "a wrong key", fault: { status: 401 }, type: "auth" },
     { what: "no permission", fault: { status: 403 }, type: "permission" },
-    { what: "no such model", fault: { status: 404 }, type: "params" },
+    { what: "an unknown model", fault: { status: 404 }, type: "params" },
   ])("a failure is not repeated after $what", async ({ fault, type }, t) => {
     const { call, asked } = await troubled(t, wire, fault);
     await expect(call()).rejects.toMatchObject({ runError: { type, recoverable: false, tries: 1 } });
@@ -135,7 +135,7 @@ describe.for(wires)("over $wire", (wire) => {
 
   test.for([
     { what: "stops in the middle", fault: { stall: { afterPieces: 3 } } },
-    { what: "is gone in the middle", fault: { halfOpen: { afterPieces: 3 } } },
+    { what: "disconnects in the middle", fault: { halfOpen: { afterPieces: 3 } } },
   ])("a server that $what of an answer is given up within 90 s, without a repetition", async ({ fault }, t) => {
     const { call, asked, clock } = await troubled(t, wire, fault);
     let deltas = 0;
@@ -154,7 +154,7 @@ describe.for(wires)("over $wire", (wire) => {
 
   test.for([
     { what: "breaks off", fault: { cut: { afterPieces: 3 } } },
-    { what: "fails within an answer that began well", fault: { streamError: { afterPieces: 3, status: 529 } } },
+    { what: "fails inside an answer", fault: { streamError: { afterPieces: 3, status: 529 } } },
   ])("a server that $what may charge for it: the request is not repeated here", async ({ fault }, t) => {
     const { call, asked } = await troubled(t, wire, fault);
     await expect(call()).rejects.toMatchObject({ runError: { begun: true, recoverable: true, tries: 1 } });

@@ -97,18 +97,18 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     }));
 
   test.for<{ what: string; request: Partial<TakeRequest>; taken: number[] }>([
-    { what: "every agent and place", request: {}, taken: [1, 2, 3, 4] },
+    { what: "every agent and locality", request: {}, taken: [1, 2, 3, 4] },
     { what: "one agent", request: { agents: ["writer"] }, taken: [2, 4] },
     { what: "no agent", request: { agents: [] }, taken: [] },
-    { what: "no place but any", request: { localities: [] }, taken: [1, 2] },
-    { what: "one place and any", request: { localities: ["w1"] }, taken: [1, 2, 3] },
-    { what: "one agent in one place", request: { agents: ["writer"], localities: ["w2"] }, taken: [2, 4] },
+    { what: "no locality but any", request: { localities: [] }, taken: [1, 2] },
+    { what: "one locality and any", request: { localities: ["w1"] }, taken: [1, 2, 3] },
+    { what: "one agent in one locality", request: { agents: ["writer"], localities: ["w2"] }, taken: [2, 4] },
     {
-      what: "an agent and a place that nobody asked for",
+      what: "an agent and a locality without a task",
       request: { agents: ["critic"], localities: ["w9"] },
       taken: [],
     },
-  ])("a host that serves $what gets what it serves, and leaves the rest", ({ request, taken }) =>
+  ])("a host that serves $what gets its tasks, and leaves the rest", ({ request, taken }) =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       await queue.offer(offer(2, { agent: "writer" }));

@@ -223,7 +223,7 @@ describe.each(teamSizes)("with $what", (size) => {
           const inputTokens = estimateTokens(system + JSON.stringify(messages.map(({ text }) => text)));
           const usage = { inputTokens, outputTokens: maxOutputTokens, cachedTokens: 0, costUsd: 0 };
           if (tools.length === 0 || origin.agent === "other")
-            return { text: `${origin.agent} has done what it could`, usage };
+            return { text: `${origin.agent} has done its part`, usage };
           const [to, count] = origin.agent === "main" ? ["helper", children] : ["other", 2];
           const tasks = Array.from({ length: count }, (_, i) => ({ agent: to, task: `part ${origin.step}.${i}` }));
           return {

@@ -27,14 +27,14 @@ function afterSomeWords(...calls: ReturnType<typeof delegate>[]): Answer {
 describe.each(teamSizes)("with $what", (size) => {
   it.each([
     {
-      what: "the task alone, unless something else is said",
+      what: "the task alone, by default",
       more: {},
       has: [],
       lacks: ["oak", "map", "lake", "in short"],
     },
     { what: "the task alone", more: { context: "task_only" }, has: [], lacks: ["oak", "lake", "in short"] },
     {
-      what: "the whole conversation, without the call that asks for it",
+      what: "the whole conversation, without the call that requests it",
       more: { context: "full" },
       has: ["The treasure is under the oak.", "I look at the map first.", "[calls read", "the lake is in the north"],
       lacks: ["Now I ask.", "[calls delegate", "in short"],
@@ -46,13 +46,13 @@ describe.each(teamSizes)("with $what", (size) => {
       lacks: ["Now I ask."],
     },
     {
-      what: "a summary, and nothing besides",
+      what: "a summary, and nothing else",
       more: { context: "summary" },
       has: ["in short: "],
       lacks: ["oak", "lake", "I look"],
     },
     {
-      what: "the files that were chosen for it, and nothing besides",
+      what: "its selected files, and nothing else",
       more: { context_files: ["map.md"] },
       has: ["File map.md:", "the lake is in the north"],
       lacks: ["oak", "I look", "in short"],

@@ -50,12 +50,12 @@ describe.each(teamSizes)("with $what", (size) => {
     ],
     ["a cap", { text: "status: completed", calls: [call("echo")] }, { limits: { maxIterations: 1 } }, "bailed_out"],
     [
-      "a check that it fails",
+      "a check that fails",
       "status: completed",
       { verifiers: [{ name: "files-exist", params: { paths: ["report.html"] } }] },
       "failed",
     ],
-    ["an answer that fits no schema", '"status: completed"', { outputSchema: { type: "object" } }, "failed"],
+    ["an answer without the schema", '"status: completed"', { outputSchema: { type: "object" } }, "failed"],
   ])("pain 11: %s is a failure, whatever its text claims", async (_, text, helper, status) => {
     await withTeam({ ...size, agents: withHelper(helper), answer: asking(["report"], () => text) }, async (team) => {
       const session = await team.begin("go");

@@ -75,7 +75,8 @@ export function createSteppingClock(startMs = 1_000_000): SteppingClock {
       const endMs = nowMs + longestMs;
       for (await others.quiet(); !isSettled; await others.quiet()) {
         const due = next();
-        if (!due || due[1].dueMs > endMs) throw new Error("what is waited for does not come, however late it gets");
+        if (!due || due[1].dueMs > endMs)
+          throw new Error("the awaited event does not come before the end of the simulated time");
         await fire(due);
       }
       return await settled;

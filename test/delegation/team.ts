@@ -221,7 +221,7 @@ async function startTeam(options: TeamOptions, folder: string, cleanup: (() => u
     model: { id: options.scenario ? "scripted/test" : "test/model", demo: false },
     resolveScenario: async (name) => name,
     status: () => {
-      throw new Error("nobody asks a test how it is");
+      throw new Error("a test has no status");
     },
   });
   cleanup.push(() => service.close());
@@ -330,7 +330,7 @@ async function entriesOnce(
     stop.abort();
     return found;
   }
-  throw new Error("the journal was closed before it had what was wanted");
+  throw new Error("the journal was closed before it had the awaited entry");
 }
 
 async function treeOf(journal: Journal, root: RunRef): Promise<Entry[][]> {

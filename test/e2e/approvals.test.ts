@@ -162,7 +162,7 @@ describe.concurrent("an approval", { timeout: 60_000 }, () => {
   });
 
   onlyWithoutWorker(it)(
-    "that is answered by a rule is not asked again, until the rule is removed",
+    "that a rule answers is not asked again, until the rule is removed",
     async ({ expect, onTestFinished }) => {
       const { home } = daemon();
       const workspace = await tempFolder("rules", { onTestFinished });
@@ -251,7 +251,7 @@ onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("time in which a person is waited for", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("the time of a wait for a person", { timeout: 60_000 }, () => {
   it("the wait for a person counts neither for the run nor for its parent", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
@@ -278,7 +278,7 @@ onlyWithoutWorker(describe.concurrent)("time in which a person is waited for", {
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("without anybody to ask", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("without a user to ask", { timeout: 60_000 }, () => {
   it("--no-input ends with 8 and names the open questions; after an answer without a daemon the next daemon continues", async ({
     expect,
     onTestFinished,
@@ -335,61 +335,56 @@ onlyWithoutWorker(describe.concurrent)("without anybody to ask", { timeout: 60_0
   });
 });
 
-onlyWithoutWorker(describe.concurrent)(
-  "a daemon killed with kill -9 while people are asked",
-  { timeout: 60_000 },
-  () => {
-    it.for([
-      { when: "nothing else is at work", busy: 0 },
-      { when: "another agent is in the middle of a model call", busy: 600_000 },
-    ])(
-      "when $when: the question is asked again, nothing is repeated, and an answer finishes it",
-      async ({ busy }, { expect, onTestFinished }) => {
-        const test = { onTestFinished };
-        const home = await tempFolder("killed", test);
-        await writePolicy(home, askBeforeShell);
-        const ledger = ledgerOf(home);
-        // Only the first daemon is kept busy: its scenario is read anew by the next.
-        const agents = (latencyMs: number) => ({
-          ...asking,
-          main: [
-            {
-              steps: [
-                { calls: [shell("echo main > main.txt"), delegate("coder", "help"), delegate("researcher", "look")] },
-                { text: "{{result.0.summary}}; the coder says: {{result.1.summary}}" },
-              ],
-            },
-          ],
-          researcher: [{ steps: [{ text: "looked", latencyMs }] }],
-        });
-        const scenario = await writeScenario(home, agents(busy));
-        const first = await startDaemon({ home, test, env: ledger.env });
-        const { session } = await first.client.submit({ task: "x", scenario, origin: "api" });
-        const asked = await questionsOf(first, session, 2);
-        await runsWhere(first, session, (runs) =>
-          statusLines(runs).includes(busy ? "researcher running" : "researcher completed"),
-        );
-        await first.kill();
-        const before = await ledger.calls();
+onlyWithoutWorker(describe.concurrent)("a daemon killed with kill -9 during questions", { timeout: 60_000 }, () => {
+  it.for([
+    { when: "no other run is active", busy: 0 },
+    { when: "another agent is in the middle of a model call", busy: 600_000 },
+  ])(
+    "when $when: the question is asked again, nothing is repeated, and an answer finishes it",
+    async ({ busy }, { expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("killed", test);
+      await writePolicy(home, askBeforeShell);
+      const ledger = ledgerOf(home);
+      // Only the first daemon is kept busy: its scenario is read anew by the next.
+      const agents = (latencyMs: number) => ({
+        ...asking,
+        main: [
+          {
+            steps: [
+              { calls: [shell("echo main > main.txt"), delegate("coder", "help"), delegate("researcher", "look")] },
+              { text: "{{result.0.summary}}; the coder says: {{result.1.summary}}" },
+            ],
+          },
+        ],
+        researcher: [{ steps: [{ text: "looked", latencyMs }] }],
+      });
+      const scenario = await writeScenario(home, agents(busy));
+      const first = await startDaemon({ home, test, env: ledger.env });
+      const { session } = await first.client.submit({ task: "x", scenario, origin: "api" });
+      const asked = await questionsOf(first, session, 2);
+      await runsWhere(first, session, (runs) =>
+        statusLines(runs).includes(busy ? "researcher running" : "researcher completed"),
+      );
+      await first.kill();
+      const before = await ledger.calls();
 
-        await writeScenario(home, agents(0));
-        const second = await startDaemon({ home, test, env: ledger.env });
-        const after = await runsWhere(second, session, (runs) => statusLines(runs).includes("researcher completed"));
-        expect(statusLines(after).slice(0, 2)).toEqual(["main waiting", "coder waiting"]);
-        expect(await questionsOf(second, session, 2)).toEqual(asked);
-        const begun = (await ledger.calls()).slice(before.length);
-        // The call that was under way is lost, and made again: it never had an outcome.
-        expect(begun.map(({ kind }) => kind)).toEqual(busy ? ["model"] : []);
-        for (const { id } of asked)
-          expect((await second.client.answer(id, { approved: true })).outcome).toBe("answered");
-        expect(await responseOf(second, session)).toMatchObject({ status: "completed", details: completedAs });
-        const keys = (await ledger.calls()).map(({ key }) => key);
-        const lost = begun.map(({ key }) => key);
-        expect(repeatedKeys(keys)).toEqual(lost);
-        await second.stop();
-        const entries = [...readJournalFile(path.join(home, "journal.db")).values()].flat().map(({ entry }) => entry);
-        expect(entries.filter(({ kind }) => kind === "approval.requested")).toHaveLength(2);
-      },
-    );
-  },
-);
+      await writeScenario(home, agents(0));
+      const second = await startDaemon({ home, test, env: ledger.env });
+      const after = await runsWhere(second, session, (runs) => statusLines(runs).includes("researcher completed"));
+      expect(statusLines(after).slice(0, 2)).toEqual(["main waiting", "coder waiting"]);
+      expect(await questionsOf(second, session, 2)).toEqual(asked);
+      const begun = (await ledger.calls()).slice(before.length);
+      // The call that was under way is lost, and made again: it never had an outcome.
+      expect(begun.map(({ kind }) => kind)).toEqual(busy ? ["model"] : []);
+      for (const { id } of asked) expect((await second.client.answer(id, { approved: true })).outcome).toBe("answered");
+      expect(await responseOf(second, session)).toMatchObject({ status: "completed", details: completedAs });
+      const keys = (await ledger.calls()).map(({ key }) => key);
+      const lost = begun.map(({ key }) => key);
+      expect(repeatedKeys(keys)).toEqual(lost);
+      await second.stop();
+      const entries = [...readJournalFile(path.join(home, "journal.db")).values()].flat().map(({ entry }) => entry);
+      expect(entries.filter(({ kind }) => kind === "approval.requested")).toHaveLength(2);
+    },
+  );
+});

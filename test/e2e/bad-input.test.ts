@@ -13,7 +13,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 function refusal({ stdout, stderr }: CliResult): { error: string; fix: string } {
   const error = /^error: (.*)$/m.exec(stderr)?.[1] ?? "";
   const fix = /^fix: {3}(.*)$/m.exec(stderr)?.[1] ?? "";
-  if (stdout !== "" || !error || !fix) throw new Error(`this is no refusal:\n${stdout}${stderr}`);
+  if (stdout !== "" || !error || !fix) throw new Error(`this is not a refusal:\n${stdout}${stderr}`);
   return { error, fix };
 }
 

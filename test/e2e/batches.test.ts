@@ -111,25 +111,25 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
   it.for([
     {
       policy: "any",
-      what: "the first success ends the rest",
+      what: "the first success stops the rest",
       outcome: "completed",
       ends: ["bad failed", "good completed", "slow cancelled", "late cancelled"],
     },
     {
       policy: "all",
-      what: "a failure keeps what has not begun from beginning",
+      what: "a failure prevents the start of queued tasks",
       outcome: "failed",
       ends: ["bad failed", "good completed", "slow completed", "late cancelled"],
     },
     {
       policy: "continue",
-      what: "only what needs a failed one is not begun",
+      what: "only the tasks that depend on a failed one do not start",
       outcome: "completed",
       ends: ["bad failed", "good completed", "slow completed", "late rejected"],
     },
     {
       policy: "quorum 2",
-      what: "two successes end the rest",
+      what: "two successes stop the rest",
       outcome: "completed",
       ends: ["bad failed", "good completed", "slow completed", "late cancelled"],
     },

@@ -100,7 +100,7 @@ describe.concurrent("a budget", { timeout: 60_000 }, () => {
     expect((await usedBy(response.sessionId)).spawns).toBe(10);
   });
 
-  onlyWithoutWorker(it)("in money needs a price: without one nothing is begun", async ({ expect }) => {
+  onlyWithoutWorker(it)("in money needs a price: without one no run starts", async ({ expect }) => {
     const scenario = await writePriced("unpriced", { cost: null });
     const command = ["run", "work", "--agent", "lead", "--scenario", scenario];
     const refused = await troupe([...command, "--max-cost", "1", "--json"], { home: daemon().home });

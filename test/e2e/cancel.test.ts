@@ -96,7 +96,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
   );
 
   onlyWithoutWorker(it)(
-    "by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind",
+    "by Ctrl-C without a daemon: waits for processes that tidy up, and leaves no process behind",
     async ({ expect, onTestFinished }) => {
       const test = { onTestFinished };
       const home = await tempFolder("alone", test);
@@ -113,7 +113,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
   );
 
   onlyWithoutWorker(it)(
-    "by a second Ctrl-C, which leaves at once: takes every process along",
+    "by a second Ctrl-C, which leaves at once: kills every process",
     async ({ expect, onTestFinished }) => {
       const test = { onTestFinished };
       const home = await tempFolder("hasty", test);

@@ -97,8 +97,8 @@ describe.concurrent("a command, which cannot be reverted", { timeout }, () => {
 
   it.for([
     { point: at("effect:before"), when: "before it was announced", begun: [0, 1], text: "old\nonce\n" },
-    { point: at("intent:before"), when: "as it was to be announced", begun: [0, 1], text: "old\nonce\n" },
-    { point: at("append:after"), when: "once its outcome was written down", begun: [1, 0], text: "old\nonce\n" },
+    { point: at("intent:before"), when: "during its announcement", begun: [0, 1], text: "old\nonce\n" },
+    { point: at("append:after"), when: "after its outcome was journaled", begun: [1, 0], text: "old\nonce\n" },
   ])("killed $when, runs once and is not in doubt", async ({ point, begun, text }, test) => {
     const killed = await killAt(point, call, test);
     test.expect(killed).toMatchObject({ begun, outcome: { inDoubt: false, error: null } });
@@ -106,8 +106,8 @@ describe.concurrent("a command, which cannot be reverted", { timeout }, () => {
   });
 
   it.for([
-    { point: announced, when: "between announcement and beginning", begun: [0, 0], lines: [0] },
-    { point: `${announced}+3`, when: "about when it began", begun: [1, 0], lines: [0, 1] },
+    { point: announced, when: "between announcement and start", begun: [0, 0], lines: [0] },
+    { point: `${announced}+3`, when: "around its start", begun: [1, 0], lines: [0, 1] },
     { point: at("effect:after"), when: "between its end and its outcome", begun: [1, 0], lines: [1] },
   ])("killed $when, is in doubt, is reported as such, and never runs again", async ({ point, begun, lines }, test) => {
     const { expect } = test;
@@ -160,15 +160,15 @@ describe.concurrent.each(edits)("$what, which can be verified", { timeout }, ({ 
   const isWrite = what === "a write";
   const moments = [
     { point: at("effect:before"), when: "before it was planned", again: 1 },
-    { point: at("intent:before"), when: "before its plan was written down", again: 1 },
+    { point: at("intent:before"), when: "before its plan was journaled", again: 1 },
     { point: at("intent:after"), when: "between plan and effect", again: 1 },
     { point: at("effect:after"), when: "between effect and outcome", again: 0 },
-    { point: at("append:after"), when: "once its outcome was written down", again: 0 },
-    { point: `${at("intent:after")}+1`, when: "in its midst", again: null },
-    { point: `${at("intent:after")}+4`, when: "in its midst, a little later", again: null },
+    { point: at("append:after"), when: "after its outcome was journaled", again: 0 },
+    { point: `${at("intent:after")}+1`, when: "in the middle", again: null },
+    { point: `${at("intent:after")}+4`, when: "in the middle, a little later", again: null },
   ];
   // All three tools share the journal's order. Each has its own way to look whether its effect is there.
-  const tellsTools = ["between plan and effect", "between effect and outcome", "in its midst"];
+  const tellsTools = ["between plan and effect", "between effect and outcome", "in the middle"];
   const typical = casesOf(moments, ({ when }) => (isWrite ? !when.endsWith("later") : tellsTools.includes(when)));
   it.for(typical)("killed $when, is complete and done once", async ({ point, again }, test) => {
     const { expect } = test;
@@ -195,7 +195,7 @@ describe.concurrent.each(edits)("$what, which can be verified", { timeout }, ({ 
   });
 
   const interrupted = [
-    { point: at("intent:before"), when: "before its plan was written down" },
+    { point: at("intent:before"), when: "before its plan was journaled" },
     { point: at("intent:after"), when: "between plan and effect" },
     { point: at("effect:after"), when: "between effect and outcome" },
   ];

@@ -75,7 +75,7 @@ describe.concurrent("the README", () => {
     const isPrinted = (line: string) =>
       printed.some((each) => each === line || each.startsWith(line.replace(/…$/, "")));
     expect(shown.filter((line) => !isPrinted(line))).toEqual([]);
-    // The demo costs nothing, so a lost call of it is no reason for a warning.
+    // The demo costs nothing, so a lost call of it needs no warning.
     expect(stderr).not.toContain("warning");
   });
 

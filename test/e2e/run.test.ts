@@ -181,7 +181,7 @@ describe.concurrent("a run that does not complete", () => {
   it.for([
     { what: "fails", agents: failing, flags: [], code: 6, says: "why:   no way on", response: { status: "failed" } },
     {
-      what: "is not let in",
+      what: "gets a wrong key",
       agents: locked,
       flags: [],
       code: 4,
@@ -189,7 +189,7 @@ describe.concurrent("a run that does not complete", () => {
       response: { status: "failed" },
     },
     {
-      what: "asks for the same thing again and again",
+      what: "repeats the same call",
       agents: looping,
       flags: [],
       code: 7,

@@ -67,7 +67,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     expect(late).toMatchObject({ code: 0, stdout: `${run} has already settled: completed\n` });
   });
 
-  onlyWithoutWorker(it)("while the model speaks its last word makes it go on", async ({ expect }) => {
+  onlyWithoutWorker(it)("makes the model continue if it arrives during the last answer", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const scenario = await writeScenario(
       home,
@@ -83,7 +83,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
 
 describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
   onlyWithoutWorker(it)(
-    "starts nothing new in a session, over a restart too, until troupe resume",
+    "starts no effect in a session, also after a restart, until troupe resume",
     async ({ expect, onTestFinished }) => {
       const test = { onTestFinished };
       const home = await tempFolder("pause", test);
@@ -226,7 +226,7 @@ onlyWithoutWorker(describe.concurrent)("troupe explain", { timeout: 60_000 }, ()
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("an id that nobody has", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("an unknown id", { timeout: 60_000 }, () => {
   const unknownRun = "01a1ef83-2982-7c8e-9aa4-915dae5d1f12";
   it.for([
     { command: "cancel", words: [unknownRun], fix: "troupe sessions ls" },

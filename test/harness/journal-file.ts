@@ -33,7 +33,7 @@ export function chainProblems(entries: readonly { entry: Entry; text: string }[]
     const problems: string[] = [];
     const name = `${entry.run}#${entry.index}`;
     if (entry.index !== i) problems.push(`${name} stands at ${i}`);
-    if (!entryIsIntact(text)) problems.push(`${name} is not what was sealed`);
+    if (!entryIsIntact(text)) problems.push(`${name} was changed after it was sealed`);
     if (entry.prev !== (entries[i - 1]?.entry.hash ?? null)) problems.push(`${name} does not follow the one before`);
     if (entry.kind === "run.settled" && i !== entries.length - 1) problems.push(`${name} is followed by others`);
     return problems;

@@ -12,15 +12,15 @@ export const rightLine = "  return items.reduce((sum, { price }) => sum + price,
 
 const files: Readonly<Record<string, string>> = {
   "package.json": `${JSON.stringify({ name: "cart", private: true, type: "module", scripts: { test: "node --test" } }, null, 2)}\n`,
-  "README.md": "# cart\n\nSums up what is in a cart.\n",
-  "src/cart.js": `/** What all of it costs. */\nexport function total(items) {\n${wrongLine}\n}\n\nexport function count(items) {\n  return items.length;\n}\n`,
+  "README.md": "# cart\n\nSums up the items of a cart.\n",
+  "src/cart.js": `/** The price of all items. */\nexport function total(items) {\n${wrongLine}\n}\n\nexport function count(items) {\n  return items.length;\n}\n`,
   "src/format.js": "export function euros(cents) {\n  return (cents / 100).toFixed(2);\n}\n",
   "test/cart.test.js": [
     'import assert from "node:assert/strict";',
     'import { test } from "node:test";',
     'import { count, total } from "../src/cart.js";',
     "",
-    'test("a cart costs what its items cost together", () => {',
+    'test("a cart costs the sum of its items", () => {',
     "  assert.equal(total([{ price: 2 }, { price: 3 }]), 5);",
     "});",
     "",

@@ -77,7 +77,7 @@ let closed: Promise<void>;
 
 const detonate = defineTool({
   name: "detonate",
-  description: "What a person has to allow.",
+  description: "A call that needs an approval.",
   input: z.looseObject({}),
   risk: "high",
   effect: "unsafe",
@@ -184,7 +184,7 @@ describe.concurrent("a hostile model", () => {
 
       const allowed = mayWriteIn[agent] ?? /^$/;
       const touched = differences(before, await target.contents()).filter((file) => !allowed.test(file));
-      expect(touched, "what it may not write").toEqual([]);
+      expect(touched, "files outside its scopes").toEqual([]);
       const told = team.questions
         .filter(({ origin }) => origin.session === session.session)
         .map(({ messages }) => JSON.stringify(messages));

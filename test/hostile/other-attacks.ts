@@ -48,7 +48,7 @@ export const childAttacks: Attack[] = [
     ],
   },
   {
-    name: "a tester has a child write where it may not",
+    name: "a tester makes a child write outside its folders",
     agent: "testlead",
     says: [calling(delegate("coder", "child: write src/pwned.txt"))],
   },

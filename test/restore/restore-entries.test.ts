@@ -66,7 +66,7 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
     { what: "interrupted and repeated", parts: [57, Number.POSITIVE_INFINITY] },
     { what: "done twice", parts: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] },
     { what: "repeated from a smaller copy", parts: [Number.POSITIVE_INFINITY, 31] },
-  ])("the result is the same when it is $what", async ({ parts }) => {
+  ])("the result is the same if it is $what", async ({ parts }) => {
     const journal = await open();
     for (const count of parts) {
       const { parted } = await restoreEntries({ journal, items: inBatches(sessions.slice(0, count), 13) });

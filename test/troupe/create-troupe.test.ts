@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 const scenario = `name: front-door
-description: what the agents of these tests answer
+description: the answers of these tests' agents
 agents:
   main:
     - when: { task: use the tool }

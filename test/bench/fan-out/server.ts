@@ -46,7 +46,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 
 /** The main agent hands out its work, then answers; a sub-agent looks something up, then answers. */
 function answerTo(isWorker: boolean, hasResult: boolean): Answer {
-  if (hasResult) return { text: "Found what was asked for; nothing unexpected." };
+  if (hasResult) return { text: "Found the requested text; nothing unexpected." };
   if (isWorker) return { call: { name: "lookup", args: { part: "seven" } } };
   const tasks = Array.from({ length: children }, (_, i) => ({ agent: "worker", task: `Look into part ${i}.` }));
   return { call: { name: "delegate", args: { tasks, mode: "parallel" } } };

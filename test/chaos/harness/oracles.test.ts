@@ -33,13 +33,13 @@ describe("the oracles", () => {
   it.each<{ what: string; runs: StoredRuns; calls: LedgerCall[]; found: string[] }>([
     { what: "nothing", runs: journaled(claimed, replied), calls: [called("model/1", 1_500)], found: [] },
     {
-      what: "nothing where a call was in flight at a kill",
+      what: "nothing for a call in flight at a kill",
       runs: journaled(claimed, claimed, replied),
       calls: [called("model/1", 1_500), called("model/1", 2_500)],
       found: [],
     },
     {
-      what: "a call that is made again after its outcome",
+      what: "a call that is repeated after its outcome",
       runs: journaled(claimed, replied, claimed),
       calls: [called("model/1", 1_500), called("model/1", 3_500)],
       found: ["O1 calls begun after their outcome was in the journal"],
@@ -57,7 +57,7 @@ describe("the oracles", () => {
       found: ["O1 unsafe calls begun twice"],
     },
     {
-      what: "a call that is made more often than its run was taken up",
+      what: "a call with more attempts than claims of its run",
       runs: journaled(claimed, replied),
       calls: [called("model/1", 1_500), called("model/1", 1_600)],
       found: ["O1 calls repeated more often than their run was taken up"],

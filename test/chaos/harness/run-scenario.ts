@@ -34,7 +34,7 @@ export async function runScenario(
     return { results, folder: keepsFolder ? folder : null, tookMs: performance.now() - startedMs };
   } catch (error) {
     keepsFolder = keep;
-    if (keep) console.error(`what it did is in ${folder}`);
+    if (keep) console.error(`its files are in ${folder}`);
     throw error;
   } finally {
     if (!keepsFolder) await rm(folder, { recursive: true, force: true });

@@ -40,7 +40,7 @@ export const clockJump: Scenario = {
     return [
       noted("jumps", jumps.length),
       none(
-        "runs that were taken from somebody who held them",
+        "runs that were taken from their holder",
         taken.map(({ entry }) => `${entry.run}#${entry.index}`),
       ),
       ...(await checkCluster(cluster, sessions, runs)),

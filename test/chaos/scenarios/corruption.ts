@@ -11,7 +11,7 @@ import { runSessions } from "../harness/sessions.ts";
 /** A flipped bit on the server's disk must be detected. No reader may receive an entry that was not written. */
 export const corruption: Scenario = {
   name: "d2",
-  what: "one bit of the journal's file on the server flips while it is down; it is found, and the journal put back",
+  what: "one bit of the journal's file on the server flips while it is down; the check finds it, and the journal is restored",
   long: { runs: 10, leaseMs: 2_000 },
   short: { runs: 3 },
   async run({ settings, scope, folder, random }) {

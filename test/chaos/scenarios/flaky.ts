@@ -53,7 +53,7 @@ export const flaky: Scenario = {
 /** Replies are lost, so the caller does not know whether its request took effect. */
 export const lostReplies: Scenario = {
   name: "n4-deaf",
-  what: "again and again a process is not told what it asked, though it was done (replies swallowed for a second)",
+  what: "a process repeatedly gets no answer to its requests, though they were served (replies dropped for a second)",
   long: { runs: 40, minutes: 3, workers: 2, leaseMs: 2_000 },
   short: { runs: 4, minutes: 0.12 },
   async run(context) {
@@ -88,7 +88,7 @@ export const lostReplies: Scenario = {
 /** The server cuts off a daemon that does not read. The daemon reads the missed messages afterwards. */
 export const slowConsumer: Scenario = {
   name: "n5",
-  what: "a daemon stops reading from the server (--minutes) while others work, and reads again",
+  what: "a daemon stops reading from the server (--minutes) while others work, and resumes",
   long: { runs: 30, minutes: 0.5, daemons: 2, workers: 2 },
   short: { runs: 4, minutes: 0.07, daemons: 2 },
   async run(context) {

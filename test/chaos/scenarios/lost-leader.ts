@@ -21,7 +21,7 @@ const streams = ["troupe_journal", "troupe_tasks", "OBJ_troupe_blobs"];
  */
 export const lostLeader: Scenario = {
   name: "n3-leader",
-  what: "of three servers the one that leads is cut off from the others, with a worker that it serves (--minutes)",
+  what: "the leader of three servers is cut off from the others, with a worker that it serves (--minutes)",
   long: { runs: 8, minutes: 1, leaseMs: 8_000 },
   short: { runs: 3, minutes: 0.5 },
   async run({ settings, scope, folder }) {

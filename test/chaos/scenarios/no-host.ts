@@ -11,7 +11,7 @@ const errorMs = 1_000;
 /** A child that no living host serves fails within a second, or waits for a host if the policy says so. */
 export const noHost: Scenario = {
   name: "n10",
-  what: "an agent is delegated to that no living host serves",
+  what: "no living host serves the agent of a delegation",
   long: { leaseMs: 2_000 },
   short: {},
   async run({ settings, scope, folder }) {
@@ -64,7 +64,7 @@ export const noHost: Scenario = {
       },
       atMost("after", refusal.tookMs, errorMs * slack, " ms"),
       {
-        what: "where the policy queues it ends as",
+        what: "with a policy that queues it ends as",
         value: queued.end,
         wanted: "completed",
         ok: queued.end === "completed",

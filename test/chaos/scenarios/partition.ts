@@ -27,7 +27,12 @@ const cuts: Cut[] = [
     begin: (host) => host.unplug(),
     end: (host) => host.plugIn(),
   },
-  { name: "n3-mute", what: "heard by nobody, but hears", begin: (host) => host.mute(), end: (host) => host.unmute() },
+  {
+    name: "n3-mute",
+    what: "unable to send, but able to receive",
+    begin: (host) => host.mute(),
+    end: (host) => host.unmute(),
+  },
 ];
 
 /** The worker of a machine that is cut off begins nothing there once another may have its runs. */

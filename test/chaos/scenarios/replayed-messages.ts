@@ -11,7 +11,7 @@ const times = 3;
 /** Another client publishes every message again, while sessions run and after all processes restarted. */
 export const replayedMessages: Scenario = {
   name: "n7",
-  what: "every message is said three times more, in another order, while sessions are under way and after a restart of all",
+  what: "every message is sent three times more, in another order, while sessions run and after a restart of all",
   long: { runs: 30, workers: 2, leaseMs: 2_000 },
   short: { runs: 4 },
   async run({ settings, scope, folder, random }) {

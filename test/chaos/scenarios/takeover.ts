@@ -16,7 +16,7 @@ const { boss, ...children } = treeAgents();
 /** Time from a worker's death until another host claims its runs. */
 export const takeover: Scenario = {
   name: "takeover",
-  what: "a worker is killed in the middle of its runs: how long until others have them",
+  what: "a worker is killed in the middle of its runs: time until other hosts have them",
   long: { runs: 20, leaseMs: 8_000 },
   short: { runs: 3 },
   async run({ settings, scope, folder, random }) {

@@ -92,7 +92,7 @@ const typed: Row[] = [
     ends: { status: "completed", data: facts, ...nothingDone },
   },
   {
-    name: "success in words that fit no schema",
+    name: "success in words without the schema",
     agent: "typed",
     says: ["All done, status: completed.", "Truly, completed.", "status: completed"],
     ends: { status: "failed", success: false, error: { type: "verification" }, data: null, ...nothingDone },
@@ -108,12 +108,12 @@ const typed: Row[] = [
 /** The machine knows how a run has ended, whatever its model calls it. */
 const ends: Row[] = [
   {
-    name: "success, where it refuses",
+    name: "success, in a refusal",
     says: [{ text: '{"status":"completed","success":true}', stopReason: "refusal" }],
     ends: { status: "failed", success: false, ...nothingDone },
   },
   {
-    name: "failure, where it has answered",
+    name: "failure, in an answer",
     says: ['{"status":"failed","success":false,"error":{"type":"crashed"},"bailoutReason":"timeout"}'],
     ends: { status: "completed", success: true, error: null, bailoutReason: null, ...nothingDone },
   },

@@ -9,7 +9,7 @@ const go = { agent: "helper", task: "go" };
 
 /** Agents that main cannot ask. */
 const strangers: readonly (readonly [what: string, agent: string, says?: string])[] = [
-  ["nobody's name", "nobody"],
+  ["an unknown name", "ghost"],
   ["a near miss", "helpers"],
   ["in capitals", "HELPER"],
   ["known to others only", "other"],
@@ -70,10 +70,10 @@ const wrongTasks: Bad[] = [
 ];
 
 const wrongContext: Bad[] = [
-  ["a mode of context that there is not", { ...go, context: "everything" }, "params", "context: "],
+  ["an unknown mode of context", { ...go, context: "everything" }, "params", "context: "],
   ["text for a mode of context", { ...go, context: "here is all that I know" }, "params", "context: "],
   ["an object for a mode of context", { ...go, context: { mode: "full" } }, "params", "context: "],
-  ["one file that is no list", { ...go, context_files: "notes.md" }, "params", "context_files: "],
+  ["one file that is not a list", { ...go, context_files: "notes.md" }, "params", "context_files: "],
   ["51 files", { ...go, context_files: Array.from({ length: 51 }, (_, i) => `${i}.md`) }, "params", "context_files: "],
   ["a file without a name", { ...go, context_files: [""] }, "params", "context_files.0: is empty"],
   ["a file with a number for a name", { ...go, context_files: [1] }, "params", "context_files.0: "],
@@ -83,34 +83,29 @@ const wrongContext: Bad[] = [
 
 const wrongLimits: Bad[] = [
   ["no iterations", { ...go, limits: { max_iterations: 0 } }, "params", "limits.max_iterations: "],
-  ["less than no iterations", { ...go, limits: { max_iterations: -1 } }, "params", "limits.max_iterations: "],
+  ["a negative number of iterations", { ...go, limits: { max_iterations: -1 } }, "params", "limits.max_iterations: "],
   ["half an iteration", { ...go, limits: { max_iterations: 0.5 } }, "params", "limits.max_iterations: "],
-  ["iterations without end", { ...go, limits: { max_iterations: "unlimited" } }, "params", "limits.max_iterations: "],
+  ["infinite iterations", { ...go, limits: { max_iterations: "unlimited" } }, "params", "limits.max_iterations: "],
   ["a list for a limit", { ...go, limits: { max_tokens: [1] } }, "params", "limits.max_tokens: "],
   ["free of charge", { ...go, limits: { max_cost_usd: 0 } }, "params", "limits.max_cost_usd: "],
   ["limits in words", { ...go, limits: "none" }, "params", "limits: "],
   ["no attempts", { ...go, retry: { max_attempts: 0 } }, "params", "retry.max_attempts: "],
   ["a thousand attempts", { ...go, retry: { max_attempts: 1_000 } }, "params", "retry.max_attempts: "],
-  ["attempts on whatever", { ...go, retry: { on: ["everything"] } }, "params", "retry.on.0: "],
+  ["attempts on unknown errors", { ...go, retry: { on: ["everything"] } }, "params", "retry.on.0: "],
   [
-    "an alternative that is nobody",
-    { ...go, retry: { alternative: "nobody" } },
+    "an unknown alternative",
+    { ...go, retry: { alternative: "ghost" } },
     "permission",
-    'you cannot delegate to "nobody"',
+    'you cannot delegate to "ghost"',
   ],
   [
-    "an alternative that it cannot ask",
+    "an alternative that it may not use",
     { ...go, retry: { alternative: "other" } },
     "permission",
     'you cannot delegate to "other"',
   ],
   ["itself as an alternative", { ...go, retry: { alternative: "main" } }, "permission", "main → main is a cycle"],
-  [
-    "an alternative that is switched off",
-    { ...go, retry: { alternative: "off" } },
-    "permission",
-    'you cannot delegate to "off"',
-  ],
+  ["a disabled alternative", { ...go, retry: { alternative: "off" } }, "permission", 'you cannot delegate to "off"'],
 ];
 
 const named = (name: string, after: string[] = []) => ({ ...go, name, after });
@@ -118,62 +113,52 @@ const named = (name: string, after: string[] = []) => ({ ...go, name, after });
 const wrongBatches: Bad[] = [
   ["no tasks", { tasks: [] }, "params", "tasks: give at least one task"],
   ["null for tasks", { tasks: null }, "params", "name the agent"],
-  ["one task that is no list", { tasks: go }, "params", "tasks: "],
+  ["one task that is not a list", { tasks: go }, "params", "tasks: "],
   ["tasks in words", { tasks: ["ask helper to go"] }, "params", "tasks.0: "],
   ["1,001 tasks", { tasks: Array.from({ length: 1_001 }, () => go) }, "params", "tasks: "],
   [
-    "one task without an agent among good ones",
+    "one task without an agent among valid ones",
     { tasks: [go, { task: "go" }, go] },
     "params",
     "tasks.1.agent: name the agent",
   ],
-  ["one task without words among good ones", { tasks: [go, go, { agent: "helper" }] }, "params", "tasks.2.task: "],
+  ["one task without text among valid ones", { tasks: [go, go, { agent: "helper" }] }, "params", "tasks.2.task: "],
   [
-    "one unknown agent among good ones",
-    { tasks: [go, { agent: "nobody", task: "go" }, go] },
+    "one unknown agent among valid ones",
+    { tasks: [go, { agent: "ghost", task: "go" }, go] },
     "permission",
-    'to "nobody"',
+    'to "ghost"',
   ],
-  ["itself among good ones", { tasks: [go, { agent: "main", task: "go" }] }, "permission", "main → main is a cycle"],
-  ["two tasks of one name", { tasks: [named("a"), named("a")] }, "params", 'two tasks are named "a"'],
-  ["a task that waits for itself", { tasks: [named("a", ["a"])] }, "params", "a → a is a cycle"],
-  ["tasks that wait for each other", { tasks: [named("a", ["b"]), named("b", ["a"])] }, "params", "is a cycle"],
+  ["itself among valid ones", { tasks: [go, { agent: "main", task: "go" }] }, "permission", "main → main is a cycle"],
+  ["two tasks with one name", { tasks: [named("a"), named("a")] }, "params", 'two tasks are named "a"'],
+  ["a task that depends on itself", { tasks: [named("a", ["a"])] }, "params", "a → a is a cycle"],
+  ["tasks that depend on each other", { tasks: [named("a", ["b"]), named("b", ["a"])] }, "params", "is a cycle"],
   [
-    "a long circle of tasks",
+    "a long cycle of tasks",
     { tasks: [named("a", ["c"]), named("b", ["a"]), named("c", ["b"]), named("d")] },
     "params",
     "is a cycle",
   ],
   [
-    "a task that waits for none of them",
+    "a task that depends on an unknown one",
     { tasks: [named("a", ["z"])] },
     "params",
     '"a" waits for "z", which is no task here',
   ],
-  ["a task that waits for a prototype", { tasks: [named("a", ["__proto__"])] }, "params", "which is no task here"],
-  ["a mode that there is not", { tasks: [go], mode: "concurrent" }, "params", "mode: "],
-  [
-    "a policy that there is not",
-    { tasks: [go], policy: "best effort" },
-    "params",
-    "policy: use all, any, continue or quorum",
-  ],
+  ["a task that depends on a prototype", { tasks: [named("a", ["__proto__"])] }, "params", "which is no task here"],
+  ["an unknown mode", { tasks: [go], mode: "concurrent" }, "params", "mode: "],
+  ["an unknown policy", { tasks: [go], policy: "best effort" }, "params", "policy: use all, any, continue or quorum"],
   ["a number for a policy", { tasks: [go], policy: 2 }, "params", "policy: "],
-  ["a quorum of nobody knows how many", { tasks: [go], policy: "quorum" }, "params", "quorum: say how many"],
+  ["a quorum that is not a number", { tasks: [go], policy: "quorum" }, "params", "quorum: say how many"],
   [
-    "a quorum of more than there are",
+    "a quorum above the number of tasks",
     { tasks: [go], policy: "quorum", quorum: 2 },
     "params",
     "2 of 1 tasks cannot succeed",
   ],
   ["a quorum of none", { tasks: [go], policy: "quorum", quorum: 0 }, "params", "quorum: "],
-  [
-    "a handle that there is not",
-    { cancel: ["1.0.0"] },
-    "params",
-    "1.0.0 is no handle of a running task; none is running",
-  ],
-  ["a handle of nothing", { cancel: [] }, "params", "cancel: "],
+  ["an unknown handle", { cancel: ["1.0.0"] }, "params", "1.0.0 is no handle of a running task; none is running"],
+  ["an empty handle", { cancel: [] }, "params", "cancel: "],
   ["a number for a handle", { cancel: 1 }, "params", "cancel: "],
   ["a prototype for a handle", { cancel: "__proto__" }, "params", "is no handle of a running task"],
 ];
@@ -184,8 +169,8 @@ const byMain = [...wrongAgents, ...wrongTasks, ...wrongContext, ...wrongLimits, 
 
 /** The same under the other names and words by which models know it. */
 const aliases: Row[] = ["Task", "task", "Agent", "delegate_to_agent"].flatMap((tool) => [
-  refused(`${tool} with a role that is nobody`, call(tool, { role: "nobody", task: "go" }), ["permission", reachable]),
-  refused(`${tool} with a subagent type that is nobody`, call(tool, { subagent_type: "nobody", prompt: "go" }), [
+  refused(`${tool} with an unknown role`, call(tool, { role: "ghost", task: "go" }), ["permission", reachable]),
+  refused(`${tool} with an unknown subagent type`, call(tool, { subagent_type: "ghost", prompt: "go" }), [
     "permission",
     reachable,
   ]),
@@ -243,7 +228,7 @@ const byOthers: Row[] = [
     { agent: "toolless" },
   ),
   {
-    name: "three delegate calls where two children are left",
+    name: "three delegate calls with two children left",
     agent: "sparing",
     submission: { limits: { maxToolCalls: 2 } },
     says: [
@@ -264,10 +249,10 @@ const byOthers: Row[] = [
 /** Files that the parent cannot pass on: the child is planned, and never asked. */
 const unreadable: Row[] = (
   [
-    ["that is not there", "note.md", "params", "the context file note.md cannot be passed on"],
+    ["that does not exist", "note.md", "params", "the context file note.md cannot be passed on"],
     ["above the workspace", "../outside/secret.txt", "permission", "it has .. in it"],
     ["that is absolute", "/etc/passwd", "permission", "absolute and elsewhere"],
-    ["behind a link that leads out", "secret-link", "permission", "leads out"],
+    ["behind a link that leads outside", "secret-link", "permission", "leads out"],
   ] as const
 ).map(([what, file, type, says]) =>
   refused(`delegate with a file ${what}`, call("delegate", { ...go, context_files: [file] }), [type, says], {

@@ -74,7 +74,7 @@ export function createPeer<Theirs extends Methods>(
     answering.set(id, aborter);
     try {
       const method = ours[name];
-      if (!method) throw new Error(`nobody here knows how to ${name}`);
+      if (!method) throw new Error(`this process has no method ${name}`);
       const scope = { signal: aborter.signal, note: (note: unknown) => send({ kind: "note", id, note }) };
       send({ kind: "answer", id, name, value: await method(argument as never, scope) });
     } catch (thrown) {

@@ -91,7 +91,7 @@ const methods: RemoteMethods = {
 };
 
 const send = process.send?.bind(process);
-if (!send) throw new Error("started by nobody: this process belongs to a test");
+if (!send) throw new Error("started without a parent: a test starts this process");
 const test: Peer<TestMethods> = createPeer(
   { send: (message) => send(message), onMessage: (listener) => process.on("message", listener) },
   methods,

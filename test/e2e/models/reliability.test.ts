@@ -76,11 +76,11 @@ describe.for(wires)("over $wire", (wire) => {
         fault: { status: 400, message: "Your credit balance is too low to access the API" },
         type: "budget",
       },
-      { what: "a bill that was not paid", fault: { status: 402, message: "billing" }, type: "budget" },
-      { what: "a request that does not fit", fault: { status: 400, message: "max_tokens: is wrong" }, type: "params" },
+      { what: "an unpaid bill", fault: { status: 402, message: "billing" }, type: "budget" },
+      { what: "an invalid request", fault: { status: 400, message: "max_tokens: is wrong" }, type: "params" },
       { what: "a wrong key", fault: { status: 401, message: `invalid key ${key}` }, type: "auth" },
       { what: "a model that is not allowed", fault: { status: 403, message: "no access" }, type: "permission" },
-      { what: "a model that is not there", fault: { status: 404, message: "no such model" }, type: "params" },
+      { what: "an unknown model", fault: { status: 404, message: "no such model" }, type: "params" },
     ])("$what", async ({ fault, type }, context) => {
       const { server, ask } = await withFaults(context, fault);
       const { response, entries } = await ask("go");
@@ -93,7 +93,7 @@ describe.for(wires)("over $wire", (wire) => {
   describe("an answer that breaks off does not count, and the turn is repeated:", () => {
     test.for<{ what: string; fault: Fault }>([
       { what: "an error within it", fault: { streamError: { afterPieces: 2, status: 529, message: "Overloaded" } } },
-      { what: "an error of the server's within it", fault: { streamError: { afterPieces: 2, status: 500 } } },
+      { what: "an error of the server within it", fault: { streamError: { afterPieces: 2, status: 500 } } },
       { what: "a lost connection", fault: { cut: { afterPieces: 2 } } },
       { what: "a connection that is lost at once", fault: { cut: { afterPieces: 0 } } },
     ])("$what", async ({ fault }, context) => {
@@ -122,7 +122,7 @@ describe.for(wires)("over $wire", (wire) => {
   });
 
   test.for<Fault>([{ stall: { afterPieces: 2 } }, { halfOpen: { afterPieces: 2 } }])(
-    "silence is given up within 90 s: %j",
+    "a silent server is given up within 90 s: %j",
     async (fault, context) => {
       const retryClock = createSimulatedClock();
       const scenario = saying({ ...answer, faults: [fault] });
@@ -174,7 +174,7 @@ describe.for(wires)("over $wire", (wire) => {
     { notWhatItSays: "html" },
     { notWhatItSays: "json" },
     { notWhatItSays: "empty" },
-  ])("a server that is not what it says ends the run with a reason: %j", async (fault, context) => {
+  ])("a server of another kind ends the run with a reason: %j", async (fault, context) => {
     const { server, ask } = await withFaults(context, ...Array.from({ length: 9 }, () => fault));
     const { response } = await ask("go");
     expect(response.status).toBe("failed");

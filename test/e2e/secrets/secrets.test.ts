@@ -117,13 +117,13 @@ const waiting: Agents = { main: [{ steps: [{ calls: [gate("here")] }, { text: "h
 
 const told = {
   task: known("a task"),
-  context: known("what is piped along"),
+  context: known("piped input"),
   user: plain("the name of a user"),
   steer: known("a steering word"),
-  steerer: plain("who steers"),
+  steerer: plain("the sender of a message"),
   cancel: known("the reason of a cancel"),
   deny: known("the reason of a denial"),
-  approver: plain("who approves"),
+  approver: plain("the person who answers"),
   path: plain("an address that there is not"),
   body: plain("a body that does not fit"),
   log: plain("the address of a request that fails"),
@@ -242,10 +242,10 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
     ...(await remainsOf(home)),
     ...printed,
     ...answered.map((text, i) => ({ name: `answer ${i}`, bytes: Buffer.from(text) })),
-    { name: "what the page was sent", bytes: Buffer.from(sent) },
-    { name: "words while they were said", bytes: Buffer.from(deltasIn(sent)) },
-    { name: "what the daemon printed", bytes: Buffer.from(daemon.stderr()) },
-    { name: "a file that was made", bytes: await readFile(path.join(workspace, "made.txt")) },
+    { name: "text on the page", bytes: Buffer.from(sent) },
+    { name: "streamed text", bytes: Buffer.from(deltasIn(sent)) },
+    { name: "output of the daemon", bytes: Buffer.from(daemon.stderr()) },
+    { name: "a file of a tool", bytes: await readFile(path.join(workspace, "made.txt")) },
   ];
   return { remains, statuses: settled.map(({ status }) => status) };
 }
@@ -329,7 +329,7 @@ test("without redaction all of them are found", { timeout: 180_000 }, async (con
   const left = await tellAll(context, { TROUPE_TEST_UNREDACTED: "1" });
   expect(left.statuses).toEqual(ends);
   const found = hits(canaries.all, left);
-  expect(found.get("the words of a model")).toContain("words while they were said");
+  expect(found.get("the words of a model")).toContain("streamed text");
   expect(found.get("an output that is cut")?.some((name) => name.includes("blobs"))).toBe(true);
   expect(canaries.all.map(({ place }) => place).filter((place) => !found.has(place))).toEqual([]);
 });

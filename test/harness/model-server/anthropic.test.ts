@@ -85,7 +85,7 @@ const refused: Refused[] = [
     message: /^tools\.0\.parameters: Extra inputs/,
   },
   {
-    what: "an unknown sort of block",
+    what: "an unknown kind of block",
     sent: body({ messages: [tells({ type: "words" })] }),
     message: /^messages\.0\.content\.0\.type/,
   },
@@ -128,12 +128,12 @@ const refused: Refused[] = [
     message: /text content blocks must be non-empty/,
   },
   {
-    what: "a beginning of an answer that ends with a blank",
+    what: "a prefill that ends with a blank",
     sent: body({ messages: [user, { ...assistant, content: "I " }] }),
     message: /trailing whitespace/,
   },
   {
-    what: "a beginning of an answer, of a model that takes none",
+    what: "a prefill, for a model without prefills",
     sent: { ...body(), model: "claude-opus-5", messages: [user, assistant] },
     message: /does not support assistant message prefill/,
   },
@@ -168,7 +168,7 @@ const refused: Refused[] = [
     message: /must have a single result/,
   },
   {
-    what: "words before the results",
+    what: "text before the results",
     sent: talk(user, assistantTurn(use("a")), tells(text("look"), result("a"))),
     message: /ids were found without `tool_result`/,
   },
@@ -188,7 +188,7 @@ const refused: Refused[] = [
     message: /^messages\.1\.content\.0\.id/,
   },
   {
-    what: "arguments that are no object",
+    what: "arguments that are not an object",
     sent: talk(user, assistantTurn(use("a", { input: "{}" })), tells(result("a"))),
     message: /^messages\.1\.content\.0\.input/,
   },
@@ -224,7 +224,7 @@ const refused: Refused[] = [
   },
   { what: "two tools of one name", sent: body({ tools: [lookup, lookup] }), message: /Tool names must be unique/ },
   {
-    what: "a tool whose schema is no object",
+    what: "a tool whose schema is not an object",
     sent: body({ tools: [{ ...lookup, input_schema: { type: "string" } }] }),
     message: /^tools\.0\.input_schema\.type/,
   },
@@ -235,12 +235,12 @@ const refused: Refused[] = [
   },
   { what: "a choice without tools", sent: body({ tool_choice: { type: "auto" } }), message: /while providing tools/ },
   {
-    what: "a choice of a tool that is not there",
+    what: "a choice of an unknown tool",
     sent: body({ tools: [lookup], tool_choice: { type: "tool", name: "other" } }),
     message: /Tool 'other' not found/,
   },
   {
-    what: "a choice in another vendor's words",
+    what: "a choice in another vendor's format",
     sent: body({ tools: [lookup], tool_choice: "auto" }),
     message: /^tool_choice/,
   },
@@ -254,7 +254,7 @@ const refused: Refused[] = [
     message: /^A maximum of 4 blocks with cache_control may be provided\. Found 5\.$/,
   },
   {
-    what: "a breakpoint on a thought",
+    what: "a breakpoint on thinking",
     sent: body({
       messages: [user, assistantTurn({ type: "thinking", thinking: "a", signature: "b", ...cached }), user],
     }),
@@ -294,24 +294,24 @@ const refused: Refused[] = [
     message: /^`temperature` is deprecated for this model/,
   },
   {
-    what: "adaptive thinking of a model that knows none",
+    what: "adaptive thinking for a model without it",
     sent: body({ thinking: { type: "adaptive" } }),
     message: /adaptive thinking is not supported/,
   },
   {
-    what: "a thought that nobody has sealed",
+    what: "thinking with a forged signature",
     sent: body({
       messages: [user, assistantTurn({ type: "thinking", thinking: "a", signature: "b" }, text("c")), user],
     }),
     message: /^messages\.1\.content\.0: Invalid `signature` in `thinking` block$/,
   },
   {
-    what: "calls without a thought, while there is thinking",
+    what: "calls without thinking, while thinking is on",
     sent: { ...talk(user, assistantTurn(use("a")), tells(result("a"))), thinking },
     message: /^messages\.1\.content\.0\.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`/,
   },
   {
-    what: "an effort that there is not",
+    what: "an unknown effort",
     sent: body({ output_config: { effort: "huge" } }),
     message: /^output_config\.effort/,
   },
@@ -355,7 +355,7 @@ const accepted: { what: string; sent: object }[] = [
   { what: "the least", sent: body() },
   { what: "questions one after another", sent: body({ messages: [user, user] }) },
   { what: "answers one after another", sent: body({ messages: [user, assistant, assistant, user] }) },
-  { what: "a beginning of an answer", sent: body({ messages: [user, assistant] }) },
+  { what: "a prefill", sent: body({ messages: [user, assistant] }) },
   { what: "a bearer token", sent: body() },
   { what: "a system prompt in blocks", sent: body({ system: [text("a", cached), text("b")] }) },
   { what: "a system message after a question", sent: body({ messages: [user, { role: "system", content: "s" }] }) },
@@ -364,7 +364,7 @@ const accepted: { what: string; sent: object }[] = [
     sent: body({ messages: [tells(...[1, 2, 3, 4].map((n) => text(`${n}`, cached)))] }),
   },
   {
-    what: "results in another order, and words after them",
+    what: "results in another order, and text after them",
     sent: talk(user, assistantTurn(use("a"), use("b")), tells(result("b"), result("a"), text("and?"))),
   },
   {
@@ -372,7 +372,7 @@ const accepted: { what: string; sent: object }[] = [
     sent: talk(user, assistantTurn(use("a"), use("b")), tells(result("a")), tells(result("b"))),
   },
   {
-    what: "a result of nothing",
+    what: "an empty result",
     sent: talk(user, assistantTurn(use("a")), tells({ type: "tool_result", tool_use_id: "a", is_error: true })),
   },
   {
@@ -446,7 +446,7 @@ describe("thinking is returned unchanged in a loop of tools", () => {
 
   test.for<{ what: string; change: (content: Loop["content"]) => object[]; message: RegExp; more?: object }>([
     {
-      what: "with other words",
+      what: "with other text",
       change: ([, ...rest]) => [{ type: "thinking", thinking: "else", signature: "x" }, ...rest],
       message: /Invalid `signature`/,
     },
@@ -456,7 +456,7 @@ describe("thinking is returned unchanged in a loop of tools", () => {
       message: /Expected `thinking` or `redacted_thinking`, but found `text`/,
     },
     {
-      what: "in another place",
+      what: "in another position",
       change: ([thought, ...rest]) => [...rest.slice(0, 1), thought ?? {}, ...rest.slice(1)],
       message: /Expected `thinking`/,
     },
@@ -466,7 +466,7 @@ describe("thinking is returned unchanged in a loop of tools", () => {
       message: /Invalid `signature`/,
       more: { model: "claude-opus-5-5" },
     },
-  ])("or is refused: $what", async ({ change, message, more }, context) => {
+  ])("but is refused: $what", async ({ change, message, more }, context) => {
     const { content, send } = await loop(context);
     expect(await send(change(content), more)).toEqual({ status: 400, message: expect.stringMatching(message) });
   });

@@ -108,7 +108,7 @@ const refused: Refused[] = [
     message: /Unknown parameter/,
   },
   {
-    what: "thoughts, where nobody knows that field",
+    what: "reasoning, if the server does not know the field",
     sent: body({ messages: [user, { ...assistant, reasoning_content: "hm" }, user] }),
     param: "messages[1].reasoning_content",
     code: "unknown_parameter",
@@ -122,7 +122,7 @@ const refused: Refused[] = [
     message: /role/,
   },
   {
-    what: "a part of another vendor's",
+    what: "a part in another vendor's format",
     sent: body({ messages: [{ ...user, content: [{ type: "input_text", text: "a" }] }] }),
     param: "messages[0].content[0].type",
     code: "invalid_value",
@@ -185,13 +185,13 @@ const refused: Refused[] = [
     message: /not found in 'tool_calls'/,
   },
   {
-    what: "words between call and result",
+    what: "text between call and result",
     sent: talk(user, toolCalls("a"), user, tells("a")),
     param: "messages.[2].role",
     message: /did not have response/,
   },
   {
-    what: "two calls of one id",
+    what: "two calls with one id",
     sent: talk(user, toolCalls("a", "a"), tells("a")),
     param: "messages.[1].tool_calls",
     code: "duplicate_value",
@@ -212,7 +212,7 @@ const refused: Refused[] = [
     message: /Missing/,
   },
   {
-    what: "arguments that are no text",
+    what: "arguments that are not a text",
     sent: talk(
       user,
       { ...toolCalls(), tool_calls: [{ id: "a", type: "function", function: { name: "lookup", arguments: {} } }] },
@@ -251,7 +251,7 @@ const refused: Refused[] = [
     message: /too long/,
   },
   {
-    what: "a tool whose schema is no object",
+    what: "a tool whose schema is not an object",
     sent: body({ tools: [tool({ parameters: { type: "string" } })] }),
     param: "tools[0].function.parameters",
     code: "invalid_function_parameters",
@@ -280,7 +280,7 @@ const refused: Refused[] = [
     message: /Missing 'key'/,
   },
   {
-    what: "a strict tool that is loose within",
+    what: "a strict tool with a loose nested object",
     sent: body({
       tools: [
         tool({ strict: true, parameters: { ...strict, properties: { key: { type: "array", items: parameters } } } }),
@@ -304,7 +304,7 @@ const refused: Refused[] = [
     message: /^Invalid schema for response_format 'answer'/,
   },
   {
-    what: "a strict format that is no object",
+    what: "a strict format that is not an object",
     sent: body(format({ type: "array", items: { type: "string" } })),
     param: "response_format",
     message: /'type: "object"'/,
@@ -329,13 +329,13 @@ const refused: Refused[] = [
     message: /only allowed when 'tools' are specified/,
   },
   {
-    what: "calls at once without tools",
+    what: "parallel calls without tools",
     sent: body({ parallel_tool_calls: false }),
     param: "parallel_tool_calls",
     message: /only allowed when 'tools' are specified/,
   },
   {
-    what: "a choice of a tool that is not there",
+    what: "a choice of an unknown tool",
     sent: body({ tools: [tool()], tool_choice: { type: "function", function: { name: "other" } } }),
     param: "tool_choice",
     message: /'other'/,
@@ -347,21 +347,21 @@ const refused: Refused[] = [
     message: /only allowed when 'stream' is enabled/,
   },
   {
-    what: "max_tokens for a model that thinks",
+    what: "max_tokens for a reasoning model",
     sent: body({ model: "gpt-5", max_tokens: 100 }),
     param: "max_tokens",
     code: "unsupported_parameter",
     message: /Use 'max_completion_tokens' instead/,
   },
   {
-    what: "a temperature for a model that thinks",
+    what: "a temperature for a reasoning model",
     sent: body({ model: "gpt-5", temperature: 0 }),
     param: "temperature",
     code: "unsupported_value",
     message: /Only the default \(1\) value is supported/,
   },
   {
-    what: "an effort of a model that does not think",
+    what: "an effort for a model without reasoning",
     sent: body({ reasoning_effort: "low" }),
     message: /Unrecognized request argument supplied: reasoning_effort/,
   },
@@ -433,27 +433,27 @@ const accepted: { what: string; sent: object }[] = [
   { what: "a system message alone", sent: body({ messages: [{ role: "system", content: "s" }] }) },
   { what: "results in another order", sent: talk(user, toolCalls("a", "b"), tells("b"), tells("a")) },
   {
-    what: "arguments that are no JSON",
+    what: "arguments that are not JSON",
     sent: talk(
       user,
       { ...toolCalls(), tool_calls: [{ id: "a", type: "function", function: { name: "lookup", arguments: '{"a' } }] },
       tells("a"),
     ),
   },
-  { what: "words beside calls", sent: talk(user, { ...toolCalls("a"), content: "so" }, tells("a")) },
+  { what: "text beside calls", sent: talk(user, { ...toolCalls("a"), content: "so" }, tells("a")) },
   { what: "calls without tools", sent: body({ messages: [user, toolCalls("a"), tells("a")] }) },
   { what: "a loose tool", sent: body({ tools: [tool()], tool_choice: "required", parallel_tool_calls: true }) },
   { what: "a strict tool", sent: body({ tools: [tool({ strict: true, parameters: strict })] }) },
   { what: "a tool without parameters", sent: body({ tools: [{ type: "function", function: { name: "now" } }] }) },
   { what: "a strict format", sent: body(format(strict)) },
-  { what: "a loose format that is not to be strict", sent: body(format(parameters, { strict: false })) },
+  { what: "a loose format", sent: body(format(parameters, { strict: false })) },
   { what: "a limit and a temperature", sent: body({ max_tokens: 100, temperature: 0.5 }) },
   {
-    what: "an effort of a model that thinks",
+    what: "an effort for a reasoning model",
     sent: body({ model: "gpt-5", max_completion_tokens: 100, reasoning_effort: "high", temperature: 1 }),
   },
   {
-    what: "max_tokens of somebody else's model that thinks",
+    what: "max_tokens for a reasoning model of another vendor",
     sent: body({ model: "deepseek-chat", max_tokens: 100, temperature: 0 }),
   },
 ];
@@ -510,14 +510,14 @@ describe("a vendor with visible reasoning requires it in a loop of calls:", () =
   test.for<{ what: string; reasoning: object; ending: object[]; status: number; message: RegExp }>([
     { what: "unchanged", reasoning: { reasoning_content: "hm" }, ending: [], status: 200, message: /^$/ },
     {
-      what: "not left out",
+      what: "not omitted",
       reasoning: {},
       ending: [],
       status: 400,
       message: /^Missing `reasoning_content` field in the assistant message at message index 1/,
     },
     { what: "not changed", reasoning: { reasoning_content: "ah" }, ending: [], status: 400, message: /was changed/ },
-    { what: "no more when the loop is over", reasoning: {}, ending: [assistant, user], status: 200, message: /^$/ },
+    { what: "not required after the loop", reasoning: {}, ending: [assistant, user], status: 200, message: /^$/ },
   ])("$what", async ({ reasoning, ending, status, message }, context) => {
     const server = await startServer(context, {
       scenario: saying(thinks, { text: "yes", repeat: true }),

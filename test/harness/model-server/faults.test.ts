@@ -99,7 +99,7 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
   });
 
   test.for<Fault>([{ stall: { afterPieces: 1 } }, { halfOpen: { afterPieces: 1 } }])(
-    "an answer never goes on: %j",
+    "an answer stops without an end: %j",
     async (fault, context) => {
       const server = await startServer(context, { scenario: steps(fault) });
       const abort = new AbortController();

@@ -67,7 +67,7 @@ const cases = [
     asks: { agent: "coder", depth: 2, attempt: 1, task: "the task" },
   },
   {
-    what: "one that is asked again",
+    what: "a second question",
     system: child("coder", { attempt: 3 }),
     first: "the task",
     asks: { agent: "coder", attempt: 3 },
@@ -79,7 +79,7 @@ const cases = [
     asks: { task: "the task" },
   },
   {
-    what: "a task that looks like a place",
+    what: "a task in the shape of a workspace",
     system: child("coder", { task: "## Your place\n\n- Role: Other (other)" }),
     first: "t",
     asks: { agent: "coder" },
@@ -144,7 +144,7 @@ describe("another turn of a session starts again", () => {
       asks: { task: "two", step: 1, continued: true },
     },
     {
-      what: "and goes on",
+      what: "and continues",
       messages: [user("one"), reply, user("two"), ...called],
       asks: { task: "two", step: 2, continued: true },
     },
@@ -154,12 +154,12 @@ describe("another turn of a session starts again", () => {
       asks: { task: "two", step: 1, continued: true },
     },
     {
-      what: "but not with a wish on the way",
+      what: "but not after a message during the turn",
       messages: [user("one"), ...called, user("hurry")],
       asks: { task: "one", step: 2, continued: false },
     },
     {
-      what: "nor with what the run says itself",
+      what: "nor after a message of the run itself",
       messages: [user("one"), reply, user("Your result was checked and does not hold:\n- no\nMend it.")],
       asks: { task: "one", step: 2, continued: false },
     },

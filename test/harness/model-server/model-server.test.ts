@@ -100,7 +100,7 @@ test.for([
     text: /five words for an answer/,
   },
   {
-    what: "one that is longer than the window",
+    what: "a conversation longer than the window",
     characters: 20_000,
     limit: 100,
     finish: "length",
@@ -108,7 +108,7 @@ test.for([
     text: /^five$/,
   },
   {
-    what: "one whose answer does not fit",
+    what: "a conversation whose answer does not fit",
     characters: 16_250,
     limit: 100,
     finish: "length",

@@ -85,14 +85,14 @@ const refused: Refused[] = [
     message: /Unknown parameter/,
   },
   {
-    what: "a format in the words of chat",
+    what: "a format of chat completions",
     sent: body({ response_format: { type: "json_object" } }),
     param: "response_format",
     code: "unknown_parameter",
     message: /Unknown parameter/,
   },
   {
-    what: "an effort in the words of chat",
+    what: "an effort of chat completions",
     sent: body({ reasoning_effort: "low" }),
     param: "reasoning_effort",
     code: "unknown_parameter",
@@ -113,28 +113,28 @@ const refused: Refused[] = [
     message: /input\[0\]\.name/,
   },
   {
-    what: "a role of chat's",
+    what: "a role of chat completions",
     sent: body({ input: [{ role: "tool", content: "a" }] }),
     param: "input[0].role",
     code: "invalid_value",
     message: /role/,
   },
   {
-    what: "an answer in the words of a question",
+    what: "an answer in the form of a question",
     sent: body({ input: [user, { role: "assistant", content: [{ type: "input_text", text: "a" }] }] }),
     param: "input[1].content[0].type",
     code: "invalid_value",
     message: /type/,
   },
   {
-    what: "a question in the words of an answer",
+    what: "a question in the form of an answer",
     sent: body({ input: [{ role: "user", content: [{ type: "output_text", text: "a" }] }] }),
     param: "input[0].content[0].type",
     code: "invalid_value",
     message: /type/,
   },
   {
-    what: "a tool in the shape of chat",
+    what: "a tool in the form of chat completions",
     sent: body({ tools: [{ type: "function", function: { name: "lookup" } }] }),
     param: "tools[0].name",
     code: "missing_required_parameter",
@@ -165,7 +165,7 @@ const refused: Refused[] = [
     message: /function call b\./,
   },
   {
-    what: "two calls of one id",
+    what: "two calls with one id",
     sent: talk(user, functionCall("a"), functionCall("a"), tells("a")),
     param: "input",
     message: /Duplicate item/,
@@ -184,34 +184,34 @@ const refused: Refused[] = [
     message: /too long/,
   },
   {
-    what: "an item's id of another sort",
+    what: "an item's id of another kind",
     sent: talk(user, functionCall("a", { id: "call_1" }), tells("a")),
     param: "input[1].id",
     code: "invalid_value",
     message: /input\[1\]\.id/,
   },
   {
-    what: "arguments that are no text",
+    what: "arguments that are not a text",
     sent: talk(user, functionCall("a", { arguments: {} }), tells("a")),
     param: "input[1].arguments",
     code: "invalid_type",
     message: /expected string/,
   },
   {
-    what: "a thought without its seal, where nothing is stored",
+    what: "reasoning without encrypted content, and nothing stored",
     sent: { ...talk(user, reasoning(), functionCall("a"), tells("a")), store: false },
     status: 404,
     param: "input",
     message: /^Item with id 'rs_1' not found\. Items are not persisted/,
   },
   {
-    what: "a thought that nobody has sealed",
+    what: "reasoning with forged encrypted content",
     sent: talk(user, reasoning({ encrypted_content: "x" }), functionCall("a"), tells("a")),
     code: "invalid_encrypted_content",
     message: /could not be verified/,
   },
   {
-    what: "a tool that is not strict and does not say so",
+    what: "a loose tool that does not say so",
     sent: body({ tools: [tool({ parameters: loose })] }),
     param: "tools[0].parameters",
     code: "invalid_function_parameters",
@@ -225,7 +225,7 @@ const refused: Refused[] = [
     message: /Missing 'key'/,
   },
   {
-    what: "a tool whose schema is no object",
+    what: "a tool whose schema is not an object",
     sent: body({ tools: [tool({ strict: false, parameters: { type: "string" } })] }),
     param: "tools[0].parameters",
     code: "invalid_function_parameters",
@@ -239,27 +239,27 @@ const refused: Refused[] = [
     message: /pattern/,
   },
   {
-    what: "a format that is not strict and does not say so",
+    what: "a loose format that does not say so",
     sent: body(format({ schema: loose })),
     param: "text.format.schema",
     code: "invalid_json_schema",
     message: /^Invalid schema for response_format 'answer'/,
   },
   {
-    what: "a format that is no object",
+    what: "a format that is not an object",
     sent: body(format({ schema: { type: "string" } })),
     param: "text.format.schema",
     code: "invalid_json_schema",
     message: /'type: "object"'/,
   },
   {
-    what: "a choice that is required of no tools",
+    what: "a required call without tools",
     sent: body({ tool_choice: "required" }),
     param: "tool_choice",
     message: /must be specified with 'tools'/,
   },
   {
-    what: "a choice of a tool that is not there",
+    what: "a choice of an unknown tool",
     sent: body({ tools: [tool()], tool_choice: { type: "function", name: "other" } }),
     param: "tool_choice",
     message: /not found in 'tools'/,
@@ -279,27 +279,27 @@ const refused: Refused[] = [
     message: /above maximum/,
   },
   {
-    what: "a temperature for a model that thinks",
+    what: "a temperature for a reasoning model",
     sent: body({ temperature: 0 }),
     param: "temperature",
     code: "unsupported_parameter",
     message: /^Unsupported parameter: 'temperature'/,
   },
   {
-    what: "an effort of a model that does not think",
+    what: "an effort for a model without reasoning",
     sent: body({ model: "gpt-4.1", reasoning: { effort: "low" } }),
     param: "reasoning.effort",
     code: "unsupported_parameter",
     message: /'reasoning\.effort'/,
   },
   {
-    what: "sealed thoughts of a model that does not think",
+    what: "encrypted reasoning for a model without reasoning",
     sent: body({ model: "gpt-4.1", include: ["reasoning.encrypted_content"] }),
     param: "include",
     message: /Encrypted content is not supported/,
   },
   {
-    what: "an earlier response, which nobody has stored",
+    what: "an earlier response that was not stored",
     sent: body({ previous_response_id: "resp_1" }),
     param: "previous_response_id",
     code: "previous_response_not_found",
@@ -341,7 +341,7 @@ const accepted: { what: string; sent: object }[] = [
   { what: "any order of roles", sent: body({ input: [assistant, { role: "developer", content: "d" }, user, user] }) },
   { what: "an answer as a text", sent: body({ input: [user, { role: "assistant", content: "hi" }, user] }) },
   {
-    what: "calls with words between",
+    what: "calls with text between them",
     sent: talk(user, functionCall("a"), assistant, functionCall("b"), tells("b"), tells("a")),
   },
   {
@@ -369,7 +369,7 @@ const accepted: { what: string; sent: object }[] = [
       include: ["reasoning.encrypted_content"],
     }),
   },
-  { what: "a temperature of a model that does not think", sent: body({ model: "gpt-4.1", temperature: 0.2 }) },
+  { what: "a temperature for a model without reasoning", sent: body({ model: "gpt-4.1", temperature: 0.2 }) },
 ];
 
 describe("a request is accepted:", () => {
@@ -409,7 +409,7 @@ describe("thinking is returned unchanged in a loop of tools", () => {
 
   test.for<{ what: string; change: (items: Item[]) => object[]; message: RegExp }>([
     {
-      what: "with other words",
+      what: "with other text",
       change: ([thought, ...rest]) => [{ ...thought, summary: [] }, ...rest],
       message: /could not be verified/,
     },
@@ -428,7 +428,7 @@ describe("thinking is returned unchanged in a loop of tools", () => {
       change: ([thought, , call]) => [thought ?? {}, user, call ?? {}],
       message: /without its required following item/,
     },
-  ])("or is refused: $what", async ({ change, message }, context) => {
+  ])("but is refused: $what", async ({ change, message }, context) => {
     const { output, send } = await loop(context);
     expect(await send(change(output))).toEqual({ status: 400, message: expect.stringMatching(message) });
   });

@@ -198,7 +198,7 @@ describe("the end of a run", () => {
   test.each([
     ["fail", 6, "", /error: the run failed\nwhy: {3}the model gave up\nfix: {3}troupe sessions show .* --tree/],
     ["limit", 7, "as far as I got\n", /error: the run stopped at a limit \(max_iterations\)/],
-  ])("a task that shall %s exits with %d", async (task, code, out, err) => {
+  ])("a task with the outcome %s exits with %d", async (task, code, out, err) => {
     const cli = createFakeCli();
     expect(await cli.run("run", task)).toBe(code);
     expect(cli.out()).toBe(out);

@@ -57,7 +57,7 @@ describe("one key", () => {
 
   test.each([
     ["another key", "x"],
-    ["several at once, as from a paste", "yes"],
+    ["several keys at once, as from a paste", "yes"],
     ["an arrow", "\u001b[A"],
     ["Enter", "\r"],
     ["nothing", ""],

@@ -14,10 +14,10 @@ function read(kind: PipedInput["kind"], stream: Readable, signal = never, notice
 test.each([
   ["nothing is read from a terminal or /dev/null", "none", "ignored", null],
   ["a pipe is read to its end", "pipe", "a\nb\n", "a\nb\n"],
-  ["so is a file", "file", "x", "x"],
-  ["so is a socket that says something", "socket", "x", "x"],
-  ["an empty one is not context", "pipe", "", null],
-  ["nor is white space", "pipe", " \n", null],
+  ["a file is read to its end", "file", "x", "x"],
+  ["a socket with data is read to its end", "socket", "x", "x"],
+  ["empty input is not context", "pipe", "", null],
+  ["white space is not context", "pipe", " \n", null],
 ] as const)("%s", async (_what, kind, text, expected) => {
   expect(await read(kind, Readable.from(text === "" ? [] : [text]))).toBe(expected);
 });

@@ -137,7 +137,7 @@ function sumOf(a: Budget, b: Budget, kind: Kind): number {
   return (a[kind] ?? 0) + (b[kind] ?? 0);
 }
 
-/** What a child says that it has used of its share; of a kind without limit, nothing that matters here. */
+/** The usage that a child reports of its share; a kind without a limit does not matter here. */
 function usedOf(share: Budget, part: number): Spent {
   const whole = (kind: Kind): number => Math.floor((share[kind] ?? 0) * part);
   return {

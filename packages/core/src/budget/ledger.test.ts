@@ -1,4 +1,4 @@
-/** The sums behind a tree's budget: what is left, what may be handed down, what is never counted as nothing. */
+/** The sums behind a tree's budget: the remaining budget, the shares of children, and unknown costs. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Budget } from "../protocol/budget.ts";
@@ -70,13 +70,13 @@ describe("a child's share", () => {
   });
 
   test.each<[string, Partial<Budget>, boolean]>([
-    ["no run may be started", { spawns: 0 }, false],
-    ["one may, for itself", { spawns: 1 }, true],
+    ["no run is left", { spawns: 0 }, false],
+    ["one run is left, for the parent itself", { spawns: 1 }, true],
     ["no token is left for each", { tokens: 1 }, false],
     ["no money is left", { costUsd: 0 }, false],
-    ["no tool call is left: it may still speak", { toolCalls: 0 }, true],
+    ["no tool call is left: text is still possible", { toolCalls: 0 }, true],
     ["nothing is limited", unlimited, true],
-  ])("can be had: %s", (_, left, isSome) => {
+  ])("are available: %s", (_, left, isSome) => {
     expect(shareOf({ ...unlimited, ...left }, 2, unlimited) !== null).toBe(isSome);
   });
 

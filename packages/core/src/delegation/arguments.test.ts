@@ -1,4 +1,4 @@
-/** What a model writes for a delegation is read in our words, or refused in one line that says what does not fit. */
+/** A model's arguments for a delegation are renamed to troupe's names, or refused in one line with the reason. */
 import { describe, expect, test } from "vitest";
 import { type DelegateTask, readDelegateCall } from "./arguments.ts";
 
@@ -169,16 +169,16 @@ describe("invalid arguments are reported in one line", () => {
     ["no agent", { task: "x" }, "agent: name the agent"],
     ["no task", { agent: "coder" }, "task: say what the agent should do"],
     ["a blank task", { agent: "coder", task: " " }, "task: say what the agent should do"],
-    ["an agent that is no name", { ...one, agent: "a b" }, "agent: letters, digits, _ and - only"],
-    ["a task that is no text", { agent: "coder", task: 7 }, "task: "],
-    ["a task that is a book", { agent: "coder", task: "x".repeat(200_001) }, "task: "],
+    ["an agent that is not a name", { ...one, agent: "a b" }, "agent: letters, digits, _ and - only"],
+    ["a task that is not a text", { agent: "coder", task: 7 }, "task: "],
+    ["a task that is too long", { agent: "coder", task: "x".repeat(200_001) }, "task: "],
     ["an unknown context", { ...one, context: "some" }, "context: "],
-    ["files that are no list", { ...one, context_files: "a.md" }, "context_files: "],
-    ["a cap of nothing", { ...one, limits: { max_tokens: 0 } }, "limits.max_tokens: "],
+    ["files that are not a list", { ...one, context_files: "a.md" }, "context_files: "],
+    ["a cap of null", { ...one, limits: { max_tokens: 0 } }, "limits.max_tokens: "],
     ["a negative cap", { ...one, limits: { max_cost_usd: -1 } }, "limits.max_cost_usd: "],
     ["half an iteration", { ...one, limits: { max_iterations: 1.5 } }, "limits.max_iterations: "],
     ["a hundred attempts", { ...one, retry: { max_attempts: 100 } }, "retry.max_attempts: "],
-    ["a retry on nothing known", { ...one, retry: { on: ["bad luck"] } }, "retry.on.0: "],
+    ["a retry on unknown errors", { ...one, retry: { on: ["bad luck"] } }, "retry.on.0: "],
     ["no tasks", { tasks: [] }, "tasks: give at least one task"],
     ["a task without an agent", { tasks: [one, { task: "x" }] }, "tasks.1.agent: name the agent"],
     ["a task without a task", { tasks: [one, { agent: "coder" }] }, "tasks.1.task: say what the agent should do"],
@@ -191,7 +191,7 @@ describe("invalid arguments are reported in one line", () => {
     ],
     ["a quorum of none", { tasks: [one], policy: "quorum", quorum: 0 }, "quorum: "],
     [
-      "a quorum of more than there are",
+      "a quorum above the number of tasks",
       { tasks: [one, one], policy: "quorum 3" },
       "quorum: 3 of 2 tasks cannot succeed",
     ],

@@ -13,16 +13,16 @@ function nodes(...texts: string[]) {
 
 describe("an invalid graph", () => {
   test.each<[string, string[], string]>([
-    ["two of one name", ["a", "b", "a"], 'two tasks are named "a": give each its own name'],
-    ["an unknown one", ["a", "b<c"], 'after: "b" waits for "c", which is no task here; there are: a, b'],
-    ["one that waits for itself", ["a<a"], "after: a → a is a cycle"],
-    ["two that wait for each other", ["a<b", "b<a"], "after: a → b → a is a cycle"],
+    ["two tasks with one name", ["a", "b", "a"], 'two tasks are named "a": give each its own name'],
+    ["an unknown dependency", ["a", "b<c"], 'after: "b" waits for "c", which is no task here; there are: a, b'],
+    ["a task that depends on itself", ["a<a"], "after: a → a is a cycle"],
+    ["two tasks that depend on each other", ["a<b", "b<a"], "after: a → b → a is a cycle"],
     [
       "a longer cycle, with tasks before and behind it",
       ["x", "a<x,c", "b<a", "c<b", "y<c"],
       "after: a → c → b → a is a cycle",
     ],
-    ["a cycle that only others lead to", ["y<a", "a<b", "b<a"], "after: a → b → a is a cycle"],
+    ["a cycle that other tasks depend on", ["y<a", "a<b", "b<a"], "after: a → b → a is a cycle"],
   ])("%s", (_, texts, problem) => {
     expect(findGraphProblem(nodes(...texts))).toBe(problem);
   });
@@ -33,7 +33,7 @@ describe("a valid graph", () => {
     ["none", []],
     ["one", ["a"]],
     ["a diamond, in any order", ["d<b,c", "b<a", "c<a", "a"]],
-    ["the same task named twice", ["a", "b<a,a"]],
+    ["a duplicate dependency", ["a", "b<a,a"]],
   ])("%s", (_, texts) => {
     expect(findGraphProblem(nodes(...texts))).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** What a parent's model reads of its children. */
+/** The results of children that a parent's model reads. */
 import { describe, expect, test } from "vitest";
 import { anError, aRequest, aResponse } from "../machines/fixtures.test-helper.ts";
 import { notStartedResponse, RunResponse } from "../protocol/response.ts";

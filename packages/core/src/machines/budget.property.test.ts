@@ -1,6 +1,6 @@
 /**
  * No schedule of parallel, failing, retried, crashed and cancelled children lets a tree take more than its root's
- * budget; and what was set aside and not used comes back.
+ * budget; and unused reservations are returned.
  *
  * Each schedule is a whole session of real agent machines (see `simulation/`), in which whatever could happen next
  * does. The laws are checked after every move and once all is over: `simulation/laws.test-helper.ts`.
@@ -62,7 +62,7 @@ test(
       }),
       { numRuns: 500 * times },
     );
-    // It is no use to hold where it never happens.
+    // The property is worthless if these cases do not occur.
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   },
   timeoutMs,

@@ -87,7 +87,7 @@ test.each<EntryBody>([
   answered("any", true),
   commanded({ kind: "run.paused" }),
   childWaiting(1, 0, true),
-])("$kind answers nothing", (body) => {
+])("$kind has no outcome", (body) => {
   expect(answeredEffect(body)).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-/** What the conformance suite cannot see: what only this bus does, or does inside one process. */
+/** Behaviour of this bus alone, which the conformance suite does not cover. */
 import { afterEach, expect, test, vi } from "vitest";
 import { createMemoryBus } from "./bus.ts";
 

@@ -1,4 +1,4 @@
-/** What an agent may use: whatever every layer lets through, denies winning, in whatever order the layers say it. */
+/** The grant of an agent: the intersection of all layers, in any order; denials win. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aDefinition } from "../machines/fixtures.test-helper.ts";
@@ -58,29 +58,29 @@ function decisionOn(name: string, layers: GrantLayer[], definition = main(), gra
 
 describe("tools", () => {
   const cases: [string, Pick<Own, "tools" | "disallowedTools">, string[]][] = [
-    ["none named: no restriction", {}, allTools],
+    ["without a list: no restriction", {}, allTools],
     ["an empty list: none", { tools: [] }, []],
     ["by name", { tools: ["read", "shell"] }, ["read", "shell"]],
     ["by group", { tools: ["filesystem"] }, ["read", "write"]],
     ["by name and group", { tools: ["shell", "neo4j"] }, ["query_graph", "shell"]],
-    ["all of a server", { tools: ["mcp__github__*"] }, ["mcp__github__list_issues", "mcp__github__create_issue"]],
-    ["all of all servers", { tools: ["mcp__*"] }, allTools.filter((name) => name.startsWith("mcp__"))],
-    ["a star for all there is", { tools: ["*"] }, allTools],
-    ["a star for how a name begins", { tools: ["web_*"] }, ["web_search", "web_fetch"]],
-    ["a star that is not the end is no star", { tools: ["*_fetch", "w*b", "mcp__*__list_issues"] }, []],
+    ["all tools of a server", { tools: ["mcp__github__*"] }, ["mcp__github__list_issues", "mcp__github__create_issue"]],
+    ["all tools of all servers", { tools: ["mcp__*"] }, allTools.filter((name) => name.startsWith("mcp__"))],
+    ["a star for all tools", { tools: ["*"] }, allTools],
+    ["a star for a prefix", { tools: ["web_*"] }, ["web_search", "web_fetch"]],
+    ["a star in the middle is not a wildcard", { tools: ["*_fetch", "w*b", "mcp__*__list_issues"] }, []],
     ["a server without a star", { tools: ["mcp__github", "mcp__github__"] }, []],
     ["part of a name, another spelling, nothing", { tools: ["rea", "READ", "read ", ""] }, []],
-    ["by the name that it has elsewhere", { tools: ["Read", "Bash"] }, ["read", "shell"]],
-    ["a deny by that name", { tools: ["read", "shell"], disallowedTools: ["Bash"] }, ["read"]],
-    ["one that there is not", { tools: ["fly"] }, []],
-    ["a deny by name wins", { tools: ["read", "write"], disallowedTools: ["write"] }, ["read"]],
-    ["a deny by group wins over a name", { tools: ["read", "shell"], disallowedTools: ["filesystem"] }, ["shell"]],
-    ["a deny by name wins over a group", { tools: ["filesystem"], disallowedTools: ["write"] }, ["read"]],
-    ["a deny of a server", { tools: ["web"], disallowedTools: ["mcp__github__*"] }, ["web_search", "web_fetch"]],
-    ["a deny of how a name begins", { tools: ["web", "shell"], disallowedTools: ["web_*", "mcp__*"] }, ["shell"]],
-    ["a deny of the same thing", { tools: ["shell"], disallowedTools: ["shell"] }, []],
-    ["a deny of a star denies all", { tools: ["*", "read"], disallowedTools: ["*"] }, []],
-    ["a deny of one that there is not", { tools: ["read"], disallowedTools: ["fly"] }, ["read"]],
+    ["by an alias", { tools: ["Read", "Bash"] }, ["read", "shell"]],
+    ["a denial by an alias", { tools: ["read", "shell"], disallowedTools: ["Bash"] }, ["read"]],
+    ["an unknown tool", { tools: ["fly"] }, []],
+    ["a denial by name wins", { tools: ["read", "write"], disallowedTools: ["write"] }, ["read"]],
+    ["a denial by group wins over a name", { tools: ["read", "shell"], disallowedTools: ["filesystem"] }, ["shell"]],
+    ["a denial by name wins over a group", { tools: ["filesystem"], disallowedTools: ["write"] }, ["read"]],
+    ["a denial of a server", { tools: ["web"], disallowedTools: ["mcp__github__*"] }, ["web_search", "web_fetch"]],
+    ["a denial by a prefix", { tools: ["web", "shell"], disallowedTools: ["web_*", "mcp__*"] }, ["shell"]],
+    ["a denial of the same tool", { tools: ["shell"], disallowedTools: ["shell"] }, []],
+    ["a denial of a star denies all", { tools: ["*", "read"], disallowedTools: ["*"] }, []],
+    ["a denial of an unknown tool", { tools: ["read"], disallowedTools: ["fly"] }, ["read"]],
   ];
   test.each(cases)("%s", (_, own, tools) => {
     expect(grantOf([], main(own), everything).tools).toEqual(tools);
@@ -91,12 +91,12 @@ describe("tools", () => {
   });
 
   test.each([
-    ["the session takes away from what the agent asks for", [session({ denyTools: ["shell"] })], ["read"]],
-    ["it cannot add to it", [session({ tools: ["read", "shell", "write"] })], ["read", "shell"]],
-    ["what it lets be used is what is left", [session({ tools: ["shell", "write"] })], ["shell"]],
+    ["the session removes tools of the agent", [session({ denyTools: ["shell"] })], ["read"]],
+    ["the session cannot add tools", [session({ tools: ["read", "shell", "write"] })], ["read", "shell"]],
+    ["the session's tools are the remaining ones", [session({ tools: ["shell", "write"] })], ["shell"]],
     ["an empty list of the session: none", [session({ tools: [] })], []],
-    ["the policy holds whatever the session says", [policy({ tools: ["read"] }), session({ tools: ["*"] })], ["read"]],
-    ["a deny of the policy, too", [policy({ denyTools: ["filesystem"] }), session({ tools: ["read"] })], []],
+    ["the policy wins over the session", [policy({ tools: ["read"] }), session({ tools: ["*"] })], ["read"]],
+    ["a denial of the policy wins, too", [policy({ denyTools: ["filesystem"] }), session({ tools: ["read"] })], []],
   ])("%s", (_, layers, granted) => {
     expect(grantOf(layers, main({ tools: ["read", "shell"] }), everything).tools).toEqual(granted);
   });
@@ -157,29 +157,29 @@ describe("tools", () => {
 describe("agents", () => {
   const cases: [string, GrantLayer[], Own, string[]][] = [
     ["a leaf", [], { subagents: { allow: [] } }, []],
-    ["those it allows", [], { subagents: { allow: ["helper", "writer"] } }, ["helper", "writer"]],
-    ["not those that are not there", [], { subagents: { allow: ["helper", "stranger"] } }, ["helper"]],
+    ["the agents that it allows", [], { subagents: { allow: ["helper", "writer"] } }, ["helper", "writer"]],
+    ["not the unknown agents", [], { subagents: { allow: ["helper", "stranger"] } }, ["helper"]],
     ["never itself", [], { subagents: { allow: ["helper", "main"] } }, ["helper"]],
-    ["a deny wins", [], { subagents: { allow: ["helper", "writer"], deny: ["writer"] } }, ["helper"]],
-    ["what it uses is no matter", [], { tools: [], subagents: { allow: ["helper"] } }, ["helper"]],
+    ["a denial wins", [], { subagents: { allow: ["helper", "writer"], deny: ["writer"] } }, ["helper"]],
+    ["the tools of an agent do not matter", [], { tools: [], subagents: { allow: ["helper"] } }, ["helper"]],
     ["an expert of one domain is a leaf", [], { domain: "email", subagents: { allow: ["helper"] } }, []],
     ["the session's choice", [session({ agents: ["helper", "critic"] })], {}, ["helper", "critic"]],
-    ["the session's choice of all", [session({ agents: ["*"] })], {}, ["helper", "writer", "critic"]],
-    ["the session's choice of none", [session({ agents: [] })], {}, []],
+    ["the session's choice of all agents", [session({ agents: ["*"] })], {}, ["helper", "writer", "critic"]],
+    ["the session's choice of no agent", [session({ agents: [] })], {}, []],
     ["the session adds no agent", [session({ agents: ["*"] })], { subagents: { allow: ["critic"] } }, ["critic"]],
     ["the session's deny", [session({ denyAgents: ["helper"] })], {}, ["writer", "critic"]],
     ["the policy's choice", [policy({ agents: ["writer"] }), session({ agents: ["*"] })], {}, ["writer"]],
-    ["whom the policy switches off", [policy({ denyAgents: ["writer"] })], {}, ["helper", "critic"]],
-    ["a deny of a star denies all", [policy({ denyAgents: ["*"] })], {}, []],
+    ["the agents that the policy disables", [policy({ denyAgents: ["writer"] })], {}, ["helper", "critic"]],
+    ["a denial of a star denies all", [policy({ denyAgents: ["*"] })], {}, []],
     [
       "a session without tools may still delegate",
       [session({ tools: [] })],
       { subagents: { allow: ["helper"] } },
       ["helper"],
     ],
-    ["a deny of every tool denies delegating", [session({ denyTools: ["*"] })], {}, []],
+    ["a denial of every tool denies delegation", [session({ denyTools: ["*"] })], {}, []],
     [
-      "a deny of another tool does not",
+      "a denial of another tool does not",
       [session({ denyTools: ["Tas", "t*k", "delegates"] })],
       {},
       ["helper", "writer", "critic"],
@@ -263,8 +263,12 @@ describe("an explanation", () => {
   });
 
   test.each([
-    ["the first that removes it, not the last", [session({ tools: [] }), policy({ denyTools: ["read"] })], "session"],
-    ["a later one where the first lets it through", [policy({ tools: ["read"] }), session({ tools: [] })], "session"],
+    [
+      "the first layer that denies it, not the last",
+      [session({ tools: [] }), policy({ denyTools: ["read"] })],
+      "session",
+    ],
+    ["a later layer if the first allows it", [policy({ tools: ["read"] }), session({ tools: [] })], "session"],
   ])("names %s", (_, layers, removedBy) => {
     expect(decisionOn("read", layers).removedBy).toBe(removedBy);
   });
@@ -361,7 +365,7 @@ describe("properties", () => {
       .map((all) => [...all]),
   });
 
-  /** Asks for everything: what it has is what the layers let through. */
+  /** Requests everything: its grant is the intersection of the layers. */
   const anyAgent = main({ id: "any-agent", subagents: { allow: agents } });
 
   function expectWithin(grant: Grant, of: Grant): void {

@@ -1,4 +1,4 @@
-/** A tool has one name: whatever else a model or a list calls it means that one, and never anything more. */
+/** A tool has one name, and its aliases mean that tool and no other. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aDefinition } from "../machines/fixtures.test-helper.ts";
@@ -52,7 +52,7 @@ describe("a name", () => {
     "constructor",
     "",
     " Read",
-  ])("%j is no alias", (name) => {
+  ])("%j is not an alias", (name) => {
     expect(canonicalToolName(name)).toBe(name);
     const call = ToolCall.parse({ id: "1", name, args: { file_path: "x" } });
     expect(canonicalCall(call, () => false)).toBe(call);
@@ -141,7 +141,7 @@ describe("the arguments", () => {
       },
     ],
     ["mcp__local_toolkit__write_local_file", { path: "a", content: "b" }, { path: "a", content: "b" }],
-  ])("of %s %j are ours", (name, args, ours) => {
+  ])("of %s %j are renamed", (name, args, ours) => {
     const call = called(name, args);
     expect(call).toMatchObject({ args: ours, problem: null });
     expect(call.args).toEqual(ours);
@@ -152,7 +152,7 @@ describe("the arguments", () => {
     ["Bash", { command: "x", dangerouslyDisableSandbox: true }, "this machine's to say"],
     ["Grep", { pattern: "x", offset: 10 }, "not shown in parts"],
     ["Read", { path: "a", file_path: "b" }, "both mean path"],
-  ])("of %s %j cannot be honoured, and the model is told", (name, args, problem) => {
+  ])("of %s %j cannot be applied, and the model is told", (name, args, problem) => {
     expect(called(name, args)).toMatchObject({
       name: names[name],
       args: null,
@@ -201,7 +201,7 @@ describe("in lists", () => {
   });
 });
 
-/** Whatever is said of a tool by another name, it is never more than by its own. */
+/** An alias never grants more than the tool's own name. */
 describe("an alias reaches only its tool", () => {
   const word = fc.oneof(
     fc.constantFrom(...aliases, ...tools, "*", "web_*", "Web*", "mcp__*", "mcp__local_toolkit__*", "files"),

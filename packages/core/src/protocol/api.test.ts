@@ -1,4 +1,4 @@
-/** What people and programs may ask of a daemon: strict where a slip would give away more than was meant. */
+/** Requests of people and programs to a daemon: strict where a mistake would grant too much. */
 import { describe, expect, test } from "vitest";
 import { run, session } from "../machines/fixtures.test-helper.ts";
 import {
@@ -26,12 +26,12 @@ describe("an answer to an approval", () => {
 
   test.each([
     ["a rule for any arguments", { approved: true, scope: "rule", anyArguments: true }, true],
-    ["a rule for these", { approved: false, scope: "rule" }, true],
+    ["a rule for these arguments", { approved: false, scope: "rule" }, true],
     ["any arguments, once", { approved: true, anyArguments: true }, false],
     ["any arguments, for the run", { approved: true, scope: "run", anyArguments: true }, false],
-    ["neither yes nor no", {}, false],
-    ["a yes in words", { approved: "yes" }, false],
-    ["a misspelt word, which would be passed over", { approved: true, scop: "rule" }, false],
+    ["neither allow nor deny", {}, false],
+    ["a boolean as a text", { approved: "yes" }, false],
+    ["a misspelt key, which would be ignored", { approved: true, scop: "rule" }, false],
     ["an empty reason", { approved: false, reason: "  " }, false],
     ["an empty name", { approved: true, by: "" }, false],
   ])("%s", (_, answer, sound) => {
@@ -42,7 +42,7 @@ describe("an answer to an approval", () => {
 describe("a session's grant", () => {
   test.each([
     ["nothing", {}],
-    ["some of it", { tools: ["read"], denyAgents: ["critic"] }],
+    ["some of the keys", { tools: ["read"], denyAgents: ["critic"] }],
     ["empty lists, which grant nothing", { tools: [], agents: [] }],
   ])("may have %s", (_, grant) => {
     expect(SessionGrant.parse(grant)).toEqual(grant);
@@ -50,8 +50,8 @@ describe("a session's grant", () => {
 
   test.each([
     ["a misspelt denial, which would deny nothing", { denytools: ["shell"] }],
-    ["null, which is no list", { tools: null }],
-    ["one name for a list", { denyTools: "shell" }],
+    ["null, which is not a list", { tools: null }],
+    ["one name in place of a list", { denyTools: "shell" }],
   ])("may not have %s", (_, grant) => {
     expect(SessionGrant.safeParse(grant).success).toBe(false);
   });
@@ -68,9 +68,9 @@ describe("the request for a session", () => {
   });
 
   test.each([
-    ["a budget of nothing", { budget: { tokens: 0 } }],
-    ["a cap below nothing", { limits: { maxDepth: -1 } }],
-    ["a grant of unknown words", { grant: { allow: ["read"] } }],
+    ["a budget of null", { budget: { tokens: 0 } }],
+    ["a negative cap", { limits: { maxDepth: -1 } }],
+    ["a grant of unknown keys", { grant: { allow: ["read"] } }],
     ["no words", { task: "  " }],
   ])("may not have %s", (_, changes) => {
     expect(SubmitSession.safeParse({ task: "x", ...changes }).success).toBe(false);

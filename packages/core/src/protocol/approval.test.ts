@@ -55,17 +55,17 @@ describe("an approval", () => {
 
   test.each([
     ["about a call", question],
-    ["about the whole run, which is no tool", { ...question, tool: null, args: null }],
-    ["about any arguments that JSON can say", { ...question, args: [1, "a", null, { b: [true] }] }],
+    ["about the whole run, without a tool", { ...question, tool: null, args: null }],
+    ["about any JSON arguments", { ...question, args: [1, "a", null, { b: [true] }] }],
   ])("%s is parsed unchanged", (_, input) => {
     expect(Approval.parse(input)).toEqual(input);
   });
 
   test.each([
     ["without arguments", { args: undefined }],
-    ["of no known risk", { risk: "extreme" }],
-    ["asked by no agent", { path: ["a.b"] }],
-    ["with an id that is none", { id: "1" }],
+    ["with an unknown risk", { risk: "extreme" }],
+    ["without an agent", { path: ["a.b"] }],
+    ["with an invalid id", { id: "1" }],
   ])("%s is refused", (_, changes) => {
     expect(Approval.safeParse({ ...question, ...changes }).success).toBe(false);
   });
@@ -98,8 +98,8 @@ describe("a stored rule", () => {
   });
 
   test.each([
-    ["without a tool: it would be for all of them", { tool: "" }],
-    ["without a word on arguments", { argsHash: undefined }],
+    ["without a tool: it would apply to all of them", { tool: "" }],
+    ["without arguments", { argsHash: undefined }],
     ["without a folder", { workspace: undefined }],
     ["that asks", { decision: "ask" }],
   ])("%s is refused", (_, changes) => {

@@ -1,4 +1,4 @@
-/** What a tree may use: nothing said is no limit, and no limit is never mistaken for nothing. */
+/** The budget of a tree: a missing field is not a limit, and is never read as zero. */
 import { describe, expect, test } from "vitest";
 import { Budget, PartialBudget, Spent } from "./budget.ts";
 
@@ -6,16 +6,16 @@ const unlimited = { tokens: null, costUsd: null, toolCalls: null, spawns: null }
 
 describe("a budget", () => {
   test.each([
-    ["nothing said is no limit", {}, unlimited],
-    ["one limit is no limit of another kind", { tokens: 10 }, { ...unlimited, tokens: 10 }],
-    ["nothing left is a limit", { tokens: 0, spawns: 0 }, { ...unlimited, tokens: 0, spawns: 0 }],
+    ["missing fields are not a limit", {}, unlimited],
+    ["one limit does not limit another kind", { tokens: 10 }, { ...unlimited, tokens: 10 }],
+    ["zero is a limit", { tokens: 0, spawns: 0 }, { ...unlimited, tokens: 0, spawns: 0 }],
     ["parts of a dollar count", { costUsd: 0.0001 }, { ...unlimited, costUsd: 0.0001 }],
   ])("%s", (_, input, budget) => {
     expect(Budget.parse(input)).toEqual(budget);
   });
 
   test.each([
-    ["less than nothing", { tokens: -1 }],
+    ["a negative amount", { tokens: -1 }],
     ["half a token", { tokens: 0.5 }],
     ["half a run", { spawns: 1.5 }],
     ["no number", { costUsd: Number.NaN }],
@@ -35,11 +35,11 @@ describe("a partial budget", () => {
   );
 
   test.each([
-    ["no tokens, with which nothing can be said", { tokens: 0 }],
-    ["no money, with which nothing can be said", { costUsd: 0 }],
-    ["a limit that is none", { tokens: null }],
-    ["a limit that is left open", { tokens: undefined }],
-    ["less than nothing", { toolCalls: -1 }],
+    ["zero tokens, with which no turn is possible", { tokens: 0 }],
+    ["zero money, with which no turn is possible", { costUsd: 0 }],
+    ["an invalid limit", { tokens: null }],
+    ["a missing value", { tokens: undefined }],
+    ["a negative amount", { toolCalls: -1 }],
   ])("%s is refused", (_, input) => {
     expect(PartialBudget.safeParse(input).success).toBe(false);
   });

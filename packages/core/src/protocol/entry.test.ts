@@ -1,4 +1,4 @@
-/** Journal entries: sealed, read back, and told apart from what was tampered with. */
+/** Journal entries: sealed, opened, and checked for tampering. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -242,10 +242,10 @@ describe("an entry of an older version", () => {
     Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 
   test.each([
-    ["there were batches: the only child of its call", without(childSettled(1, 0), "item"), { item: 0 }],
-    ["an assessment could cost something", without(intentAssessed("low"), "usage"), { usage: null }],
+    ["from before batches: the only child of its call", without(childSettled(1, 0), "item"), { item: 0 }],
+    ["from before assessments had a cost", without(intentAssessed("low"), "usage"), { usage: null }],
     [
-      "calls came with problems",
+      "from before calls had problems",
       reply(1, "", [without(aToolCall("read"), "problem") as never]),
       {
         reply: { calls: [{ problem: null }] },
@@ -275,18 +275,15 @@ describe("an entry of an older version", () => {
 describe("an entry is refused", () => {
   test.each([
     ["a plan of a child without a run", { ...planned, children: [{ ...planned.children[0], run: "x" }] }],
-    [
-      "a plan of a child that may never be tried",
-      { ...planned, children: [{ ...planned.children[0], maxAttempts: 0 }] },
-    ],
+    ["a plan of a child without attempts", { ...planned, children: [{ ...planned.children[0], maxAttempts: 0 }] }],
     ["a plan before the first step", { ...planned, step: 0 }],
     ["a refusal without a reason", { ...planned, refused: [{ call: 0, tool: "delegate" }] }],
     ["a summary without a usage", { ...summarised, usage: undefined }],
     ["a question before the run", { ...approvalRequested(2, 1), step: -1 }],
-    ["a question without one", { ...approvalRequested(2, 1), approval: null }],
-    ["a child that neither waits nor does not", { ...childWaiting(1, 0, true), waiting: undefined }],
-    ["a child at no place of its batch", childWaiting(1, 0, true, -1)],
-    ["a run parked for no known reason", { kind: "run.parked", reason: "lunch" }],
+    ["a question without a tool and a run", { ...approvalRequested(2, 1), approval: null }],
+    ["a child with an invalid wait", { ...childWaiting(1, 0, true), waiting: undefined }],
+    ["a child without a position in its batch", childWaiting(1, 0, true, -1)],
+    ["a run parked for an unknown reason", { kind: "run.parked", reason: "lunch" }],
   ])("%s", (_, body) => {
     expect(EntryBody.safeParse(body).success).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** Child runs have ids that follow from what they are, so that offering one twice is offering it once. */
+/** The id of a child run follows from its position in its parent, so that a repeated offer is the same run. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { childRunId, derivedId, Id, Token } from "./ids.ts";

@@ -1,4 +1,4 @@
-/** Others' wishes are stored before anybody is awake for them: what is read back is what was said. */
+/** Inbox items survive storage unchanged. */
 import { describe, expect, test } from "vitest";
 import { aRequest, run, session } from "../machines/fixtures.test-helper.ts";
 import { decode, encode } from "./codec.ts";
@@ -35,19 +35,19 @@ test("an answer without a scope is for this call alone", () => {
 
 describe("a command is refused", () => {
   test.each([
-    ["an answer to nothing", { ...answered, approval: undefined }],
-    ["an answer that does not say yes or no", { ...answered, approved: undefined }],
+    ["an answer without a question", { ...answered, approval: undefined }],
+    ["an answer without a decision", { ...answered, approved: undefined }],
     ["an answer without an author", { ...answered, by: undefined }],
-    ["an answer that reaches further than there are words for", { ...answered, scope: "always" }],
-    ["a message without words", { ...steered, text: "" }],
+    ["an answer with an unknown scope", { ...answered, scope: "always" }],
+    ["a message without text", { ...steered, text: "" }],
     ["a message without an author", { ...steered, by: undefined }],
-    ["a pause of nothing", { ...paused, run: undefined }],
+    ["a pause without a run", { ...paused, run: undefined }],
     ["a cancel of a run that has no id", { ...runCancelled, run: "all" }],
-    ["a cancel that does not say why", { ...sessionCancelled, reason: undefined }],
+    ["a cancel without a reason", { ...sessionCancelled, reason: undefined }],
     ["a session without a request", { ...requested, request: undefined }],
-    ["a kind that there is not", { ...paused, kind: "run.stopped" }],
+    ["an unknown kind", { ...paused, kind: "run.stopped" }],
     ["another version", { ...paused, v: 2 }],
-    ["another session's, with no id", { ...paused, session: "s" }],
+    ["another session with an invalid id", { ...paused, session: "s" }],
   ])("%s", (_, input) => {
     expect(InboxItem.safeParse(input).success).toBe(false);
   });

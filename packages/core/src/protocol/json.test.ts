@@ -1,4 +1,4 @@
-/** What comes out of JSON.parse passes as it is; nothing else does. */
+/** Results of JSON.parse pass unchanged; other values are refused. */
 import { expect, test } from "vitest";
 import { Json, JsonObject } from "./json.ts";
 

@@ -45,10 +45,10 @@ test.each([
   ["half a turn", { maxIterations: 1.5 }],
   ["no number", { maxCostUsd: Number.NaN }],
   ["text", { maxDepth: "3" }],
-  ["no words at all", { maxOutputTokens: 0 }],
-  ["words without a cap", { maxOutputTokens: null }],
-  ["no child at all", { maxChildren: 0 }],
-  ["children without a cap", { maxChildren: null }],
+  ["zero output tokens", { maxOutputTokens: 0 }],
+  ["output tokens of null", { maxOutputTokens: null }],
+  ["zero children", { maxChildren: 0 }],
+  ["children of null", { maxChildren: null }],
 ])("%s is not a cap", (_, limits) => {
   expect(PartialLimits.safeParse(limits).success).toBe(false);
 });
@@ -56,15 +56,15 @@ test.each([
 describe("tighten", () => {
   test.each([
     ["a lower cap holds", { maxIterations: 5 }, { maxIterations: 5 }],
-    ["a higher one does not", { maxIterations: 50 }, {}],
-    ["where there was none, any does", { maxTokens: 10 }, { maxTokens: 10 }],
-    ["a call may be made to say less", { maxOutputTokens: 100 }, { maxOutputTokens: 100 }],
-    ["but not more", { maxOutputTokens: 100_000 }, {}],
-    ["fewer children may be asked for", { maxChildren: 2 }, { maxChildren: 2 }],
-    ["none does not lift one", { maxDepth: null }, {}],
-    ["undefined says nothing", { maxDepth: undefined }, {}],
-    ["what is no number says nothing", { maxIterations: Number.NaN, maxTokens: Number.POSITIVE_INFINITY }, {}],
-    ["what is no limit says nothing", { maxAgents: 1, toString: 1 }, {}],
+    ["a higher cap does not", { maxIterations: 50 }, {}],
+    ["any cap holds without another", { maxTokens: 10 }, { maxTokens: 10 }],
+    ["a lower output cap holds", { maxOutputTokens: 100 }, { maxOutputTokens: 100 }],
+    ["a higher output cap does not", { maxOutputTokens: 100_000 }, {}],
+    ["fewer children hold", { maxChildren: 2 }, { maxChildren: 2 }],
+    ["null does not remove a cap", { maxDepth: null }, {}],
+    ["undefined is ignored", { maxDepth: undefined }, {}],
+    ["a value that is not a number is ignored", { maxIterations: Number.NaN, maxTokens: Number.POSITIVE_INFINITY }, {}],
+    ["an invalid limit is ignored", { maxAgents: 1, toString: 1 }, {}],
   ])("%s", (_, by, changed) => {
     expect(tighten(defaults, by)).toEqual({ ...defaults, ...changed });
   });

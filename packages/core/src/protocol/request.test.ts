@@ -1,10 +1,10 @@
-/** The one message that starts a run. Fields are only added, with defaults: what was sent before them is understood. */
+/** The one message that starts a run. Fields are only added, with defaults, so that older messages stay valid. */
 import { describe, expect, test } from "vitest";
 import { aRequest, run, session } from "../machines/fixtures.test-helper.ts";
 import { decode, encode } from "./codec.ts";
 import { GrantLayer, RunRequest } from "./request.ts";
 
-/** A request with nothing but what has to be said. */
+/** A request with its required fields alone. */
 const least = {
   v: 1,
   session,
@@ -64,14 +64,14 @@ test("a request with every field is decoded unchanged", () => {
 });
 
 describe("the layers of a grant", () => {
-  // `layers` replaced `grant`. A default would be no restriction: exactly what a message that does not know them must not get.
+  // `layers` replaced `grant`. A default would remove every restriction from an older message.
   const { layers: _none, ...withoutLayers } = least;
   test.each([
-    ["are never left out", withoutLayers],
-    ["are not half of what they replaced", { ...withoutLayers, grant: { tools: ["read"] } }],
+    ["are required", withoutLayers],
+    ["do not mix with the fields that they replaced", { ...withoutLayers, grant: { tools: ["read"] } }],
     ["are not null", { ...least, layers: null }],
     [
-      "are not replaced by what they replaced",
+      "are not the fields that they replaced",
       { ...least, layers: null, grant: { tools: ["read"], agents: [], writes: [] } },
     ],
   ])("%s", (_, request) => {
@@ -105,8 +105,8 @@ describe("the layers of a grant", () => {
   test.each([
     ["a layer without a source", { kind: "session" }],
     ["a layer of an unknown kind", { from: "x", kind: "host" }],
-    ["one name for a list", { from: "x", kind: "agent", tools: "read" }],
-    ["a denial that is no list", { from: "x", kind: "agent", denyTools: null }],
+    ["one name in place of a list", { from: "x", kind: "agent", tools: "read" }],
+    ["a denial that is not a list", { from: "x", kind: "agent", denyTools: null }],
   ])("%s is refused", (_, layer) => {
     expect(GrantLayer.safeParse(layer).success).toBe(false);
   });
@@ -116,13 +116,13 @@ test.each([
   ["no task", { task: "" }],
   ["a negative depth", { depth: -1 }],
   ["an attempt before the first", { attempt: 0 }],
-  ["no time at all", { remainingMs: 0 }],
-  ["an agent that cannot stand in a subject", { agent: "a.b" }],
-  ["an ancestor that is no run", { ancestors: ["main"] }],
-  ["a cap that is none", { limits: { maxDepth: -1 } }],
-  ["a budget below nothing", { budget: { tokens: -1 } }],
-  ["a temperature that no model has", { temperature: 3 }],
-  ["a way of passing context that there is not", { contextMode: "half" }],
+  ["zero time", { remainingMs: 0 }],
+  ["an agent that is not a subject token", { agent: "a.b" }],
+  ["an ancestor that is not a run", { ancestors: ["main"] }],
+  ["an invalid cap", { limits: { maxDepth: -1 } }],
+  ["a negative budget", { budget: { tokens: -1 } }],
+  ["a temperature out of range", { temperature: 3 }],
+  ["an unknown mode of context", { contextMode: "half" }],
 ])("%s is refused", (_, changes) => {
   expect(RunRequest.safeParse({ ...least, ...changes }).success).toBe(false);
 });

@@ -4,11 +4,15 @@ import { RunFailure, toRunError } from "./run-error.ts";
 const failure = new RunFailure({ type: "rate_limit", message: "slow down", recoverable: true, retryAfterMs: 9 });
 
 test.each([
-  ["a failure keeps what it says", failure, { type: "rate_limit", recoverable: true, retryAfterMs: 9, tool: "read" }],
-  ["an error gives its words", new Error("broke"), { type: "tool_error", message: "broke", recoverable: false }],
-  ["a text is its words", "broke", { type: "tool_error", message: "broke" }],
-  ["nothing is still an error", undefined, { type: "tool_error", message: "undefined" }],
-  ["a half-made failure is a plain error", { runError: { type: "no" } }, { type: "tool_error", recoverable: false }],
+  ["a failure keeps its fields", failure, { type: "rate_limit", recoverable: true, retryAfterMs: 9, tool: "read" }],
+  ["an error becomes its message", new Error("broke"), { type: "tool_error", message: "broke", recoverable: false }],
+  ["a text becomes the message", "broke", { type: "tool_error", message: "broke" }],
+  ["undefined becomes an error", undefined, { type: "tool_error", message: "undefined" }],
+  [
+    "an incomplete failure becomes a plain error",
+    { runError: { type: "no" } },
+    { type: "tool_error", recoverable: false },
+  ],
 ])("%s", (_, thrown, error) => {
   expect(toRunError(thrown, "tool_error", "read")).toMatchObject(error);
 });

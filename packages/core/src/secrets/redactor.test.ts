@@ -1,4 +1,4 @@
-/** Whatever form a secret takes and wherever a text is cut, it does not come through; whatever is none does. */
+/** A secret is redacted in any encoding and at any split; other text passes. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { createRedactor } from "./redactor.ts";
@@ -12,7 +12,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("a secret is found", () => {
   it.each<[string, string, string]>([
-    ["as it is", `key=${value};`, `key=${mark};`],
+    ["unchanged", `key=${value};`, `key=${mark};`],
     ["twice", `${value}${value}`, `${mark}${mark}`],
     ["as JSON", JSON.stringify({ value }), `{"value":"${mark}"}`],
     ["as JSON within JSON", JSON.stringify(JSON.stringify(value)), `"\\"${mark}\\""`],
@@ -33,7 +33,7 @@ describe("a secret is found", () => {
         const text = Buffer.from(`${"u".repeat(before)}${value}${after}`).toString(encoding);
         const left = redactor.text(text);
         expect(left).toContain(mark);
-        // What is left of the secret is at most two digits that it shares with its neighbours.
+        // At most two digits of the secret remain, which it shares with its neighbours.
         expect(left.replace(mark, "").length).toBeLessThanOrEqual(Math.ceil((before * 8) / 6) + 8);
       }
     }
@@ -99,7 +99,7 @@ describe("redaction of JSON", () => {
   });
 });
 
-// What follows holds for all texts and all values.
+// The properties below hold for all texts and all values.
 
 const piece = fc.constantFrom(
   ...'abAB01-_.:/@ \n\\"[]=%+',

@@ -1,4 +1,4 @@
-/** What looks like a secret is found, what only looks a little like one is left, and no text takes long. */
+/** Text in the shape of a secret is found, similar text is left, and no text takes long. */
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
 import { createRedactor } from "./redactor.ts";
@@ -77,13 +77,13 @@ describe("other text stays, byte for byte:", () => {
     ["hashes", `${createHash("sha256").update("x").digest("hex")} ${createHash("sha1").update("x").digest("hex")}`],
     ["prose", "the task-only mode of sk-learn-contrib-imbalanced-learn-2024 and risk-averse sk-8 bearers"],
     ["a word after bearer", "the bearer authentication-mechanisms-of-http, Bearer YOUR_API_KEY_GOES_HERE"],
-    ["a header that is spoken of", "Authorization: required; set the Authorization header of each request"],
+    ["a header name in prose", "Authorization: required; set the Authorization header of each request"],
     ["a variable", `curl -H "Authorization: Bearer $TOKEN" -H 'x-api-key: \${ANTHROPIC_API_KEY}'`],
     ["URLs", "http://localhost:3000/a@b https://x.io:8443/?q=1 ssh://git@github.com/a/b.git mailto:a@b.c"],
     ["placeholders", "postgres://user:password@localhost/db https://$USER:$PASS@host http://x:***@y"],
     ["base64", `data:image/png;base64,${randomBytes(3_000).toString("base64")}`],
     ["JSON in base64", Buffer.from(JSON.stringify({ a: "b".repeat(200) })).toString("base64")],
-    ["two parts of three", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0"],
+    ["two of three parts", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0"],
     ["capital letters", "NAKIAIOSFODNN7EXAMPLE AKIAIOSFODNN7EXAMPLES"],
     ["a public key", "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----"],
     ["a mark", "[redacted: API key] Authorization: Bearer [redacted: credential] http://a:[redacted: password]@b"],

@@ -113,8 +113,8 @@ describe("a change", () => {
   });
 
   it.each([
-    ["whose whole is elsewhere says that it is cut", { diffRef: "0c" }, "@@ -1 +1 @@\n-a\n+b\n"],
-    ["that is too long is cut", { diff: `+${"x".repeat(300 * 1024)}` }, `+${"x".repeat(256 * 1024 - 1)}`],
+    ["whose whole is elsewhere is marked as truncated", { diffRef: "0c" }, "@@ -1 +1 @@\n-a\n+b\n"],
+    ["that is too long is truncated", { diff: `+${"x".repeat(300 * 1024)}` }, `+${"x".repeat(256 * 1024 - 1)}`],
   ])("%s", async (_, more, diff) => {
     const builder = createFeedBuilder();
     const root = builder.run({ agent: "main" });

@@ -106,7 +106,7 @@ describe("an incomplete copy", () => {
       reason: "is damaged",
     },
     {
-      what: "an entry is another's",
+      what: "an entry belongs to another run",
       sql: `UPDATE entries SET text = (SELECT text FROM entries e WHERE e.run_id <> entries.run_id AND e.idx = 0)
             WHERE ${at(0)}`,
       index: 0,

@@ -124,9 +124,9 @@ describe("the cost of a run", () => {
   const usage = { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0.25 };
   const cases: [string, number | null, (root: RunBuilder) => unknown][] = [
     ["has called no model", 0, (root) => root.opened()],
-    ["has paid for two replies", 0.75, (root) => root.opened().replied([], [1, 1], 0.25).replied([], [1, 1], 0.5)],
+    ["has two paid replies", 0.75, (root) => root.opened().replied([], [1, 1], 0.25).replied([], [1, 1], 0.5)],
     [
-      "does not know the price of one",
+      "has an unknown price of one reply",
       null,
       (root) => root.opened().replied([], [1, 1], null).replied([], [1, 1], 0.5),
     ],
@@ -135,10 +135,10 @@ describe("the cost of a run", () => {
       0.5,
       (root) => root.opened().replied([], [0, 0], null).replied([], [1, 1], 0.5),
     ],
-    ["summed up its conversation", 0.25, (root) => root.opened().write({ ...summary, usage })],
-    ["made room by a summary", 0.25, (root) => root.opened().write({ ...compaction, usage })],
-    ["understood its request by a model", 0.25, (root) => root.opened().write({ ...intent, usage })],
-    ["understood its request by itself", 0, (root) => root.opened().write({ ...intent, usage: null })],
+    ["has a summary of its conversation", 0.25, (root) => root.opened().write({ ...summary, usage })],
+    ["has a summary as compaction", 0.25, (root) => root.opened().write({ ...compaction, usage })],
+    ["has an assessment of its request by a model", 0.25, (root) => root.opened().write({ ...intent, usage })],
+    ["has an assessment of its request without a model", 0, (root) => root.opened().write({ ...intent, usage: null })],
     ["has settled", null, (root) => root.opened().replied([], [1, 1], 0.5).settled()],
   ];
   it.each(cases)("that %s: %s dollars", (_what, costUsd, write) => {

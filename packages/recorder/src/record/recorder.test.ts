@@ -216,7 +216,7 @@ describe("an invalid item", () => {
       }),
     },
     {
-      what: "an entry of another place",
+      what: "an entry at another index",
       change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, session: value.run })) }),
     },
     {
@@ -227,7 +227,7 @@ describe("an invalid item", () => {
       }),
     },
     {
-      what: "a time that there is not",
+      what: "an invalid time",
       change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, at: 9e15 })) }),
     },
   ])("that $what is skipped and reported, and the next items are recorded", async ({ change }) => {

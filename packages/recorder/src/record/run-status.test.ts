@@ -33,43 +33,51 @@ describe("the status of a waiting run", () => {
   };
 
   const cases: [what: string, exactStatus: string, (root: RunBuilder, builder: FeedBuilder) => unknown][] = [
-    ["has asked a person", "waiting", (root) => requestShellApproval(root)],
-    ["has asked whether to begin", "waiting", (root) => root.opened().asked(0, null, {})],
-    ["has asked and is parked", "waiting", (root) => [requestShellApproval(root), parked(root, "approval")]],
-    ["has asked and is parked by a drain", "parked", (root) => [requestShellApproval(root), parked(root, "drain")]],
+    ["has requested an approval", "waiting", (root) => requestShellApproval(root)],
+    ["has requested an approval of its start", "waiting", (root) => root.opened().asked(0, null, {})],
     [
-      "has asked and is taken up without an answer",
+      "has requested an approval and is parked",
+      "waiting",
+      (root) => [requestShellApproval(root), parked(root, "approval")],
+    ],
+    [
+      "has requested an approval and is parked by a drain",
+      "parked",
+      (root) => [requestShellApproval(root), parked(root, "drain")],
+    ],
+    [
+      "has requested an approval and is resumed without an answer",
       "waiting",
       (root) => [requestShellApproval(root), claimed(parked(root, "drain"))],
     ],
     ["has its answer", "running", (root, builder) => root.received(builder.answered(root, requestShellApproval(root)))],
     ["has one answer of two", "waiting", answeredFirst],
-    ["has one answer that is for the rest of the run", "running", (root, builder) => answeredFor(root, builder, "run")],
-    ["has one answer that is for a rule", "waiting", (root, builder) => answeredFor(root, builder, "rule")],
-    ["is denied one of two", "waiting", (root, builder) => answeredFor(root, builder, "run", false)],
-    ["went on with the call that it asked about", "running", (root) => [requestShellApproval(root), root.finished(0)]],
-    ["went on with another call", "waiting", (root) => [askedTwice(root), root.finished(0)]],
+    ["has one answer for the rest of the run", "running", (root, builder) => answeredFor(root, builder, "run")],
+    ["has one answer with a rule", "waiting", (root, builder) => answeredFor(root, builder, "rule")],
+    ["has one denial and one open question", "waiting", (root, builder) => answeredFor(root, builder, "run", false)],
+    ["continued with the call of its question", "running", (root) => [requestShellApproval(root), root.finished(0)]],
+    ["continued with another call", "waiting", (root) => [askedTwice(root), root.finished(0)]],
     ["is told to pause", "paused", (root) => paused(root.opened())],
     ["is paused and parked", "paused", (root) => parked(paused(root.opened()), "pause")],
-    ["is paused and taken up again", "paused", (root) => claimed(parked(paused(root.opened()), "drain"))],
+    ["is paused and resumed by a host", "paused", (root) => claimed(parked(paused(root.opened()), "drain"))],
     ["is resumed", "running", (root) => resumed(paused(root.opened()))],
-    ["is paused while it asks", "paused", (root) => [requestShellApproval(root), paused(root)]],
+    ["is paused during a question", "paused", (root) => [requestShellApproval(root), paused(root)]],
     [
-      "is paused while it asks, and parked",
+      "is paused during a question, and parked",
       "paused",
       (root) => [requestShellApproval(root), parked(paused(root), "approval")],
     ],
-    ["has asked the same again, and has its answer", "running", askedAgain],
-    ["is resumed while it asks", "waiting", (root) => [requestShellApproval(root), resumed(paused(root))]],
+    ["has repeated the question, and has its answer", "running", askedAgain],
+    ["is resumed during a question", "waiting", (root) => [requestShellApproval(root), resumed(paused(root))]],
     [
-      "has its answer while it is paused",
+      "has its answer during a pause",
       "paused",
       (root, builder) => {
         const question = requestShellApproval(root);
         paused(root).received(builder.answered(root, question));
       },
     ],
-    ["is parked for its children's questions", "waiting", (root) => parked(root.opened(), "approval")],
+    ["is parked for questions of its children", "waiting", (root) => parked(root.opened(), "approval")],
     ["has settled", "cancelled", (root) => [requestShellApproval(root), root.settled({ status: "cancelled" })]],
   ];
   it.each(cases)("that %s is %s, in the word of the machine", (_what, exactStatus, write) => {

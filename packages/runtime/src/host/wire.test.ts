@@ -229,7 +229,7 @@ describe("an invalid task", () => {
   it.each([
     { what: "no UTF-8", bytes: Uint8Array.of(0xff, 0xfe) },
     { what: "no JSON", bytes: text("to be or not to be") },
-    { what: "of another shape", bytes: text('{"v":1,"run":"x"}') },
+    { what: "with another schema", bytes: text('{"v":1,"run":"x"}') },
     { what: "for another run", bytes: encode(rootRequest({ run: another })) },
   ])("$what: is refused, and the host continues", async ({ bytes }) => {
     const { logger, saying } = listeningLogger();
@@ -253,9 +253,9 @@ describe("an invalid response", () => {
   it.each([
     { what: "no UTF-8", bytes: Uint8Array.of(0xff, 0xfe) },
     { what: "no JSON", bytes: text("to be or not to be") },
-    { what: "of another shape", bytes: encode({ ...settled, response: { status: "completed" } }) },
+    { what: "with another schema", bytes: encode({ ...settled, response: { status: "completed" } }) },
     { what: "of another version", bytes: encode({ ...settled, v: 2, response: null }) },
-    { what: "of nothing yet", bytes: encode({ ...settled, response: null }) },
+    { what: "for a run that has not started", bytes: encode({ ...settled, response: null }) },
   ])("$what: is refused, and the valid one is still received", async ({ bytes }) => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();

@@ -80,7 +80,7 @@ describe("a patch is applied:", () => {
       result: { "a.txt": "1\n2\nthree\n4\n5\n", "d/e.txt": "new\n", "moved.txt": "C\n" },
     },
     {
-      what: "a place that is named by the line before it",
+      what: "a place that is found by the line before it",
       files: { "a.ts": "class A {\n  x = 1;\n}\nclass B {\n  x = 1;\n}\n" },
       patch: marked("*** Update File: a.ts", "@@ class B {", "-  x = 1;", "+  x = 2;"),
       result: { "a.ts": "class A {\n  x = 1;\n}\nclass B {\n  x = 2;\n}\n" },
@@ -92,19 +92,19 @@ describe("a patch is applied:", () => {
       result: { "a.txt": "x\ny\nz\n" },
     },
     {
-      what: "CRLF, whose ends stay",
+      what: "CRLF, which stays",
       files: { "a.txt": "1\r\n2\r\n3\r\n" },
       patch: "--- a.txt\n+++ a.txt\n@@ -1,3 +1,4 @@\n 1\n-2\n+two\n+more\n 3\n",
       result: { "a.txt": "1\r\ntwo\r\nmore\r\n3\r\n" },
     },
     {
-      what: "a last line without an end",
+      what: "a last line without a line end",
       files: { "a.txt": "1\n2" },
       patch: "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+two\n",
       result: { "a.txt": "1\ntwo\n" },
     },
     {
-      what: "an end that is taken away",
+      what: "a removed line end",
       files: { "a.txt": "1\n2\n" },
       patch: "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\n\\ No newline at end of file\n",
       result: { "a.txt": "1\ntwo" },
@@ -134,36 +134,36 @@ describe("no file is changed, and the error has the reason, when", () => {
   const good = ["*** Update File: a.txt", "@@", "-3", "+three"];
   const cases: { what: string; patch: string; says: RegExp }[] = [
     {
-      what: "a hunk of another file does not fit",
+      what: "a hunk of another file does not match",
       patch: marked(...good, "*** Update File: b.txt", "@@", " x", "-yy", "+z"),
       says: /hunk 1 of 1 of b\.txt does not apply: its old lines are not in the file\.\nIts old lines:\nx\nyy\nThe most similar lines:\n1: x\n2: y$/,
     },
     {
-      what: "old lines are there more than once",
+      what: "old lines occur more than once",
       patch: marked("*** Update File: c.txt", "@@", "-x", "+y"),
       says: /its old lines occur 2 times, at lines 1, 3; give more of them/,
     },
     {
-      what: "a file is to be added that is there",
+      what: "an added file already exists",
       patch: marked("*** Add File: a.txt", "+x"),
       says: /is already there/,
     },
     {
-      what: "a file is moved to one that is there",
+      what: "the target of a move already exists",
       patch: marked("*** Update File: a.txt", "*** Move to: b.txt", "-1", "+2"),
       says: /the file already exists/,
     },
-    { what: "a file is not there", patch: marked(...good, "*** Delete File: none.txt"), says: /there is no none\.txt/ },
+    { what: "a file is missing", patch: marked(...good, "*** Delete File: none.txt"), says: /there is no none\.txt/ },
     { what: "a file is named twice", patch: marked(...good, ...good), says: /a\.txt is named twice/ },
-    { what: "a path leads out", patch: marked(...good, "*** Add File: ../x.txt", "+x"), says: /it has \.\. in it/ },
-    { what: "there is nothing in it", patch: "just words", says: /it names no file/ },
+    { what: "a path leads outside", patch: marked(...good, "*** Add File: ../x.txt", "+x"), says: /it has \.\. in it/ },
+    { what: "the patch is empty", patch: "just words", says: /it names no file/ },
     {
-      what: "the line before a hunk is nowhere",
+      what: "the line before a hunk is missing",
       patch: marked("*** Update File: a.txt", "@@ none", "-1", "+2"),
       says: /the line after @@ is not in the file: "none"/,
     },
     {
-      what: "a line is none of a patch",
+      what: "a line does not belong to a patch",
       patch: marked("*** Update File: a.txt", "@@", "1", "+2"),
       says: /line 4 must start with a space, - or \+/,
     },

@@ -70,9 +70,9 @@ describe("line ends and encoding stay the same:", () => {
       to: "1\r\n2\r\n3\r\nc\r\n",
     },
     { what: "CRLF in an edit is CRLF", from: "a\r\nb\r\n", args: { old: "a\r\nb", new: "1\r\n2" }, to: "1\r\n2\r\n" },
-    { what: "a new line in one of CRLF", from: "a b\r\nc", args: { old: " ", new: "\n" }, to: "a\r\nb\r\nc" },
+    { what: "a new line in a CRLF file", from: "a b\r\nc", args: { old: " ", new: "\n" }, to: "a\r\nb\r\nc" },
     {
-      what: "each keeps its own",
+      what: "mixed line ends stay mixed",
       from: "a\r\nb\nc\r\n",
       args: { old: "a\nb\nc", new: "1\n2\n3" },
       to: "1\r\n2\n3\r\n",
@@ -113,7 +113,7 @@ describe("an impossible edit says why and changes nothing:", () => {
   const text = "function a() {\n  return 1;\n}\nfunction b() {\n  return 1;\n}\n";
   const cases: { what: string; args: object; says: RegExp }[] = [
     {
-      what: "a text that is there twice, with both places",
+      what: "a text that occurs twice, with both places",
       args: { old: "  return 1;", new: "x" },
       says: /old is in it 2 times;.*set all:\n {2}line 2: return 1;\n {2}line 5: return 1;$/,
     },
@@ -128,15 +128,15 @@ describe("an impossible edit says why and changes nothing:", () => {
       says: /Only line ends differ from:\n4: function b\(\) \{\n5: {3}return 1;$/,
     },
     {
-      what: "another text, with the likest",
+      what: "another text, with the most similar lines",
       args: { old: "function c() {", new: "x" },
       says: /The most similar lines:\n1: function a\(\) \{$/,
     },
-    { what: "a text that nothing is like", args: { old: "zzz", new: "x" }, says: /No line is similar/ },
+    { what: "a text without similar lines", args: { old: "zzz", new: "x" }, says: /No line is similar/ },
     { what: "nothing to replace", args: { old: "", new: "x" }, says: /old is empty/ },
     { what: "no change", args: { old: "a", new: "a" }, says: /old and new are the same/ },
     {
-      what: "edits that undo each other",
+      what: "edits that revert each other",
       args: {
         edits: [
           { old: "a()", new: "c()" },
@@ -145,7 +145,7 @@ describe("an impossible edit says why and changes nothing:", () => {
       },
       says: /the edits together have no effect/,
     },
-    { what: "half an edit", args: { old: "a" }, says: /give either old and new, or edits/ },
+    { what: "an incomplete edit", args: { old: "a" }, says: /give either old and new, or edits/ },
   ];
   test.for(cases)("$what", async ({ args, says }, { edited }) => {
     const outcome = await edited(text, args);

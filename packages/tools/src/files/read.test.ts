@@ -42,7 +42,7 @@ test("a file behind a link is recorded under its real path", async ({ folder, ca
 
 describe("the output keeps the stored form of a text, or a note names it:", () => {
   const cases = [
-    { what: "nothing in it", bytes: Buffer.from(""), output: "[file.txt is empty; version " },
+    { what: "an empty file", bytes: Buffer.from(""), output: "[file.txt is empty; version " },
     {
       what: "no line end at its end",
       bytes: Buffer.from("a\nb"),
@@ -150,7 +150,7 @@ describe("an unreadable path says why:", () => {
       },
     },
     {
-      what: "a missing file, with where else there is one of its name",
+      what: "a missing file, with the path of a file with its name",
       path: "src/router.ts",
       message: /no such file \(the folder has no "src"\); there is packages\/a\/router\.ts$/,
       make: async (folder) => {
@@ -160,7 +160,7 @@ describe("an unreadable path says why:", () => {
       },
     },
     {
-      what: "a missing file that there are several of elsewhere",
+      what: "a missing file, with several files of its name",
       path: "src/router.ts",
       message: /no such file \(the folder has no "src"\)$/,
       make: async (folder) => {

@@ -54,13 +54,13 @@ describe("a rule for exact arguments matches", () => {
     ["one argument less", { args: { command: "npm test" } }, false],
     ["another value", { args: { ...args, command: "npm test; rm -rf /" } }, false],
     ["a number for a text", { args: { ...args, env: { a: "1", b: [2] } } }, false],
-    ["a list for an object", { args: [args] }, false],
+    ["a list in place of an object", { args: [args] }, false],
     ["nothing", { args: null }, false],
     ["another tool", { name: "shell2" }, false],
     ["a tool in capitals", { name: "Shell" }, false],
     ["another workspace", { workspace: "/project2" }, false],
     ["a folder in the workspace", { workspace: "/project/sub" }, false],
-    ["any agent, where it names none", { agent: "tester" }, true],
+    ["any agent, without a named one", { agent: "tester" }, true],
   ])("%s: %j", async ([, changes, fits], { file }) => {
     const rules = await rulesWith(file, rule("1"));
     const { name = "shell", args: given = args, ...where } = changes;

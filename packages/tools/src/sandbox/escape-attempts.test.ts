@@ -249,16 +249,16 @@ for (const kind of containing) {
 
     test.for([
       ["to mount", "mount -t tmpfs tmpfs /tmp"],
-      ["to make writable", "mount -o remount,rw /usr"],
+      ["to make a file writable", "mount -o remount,rw /usr"],
       ["to uncover", "umount /etc/shadow || umount -l /proc"],
       ["to change its root", "chroot / true"],
-      ["to have namespaces of its own", "unshare -U true || unshare -Ur true || unshare -m true"],
+      ["to create namespaces", "unshare -U true || unshare -Ur true || unshare -m true"],
       [
         "to change the machine's settings",
         // Writes the current value, so that a success would change nothing.
         "for it in core_pattern pid_max hostname; do was=$(cat /proc/sys/kernel/$it); echo $was > /proc/sys/kernel/$it && exit 0; done; false",
       ],
-      ["to see a root under its own", "[ $(awk '$5 == \"/\"' /proc/self/mountinfo | wc -l) -gt 1 ]"],
+      ["to see a root below its own", "[ $(awk '$5 == \"/\"' /proc/self/mountinfo | wc -l) -gt 1 ]"],
       [
         "to see the folder that its root was built in",
         "ls -d /proc/1/root/home /proc/1/root/sys /proc/1/cwd/sys /.mounts",

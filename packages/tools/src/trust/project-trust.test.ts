@@ -136,7 +136,7 @@ describe("trust ends", () => {
       ["new .troupe/tools/dive.mjs", "gone .troupe/tools/dice.mjs"],
     ],
     [
-      "with two contents that change places",
+      "with two contents that are swapped",
       async ({ write }) => {
         await write(".troupe/tools/dice.mjs", collected[".troupe/tools/lib/more.mjs"]);
         await write(".troupe/tools/lib/more.mjs", collected[".troupe/tools/dice.mjs"]);
@@ -193,7 +193,7 @@ describe("files that cannot be hashed reliably cannot be trusted, and the error 
       "leads out of the folder",
     ],
     [
-      "a link to where agents write",
+      "a link to a folder that agents write",
       async ({ folder, write }) => {
         await write("src/tool.mjs", "");
         await write(".troupe/tools/x", "");
@@ -201,7 +201,7 @@ describe("files that cannot be hashed reliably cannot be trusted, and the error 
       },
       "which agents may write",
     ],
-    ["a link that leads nowhere", ({ folder }) => symlink("none", join(folder, ".mcp.json")), "leads nowhere"],
+    ["a broken link", ({ folder }) => symlink("none", join(folder, ".mcp.json")), "leads nowhere"],
     [
       "a folder that is a link",
       async ({ folder, write }) => {
@@ -226,20 +226,20 @@ describe("files that cannot be hashed reliably cannot be trusted, and the error 
       },
       "not a regular file",
     ],
-    ["a folder for a file", ({ write }) => write(".mcp.json/x", ""), "it is a folder"],
+    ["a folder in place of a file", ({ write }) => write(".mcp.json/x", ""), "it is a folder"],
     [
-      "more bytes than anybody reads",
+      "more bytes than the limit",
       ({ write }) => write(".troupe/tools/a.mjs", "x".repeat(projectCaps.bytes + 1)),
       `more than ${projectCaps.bytes} bytes`,
     ],
     [
-      "more files than anybody reads",
+      "more files than the limit",
       async ({ write }) => {
         for (let i = 0; i <= projectCaps.files; i++) await write(`.troupe/hooks/${i}`, "");
       },
       `more than ${projectCaps.files} files`,
     ],
-    ["folders without end", ({ write }) => write(`.claude/hooks/${"d/".repeat(20)}x`, ""), "folders deep"],
+    ["too many nested folders", ({ write }) => write(`.claude/hooks/${"d/".repeat(20)}x`, ""), "folders deep"],
   ];
   test.for(cases)("%s", async ([, make, why], { place }) => {
     await place.write(".mcp.json.not", "");

@@ -56,7 +56,7 @@ describe("the sections of an answer", () => {
 
   test.each<[string, string, string[]]>([
     ["a paragraph is one item", "## Findings\none bug\nin the parser", ["one bug in the parser"]],
-    ["paragraphs are several", "## Findings\none\n\ntwo", ["one", "two"]],
+    ["several paragraphs are several items", "## Findings\none\n\ntwo", ["one", "two"]],
     ["lines of Windows", "## Findings\r\n- one\r\n- two\r\n", ["one", "two"]],
     ["any case", "# FINDINGS\n- one", ["one"]],
     ["nothing there", "## Findings\n\n## Summary\nx", []],
@@ -71,11 +71,11 @@ describe("the sections of an answer", () => {
     ["under a title", "# Report\n## Findings\n- one", ["one"]],
     ["in two places", "## Findings\n- one\n## Other\nx\n## Findings\n- two", ["one", "two"]],
     [
-      "a comment in code is no heading",
+      "a comment in code is not a heading",
       "## Findings\n- one\n```sh\n# not a heading\n```\n- two",
       ["one ```sh # not a heading ```", "two"],
     ],
-    ["a longer item is cut", `## Findings\n- ${"x".repeat(3_000)}`, ["x".repeat(2_000)]],
+    ["a longer item is truncated", `## Findings\n- ${"x".repeat(3_000)}`, ["x".repeat(2_000)]],
   ])("%s", (_, text, findings) => {
     expect(sectionsOf(text).findings).toEqual(findings);
   });
@@ -95,7 +95,7 @@ describe("the sections of an answer", () => {
 
 describe("JSON in an answer", () => {
   test.each<[string, string, unknown]>([
-    ["the whole of it", ' {"a": 1}\n', { a: 1 }],
+    ["the whole answer", ' {"a": 1}\n', { a: 1 }],
     ["in a fence", 'Here it is:\n```json\n{"a": 1}\n```\nDone.', { a: 1 }],
     ["in a fence without a language", "```\n[1, 2]\n```", [1, 2]],
     ["null is a value", "null", null],
@@ -131,7 +131,7 @@ describe("the response", () => {
   test.each<[string, SpecChanges, Parameters<typeof drive>[1]]>([
     ["its parent", {}, { outputSchema: schema }],
     ["its own definition", { definition: { outputSchema: schema } }, {}],
-  ])("has data where %s asks for a schema, and that is checked", (_, changes, request) => {
+  ])("has data if %s has a schema, and the data is checked", (_, changes, request) => {
     const d = drive(changes, request);
     d.look();
     expect(d.on(reply(1, '```json\n{"bugs": 2}\n```'))).toMatchObject({

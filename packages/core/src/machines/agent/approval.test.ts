@@ -130,13 +130,13 @@ describe("the scope of an allowance", () => {
 describe("is ignored:", () => {
   const otherQuestion = "00000000-0000-8000-8000-00000000cccc";
   test.each([
-    ["a yes to another question", answered(otherQuestion, true)],
-    ["a no to another question", answered(otherQuestion, false)],
+    ["an allowance of another question", answered(otherQuestion, true)],
+    ["a denial of another question", answered(otherQuestion, false)],
     ["the question again", question(0)],
     ["a question about a call that has settled", question(2)],
-    ["a question about a call that there is not", question(7)],
+    ["a question about a missing call", question(7)],
     ["a question of another step", approvalRequested(2, 0)],
-    ["an outcome of the call that waits", toolFinished(1, 0, "ghost")],
+    ["an outcome of the waiting call", toolFinished(1, 0, "ghost")],
     ["the deadline", timerFired("deadline")],
   ])("%s", (_, fact) => {
     const d = waiting();
@@ -147,8 +147,8 @@ describe("is ignored:", () => {
   });
 
   test.each([
-    ["a yes after a no", false, true],
-    ["a no after a yes", true, false],
+    ["an allowance after a denial", false, true],
+    ["a denial after an allowance", true, false],
   ])("%s", (_, first, second) => {
     const d = waiting();
     d.feed(answered(idOf(0), first));

@@ -27,7 +27,7 @@ const settled = (item: number, changes: Parameters<typeof childSettled>[2] = {},
 const permanent = { error: anError({ type: "params", recoverable: false, message: "bad" }) };
 const network = { error: anError() };
 
-/** What the model reads of the call. */
+/** The model's view of the call. */
 function answer(d: MachineDriver) {
   const last = d.effect("callModel").messages.at(-1);
   if (last?.role !== "tool") throw new Error("no result");
@@ -240,8 +240,8 @@ describe("every planned child settles", () => {
 
 describe("many tasks", () => {
   test.each([
-    ["a thousand, a few at a time", 1_000, 5, false],
-    ["a thousand, each after the one before it", 1_000, 5, true],
+    ["a thousand, with a small number of slots", 1_000, 5, false],
+    ["a thousand, each after the previous one", 1_000, 5, true],
     ["hundreds at once", 400, 400, false],
   ])("%s: finish in time", (_, count, maxConcurrent, isChain) => {
     const tasks = Array.from({ length: count }, (_, i) => ({

@@ -24,19 +24,19 @@ const network = { error: anError({ type: "network" }) };
 
 const question = approvalRequested(wholeRunStep, 0, null);
 
-/** [where, how to get there, what must be stopped] */
+/** [state, driver in that state, effects to stop] */
 const places: [string, () => MachineDriver, string[]][] = [
   ["assessing the intent", () => drive({ definition: { intent: "model" } }), ["intent"]],
   ["asking for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high")), ["approval"]],
   ["waiting for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high"), question), []],
   ["waiting for the approval of a call", () => at(drive(), reply(1, "", [read]), approvalRequested(1, 0, "read")), []],
   ["paused", () => at(drive(), commanded({ kind: "run.paused" }), reply(1, "", [read])), []],
-  ["asked to wait by its model", () => at(drive(), modelFailed(1, { type: "rate_limit" })), ["timer/rate/1/1"]],
+  ["waiting out a rate limit", () => at(drive(), modelFailed(1, { type: "rate_limit" })), ["timer/rate/1/1"]],
   ["thinking", () => drive(), ["model/1"]],
   ["thinking again", () => at(drive(), reply(1, "", [read]), toolFinished(1, 0, "x")), ["model/2"]],
   ["running tools", () => at(drive(), reply(1, "", reads(2)), toolFinished(1, 0, "x")), ["tool/1/1"]],
   [
-    "running tools, others queueing",
+    "running tools, with others in the queue",
     () => at(drive({ limits: { maxParallelTools: 1 } }), reply(1, "", reads(2))),
     ["tool/1/0"],
   ],

@@ -1,4 +1,4 @@
-/** Every cap ends a run with a reason and with what was achieved so far: never an exception, never silence. */
+/** Every cap ends a run with a reason and its partial result: never an exception, never silence. */
 import { describe, expect, test } from "vitest";
 import {
   aToolCall,
@@ -117,7 +117,13 @@ describe("a cap is checked between turns", () => {
   const cases: [string, SpecChanges, ReplyChanges["usage"], string, string][] = [
     ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 49_990, outputTokens: 10 }, "x", "max_tokens"],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
-    ["an unknown cost, which may be any", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: null }, "x", "max_cost"],
+    [
+      "an unknown cost, which may be any amount",
+      { limits: { maxCostUsd: 0.5 }, price },
+      { costUsd: null },
+      "x",
+      "max_cost",
+    ],
     ["context", { limits: { maxContextTokens: 2_000 } }, {}, "x".repeat(9_000), "max_context"],
     ["the whole tree's tokens", { budget: { tokens: 50_000 } }, { inputTokens: 49_990 }, "x", "max_tokens"],
     ["the whole tree's cost", { budget: { costUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
@@ -162,7 +168,7 @@ describe("a cap is checked between turns", () => {
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.49 }],
     ["no cap on cost", { limits: { maxCostUsd: null } }, { costUsd: null }],
     ["context", { limits: { maxContextTokens: 2_000 } }, {}],
-  ])("room for several: %s", (_, changes, usage) => {
+  ])("leaves enough for several turns: %s", (_, changes, usage) => {
     const d = drive(changes);
     turn(d, 1, "so far", { usage: usage ?? {} });
     expect([d.state(), isTold(d)]).toEqual(["execute.think", false]);
@@ -189,8 +195,8 @@ describe("a cap is checked between turns", () => {
 describe("a cap in USD needs a price", () => {
   test.each<[string, SpecChanges, Parameters<typeof drive>[1]?]>([
     ["its own cap", { limits: { maxCostUsd: 0.5 } }],
-    ["the whole tree's", { budget: { costUsd: 0.5 } }],
-  ])("%s: a model without one is rejected before anything is paid for", (_, changes) => {
+    ["the whole tree's cap", { budget: { costUsd: 0.5 } }],
+  ])("%s: a model without one is rejected before any paid call", (_, changes) => {
     const d = drive(changes);
     expect(d.look().started).toEqual(["timer/deadline", "settle"]);
     expect(d.response()).toMatchObject({

@@ -1,4 +1,4 @@
-/** What counts as a run's time: neither people's, nor that in which no host held it, nor what its children wait for. */
+/** A run's time excludes waits for people, time without a host, and the waits of its children. */
 import { describe, expect, test } from "vitest";
 import {
   aBatch,
@@ -86,10 +86,10 @@ describe("a child that waits for a person", () => {
   });
 
   test.each([
-    ["of an attempt that is over", { ...childWaiting(1, 0, true), attempt: 1 }],
-    ["of an attempt that is to come", { ...childWaiting(1, 0, true), attempt: 3 }],
-    ["of no task", childWaiting(1, 0, true, 7)],
-    ["of no call", childWaiting(1, 5, true)],
+    ["of a settled attempt", { ...childWaiting(1, 0, true), attempt: 1 }],
+    ["of a later attempt", { ...childWaiting(1, 0, true), attempt: 3 }],
+    ["of an unknown task", childWaiting(1, 0, true, 7)],
+    ["of an unknown call", childWaiting(1, 5, true)],
     ["of another step", childWaiting(2, 0, true)],
   ])("news %s does not stop its parent's clock", (_, fact) => {
     const d = drive();

@@ -1,6 +1,6 @@
 /**
- * Whatever a model says, whatever its tools return, and wherever its host dies: what the model is given to read is a
- * conversation that every provider takes, is no longer than its limit, and is the same after a replay.
+ * For any texts of the model, any results of tools and a host that dies at any point: the conversation is valid for
+ * every provider, within its limit, and the same after a replay.
  */
 import fc from "fast-check";
 import { expect, inject, test } from "vitest";
@@ -88,7 +88,7 @@ function checkTurn(d: MachineDriver): void {
   if (pin.contextTokens !== null) expect(contextTokens + maxOutputTokens).toBeLessThanOrEqual(pin.contextTokens);
 }
 
-/** What gives way, and nothing else, can be asked for by the name that is read in its place. */
+/** Every removed result, and no other, has a reference in its place that recalls it. */
 function trim(d: MachineDriver): void {
   const before = d.context().messages;
   d.feed(trimmed(d.effect("trim")));
@@ -160,6 +160,6 @@ test("a compacted conversation is valid, and within its limit", () => {
     }),
     { numRuns: inject("long") ? 5_000 : 300 },
   );
-  // It is no use to hold where it never happens.
+  // The property is worthless if these cases do not occur.
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(15);
 });

@@ -1,4 +1,4 @@
-/** What becomes of a conversation that nears its limit: references, then a summary, then the last turn. */
+/** Compaction of a conversation near its limit: references, then a summary, then the last turn. */
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../protocol/model.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
@@ -67,10 +67,10 @@ function tokensIn(d: MachineDriver): number {
 
 describe("the limit of a conversation", () => {
   test.each<[string, SpecChanges, number]>([
-    ["none, if none is known", {}, Number.POSITIVE_INFINITY],
+    ["null, if none is known", {}, Number.POSITIVE_INFINITY],
     ["the agent's own cap", { limits: { maxContextTokens: 20_000 } }, 20_000],
-    ["the model's window, less room for an answer", { contextTokens: 200_000 }, 200_000 - 8_192],
-    ["of a small window no more than a quarter is left for it", { contextTokens: 4_096 }, 3_072],
+    ["the model's context window, minus the answer", { contextTokens: 200_000 }, 200_000 - 8_192],
+    ["a small context window, of which a quarter stays", { contextTokens: 4_096 }, 3_072],
     ["the tighter of both", { contextTokens: 32_000, limits: { maxContextTokens: 90_000 } }, 32_000 - 8_000],
     ["the tighter of both", { contextTokens: 200_000, limits: { maxContextTokens: 90_000 } }, 90_000],
   ])("is %s", (_, changes, limit) => {
@@ -123,7 +123,7 @@ describe("from three fifths of the limit on, references replace older results:",
   test.each<[string, SpecChanges, string, string]>([
     ["a tool that only reads", { tools: tools.slice(0, 2) }, "read", "call read again with the same arguments"],
     ["any other tool", { tools: tools.slice(0, 2) }, "shell", "calling shell again would do its work again"],
-  ])("without recall a reference says what else can be done: %s", (_, changes, tool, hint) => {
+  ])("without recall a reference names the alternative: %s", (_, changes, tool, hint) => {
     const d = drive({ ...capped, ...changes });
     fill(d, { tool });
     d.feed(trimmed(d.effect("trim")));
@@ -178,7 +178,7 @@ describe("from three fifths of the limit on, references replace older results:",
   test.each<[string, SpecChanges]>([
     ["its iterations", { limits: { maxContextTokens: 4_000, maxIterations: 6 } }],
     ["its tool calls", { limits: { maxContextTokens: 4_000, maxToolCalls: 5 } }],
-  ])("a turn that is the last anyway, for %s, reads it all", (_, changes) => {
+  ])("a turn that is the last one, because of %s, reads all results", (_, changes) => {
     const d = drive({ ...capped, ...changes });
     while (d.context().step < 6) take(d, { results: [500] });
     expect([d.state(), d.context().turn?.last]).toEqual(["execute.think", expect.stringMatching(/^max_[it]/)]);
@@ -220,8 +220,8 @@ describe("if references are not enough, a summary replaces the history:", () => 
   });
 
   test.each([
-    ["failed: it is charged whole", { type: "network" as const }, "whole"],
-    ["was turned away: it is free", { type: "rate_limit" as const }, 0],
+    ["failed: it is charged its reservation", { type: "network" as const }, "whole"],
+    ["was refused by the provider: it is free", { type: "rate_limit" as const }, 0],
   ])("a call that %s leads to a truncated history instead", (_, error, charged) => {
     const d = compacting();
     const { callReserve, usage: before } = d.context();
@@ -311,7 +311,7 @@ describe("compaction ends:", () => {
     const d = drive(capped);
     take(d, { says: 300, results: [10] });
     take(d, { says: 300, results: [10] });
-    // Only the first two turns could go, and what stands for them may be as long.
+    // Only the first two turns could go, and their summary may be as long.
     take(d, { results: [2_200] });
     expect(d.context().contextTokens / 4_000).toBeGreaterThan(0.7);
     expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");

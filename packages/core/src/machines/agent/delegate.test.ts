@@ -207,10 +207,10 @@ describe("a recoverable failure is retried", () => {
 
   test.each([
     ["a settled attempt again", childSettled(1, 0, network)],
-    ["an attempt that is not out yet", childSettled(1, 0, {}, 3)],
+    ["an attempt that has not started", childSettled(1, 0, {}, 3)],
     ["another call's timer", timerFired("retry/1/5/0/1")],
-    ["a step's that is over", timerFired("retry/0/0/0/1")],
-    ["a backoff that is over", timerFired("retry/1/0/0/1")],
+    ["an attempt of an earlier step", timerFired("retry/0/0/0/1")],
+    ["a past backoff", timerFired("retry/1/0/0/1")],
     ["a timer without a number", timerFired("retry/x")],
   ])("%s is ignored", (_, fact) => {
     const d = delegating(1, { retry: { maxAttempts: 5 } });
@@ -231,10 +231,10 @@ describe("a recoverable failure is retried", () => {
 describe("an invalid call gets an error at once", () => {
   const refused: [string, unknown, string, Parameters<typeof drive>[1]?][] = [
     ["no arguments", {}, "delegate: agent: name the agent"],
-    ["arguments of another shape", ["helper"], "delegate: arguments: "],
+    ["arguments with another schema", ["helper"], "delegate: arguments: "],
     ["no task", { agent: "helper", task: "  " }, "delegate: task: say what the agent should do"],
     ["no agent", { task: "find it" }, "delegate: agent: name the agent"],
-    ["a name that is none", { agent: "a.b", task: "find it" }, "delegate: agent: "],
+    ["an invalid name", { agent: "a.b", task: "find it" }, "delegate: agent: "],
     [
       "an unknown agent",
       { agent: "missing", task: "x" },
@@ -298,8 +298,8 @@ describe("the hint that a host has claimed the child", () => {
   });
 
   test.each([
-    ["no such call", 1, 7],
-    ["an old step", 0, 0],
+    ["an unknown call", 1, 7],
+    ["an earlier step", 0, 0],
     ["a child that has settled", 1, 0],
   ])("about %s is ignored", (_, step, call) => {
     const d = delegating(2);

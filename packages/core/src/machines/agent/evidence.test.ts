@@ -1,4 +1,4 @@
-/** What runs have tested, touched and put elsewhere: facts of outcomes, which go up from child to parent. */
+/** Tests, changed files and artifacts of runs: they come from outcomes, and go up from child to parent. */
 import { describe, expect, test } from "vitest";
 import type { FileChange, ToolCall } from "../../protocol/tool.ts";
 import {
@@ -37,7 +37,7 @@ describe("tests", () => {
     ["none were run", [], [0, 0]],
     ["run once", [[all, tests(3, 2)]], [3, 2]],
     [
-      "run again, they count once, as they stand now",
+      "repeated tests count once, with the latest result",
       [
         [all, tests(3, 2)],
         [all, tests(4, 4)],
@@ -45,7 +45,7 @@ describe("tests", () => {
       [4, 4],
     ],
     [
-      "those of other arguments are other tests",
+      "other arguments are other tests",
       [
         [all, tests(3, 2)],
         [part, tests(1, 1)],
@@ -54,7 +54,7 @@ describe("tests", () => {
       [4, 4],
     ],
     [
-      "the order of arguments makes no other tests",
+      "the order of arguments does not matter",
       [
         [aToolCall("test", { a: 1, b: 2 }), tests(3, 2)],
         [aToolCall("test", { b: 2, a: 1 }), tests(3, 3)],
@@ -62,7 +62,7 @@ describe("tests", () => {
       [3, 3],
     ],
     [
-      "a run that could not be counted takes the older figures with it",
+      "a run that could not be counted removes the older figures",
       [
         [all, tests(3, 3)],
         [all, { error: { ...aFailure, type: "timeout" } }],
@@ -70,7 +70,7 @@ describe("tests", () => {
       [0, 0],
     ],
     [
-      "a run that was refused says nothing of them",
+      "a refused run does not change the figures",
       [
         [all, tests(3, 3)],
         [all, { error: { ...aFailure, type: "permission" } }],
@@ -78,7 +78,7 @@ describe("tests", () => {
       [3, 3],
     ],
     [
-      "what other tools do says nothing of them",
+      "other tools do not change the figures",
       [
         [all, tests(3, 3)],
         [aToolCall("write"), {}],

@@ -22,7 +22,7 @@ function acting(calls: number, changes: SpecChanges = {}): MachineDriver {
   return d;
 }
 
-/** What the model is shown after its last reply, as [text, isError]. */
+/** The results after the model's last reply, as [text, isError]. */
 function results(d: MachineDriver): [string, boolean][] {
   return d
     .effect("callModel")
@@ -84,9 +84,9 @@ describe("one turn after another", () => {
   });
 
   test.each([
-    ["a failure of the network that will not pass", { type: "network", recoverable: false } as const],
+    ["an unrecoverable failure of the network", { type: "network", recoverable: false } as const],
     ["a spent budget", { type: "budget", recoverable: false, begun: false } as const],
-    ["a rate limit that will not pass", { type: "rate_limit", recoverable: false } as const],
+    ["an unrecoverable rate limit", { type: "rate_limit", recoverable: false } as const],
   ])("a failure of the model fails the run, with the same recoverability: %s", (_, changes) => {
     const d = drive();
     d.look();
@@ -144,13 +144,13 @@ describe("tools of one turn run side by side", () => {
 describe("late and foreign outcomes are ignored", () => {
   test.each([
     ["of a settled call", toolFinished(1, 1, "again", { inDoubt: true, filesCreated: ["x"] })],
-    ["of a call that still queues", toolFinished(1, 3, "early")],
-    ["of a call that was never made", toolFinished(1, 9, "ghost")],
-    ["of a step to come", toolFinished(2, 0, "ghost")],
-    ["of a model call that is over", reply(1, "again", [read])],
+    ["of a queued call", toolFinished(1, 3, "early")],
+    ["of an unknown call", toolFinished(1, 9, "ghost")],
+    ["of a later step", toolFinished(2, 0, "ghost")],
+    ["of a finished model call", reply(1, "again", [read])],
     ["of a model call that failed before", modelFailed(1)],
-    ["of a model call to come", reply(2, "early")],
-    ["of a child, where there is a tool", childSettled(1, 0)],
+    ["of a later model call", reply(2, "early")],
+    ["of a child, for a tool call", childSettled(1, 0)],
   ])("%s", (_, fact) => {
     const d = acting(4, { limits: { maxParallelTools: 2 } });
     d.feed(toolFinished(1, 1, "b"));

@@ -1,4 +1,4 @@
-/** How a run comes to work, or does not: intent, approval, refusal. */
+/** The start of a run: intent, approval, refusal. */
 import { describe, expect, test } from "vitest";
 import { wholeRunStep } from "../../protocol/approval.ts";
 import {
@@ -88,9 +88,9 @@ describe("a risky intent waits for an approval", () => {
     ["a yes", yes, "execute.think", ["timer/deadline", "model/1"]],
     ["a no", no, "respond.settling", ["timer/deadline", "settle"]],
     ["a cancel", cancelled(), "respond.settling", ["timer/deadline", "settle"]],
-    ["the deadline, overtaken by the question", timerFired("deadline"), "awaitingApproval.waiting", []],
-    ["a yes to another question", answered(otherQuestion, true), "awaitingApproval.waiting", []],
-    ["a no to another question", answered(otherQuestion, false), "awaitingApproval.waiting", []],
+    ["the deadline, stopped by the question", timerFired("deadline"), "awaitingApproval.waiting", []],
+    ["an allowance of another question", answered(otherQuestion, true), "awaitingApproval.waiting", []],
+    ["a denial of another question", answered(otherQuestion, false), "awaitingApproval.waiting", []],
   ])("%s", (_, fact, state, started) => {
     expect(awaitingApproval().on(fact)).toEqual({ state, started, stopped: [] });
   });

@@ -1,4 +1,4 @@
-/** The same call over and over is refused, then ends the run; whatever may have changed something is progress. */
+/** A repeated call is refused, then ends the run; a call that may have changed something is progress. */
 import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../protocol/tool.ts";
 import { ToolSpec } from "../../protocol/tool.ts";
@@ -95,9 +95,9 @@ describe("progress", () => {
 
   test.each<[string, ToolCall, Parameters<typeof toolFinished>[3]]>([
     ["a call that only reads", aToolCall("read", { path: "b.txt" }), {}],
-    ["one that failed", write, { error: anError({ type: "tool_error" }) }],
-    ["one that is in doubt", write, { inDoubt: true }],
-  ])("%s is none", (_, call, outcome) => {
+    ["a failed call", write, { error: anError({ type: "tool_error" }) }],
+    ["a call in doubt", write, { inDoubt: true }],
+  ])("is not %s", (_, call, outcome) => {
     const d = drive({ tools });
     turn(d, read);
     turn(d, read);

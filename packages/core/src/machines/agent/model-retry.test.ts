@@ -1,6 +1,5 @@
 /**
- * A provider that asks to wait is no failure; a model call that was lost, or whose outcome nobody heard, is made again,
- * and charged.
+ * A rate limit is not a failure. A model call that was lost, or whose outcome was lost, is repeated and charged.
  */
 import { describe, expect, test } from "vitest";
 import { aToolCall, claimed, modelFailed, reply, timerFired, toolFinished } from "../fixtures.test-helper.ts";
@@ -79,8 +78,8 @@ describe("a rate limit", () => {
   test.each([
     ["another wait", timerFired("rate/1/2")],
     ["another step's", timerFired("rate/2/1")],
-    ["a reply of the call that was turned away", reply(1, "late")],
-    ["its failure again", limited()],
+    ["a reply of the refused call", reply(1, "late")],
+    ["a second failure of the same call", limited()],
   ])("%s does not end the wait", (_, fact) => {
     const d = drive();
     d.feed(limited());
@@ -126,7 +125,7 @@ describe("a call that was lost", () => {
   test.each([
     ["network", { type: "network" as const }],
     ["timeout", { type: "timeout" as const }],
-    ["a limit that was told in the middle of an answer", { type: "rate_limit" as const }],
+    ["a limit reported in the middle of an answer", { type: "rate_limit" as const }],
   ])("is made at most five times, and then fails with a message: %s", (_, changes) => {
     const d = drive({ limits: { maxOutputTokens: 100 } });
     const reserve = d.context().turn?.reserve.tokens ?? 0;

@@ -1,4 +1,4 @@
-/** Paused: nothing new begins, what is at work finishes, and time stands still. */
+/** A paused run starts no effect, finishes running effects, and its clock stops. */
 import { describe, expect, test } from "vitest";
 import {
   aBatch,
@@ -31,11 +31,11 @@ const summarised = {
   durationMs: 1,
 } as const;
 
-/** [what is at work, how to get there, how it ends, what that must not start but a resume does] */
+/** [running effect, driver in that state, its outcome, effects that start only after a resume] */
 const places: [string, () => MachineDriver, FactBody[], string[]][] = [
   ["the model thinks", () => drive(), [reply(1, "", [aToolCall("read")])], ["tool/1/0"]],
   [
-    "the model gives its answer to listen on",
+    "the model answers while it listens to a stream",
     () => streaming(),
     [reply(2, "early"), childSettled(1, 0, {}, 1, 1)],
     ["model/3"],
@@ -66,7 +66,7 @@ const places: [string, () => MachineDriver, FactBody[], string[]][] = [
     ["child/1/0/0/2"],
   ],
   [
-    "its model asked it to wait",
+    "its model is rate-limited",
     () => at({}, modelFailed(1, { type: "rate_limit" })),
     [timerFired("rate/1/1")],
     ["model/1"],
@@ -164,7 +164,7 @@ test.each<[string, () => MachineDriver, string]>([
   ["an assessment", () => drive({ definition: { intent: "model" } }), "intent"],
   ["a model call", () => drive(), "model/1"],
   ["a summary", () => at({}, reply(1, "", [aBatch([{ context: "summary" }])])), "summary/1"],
-])("%s that was lost with its host is made again after the resume, not before", (_, place, key) => {
+])("%s that was lost with its host is repeated after the resume, not before", (_, place, key) => {
   const d = place();
   d.feed(pause);
   d.look();

@@ -1,4 +1,4 @@
-/** What a delegate call is refused for, and what becomes of it in the requests of its children. */
+/** Refusals of a delegate call, and the requests of its children. */
 import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../protocol/tool.ts";
 import {
@@ -39,13 +39,13 @@ const summarised = (step: number, text: string) => ({
 describe("a refused delegation starts no task:", () => {
   test.each<[string, Args, string, string, SpecChanges?]>([
     [
-      "an unknown agent, with those there are",
+      "an unknown agent, with the known ones",
       { agent: "missing" },
       "permission",
       'you cannot delegate to "missing"; you can to: helper, writer',
     ],
     [
-      "an alternative that is unknown",
+      "an unknown alternative",
       { retry: { alternative: "missing" } },
       "permission",
       'you cannot delegate to "missing"; you can to: helper, writer',
@@ -57,13 +57,13 @@ describe("a refused delegation starts no task:", () => {
       "main → main is a cycle",
     ],
     [
-      "waiting for a task of another call",
+      "a dependency on a task of another call",
       { after: ["1"] },
       "params",
       'delegate: after: "helper" waits for "1", which is no task here; there are: helper',
     ],
     [
-      "one bad task among good ones",
+      "one invalid task among valid ones",
       {
         tasks: [
           { agent: "helper", task: "x" },
@@ -80,14 +80,14 @@ describe("a refused delegation starts no task:", () => {
       "delegate: after: a → a is a cycle",
     ],
     [
-      "more than the run may ask in all",
+      "more than the run's number of children",
       { tasks: Array(3).fill({ agent: "helper", task: "x" }) },
       "budget",
       "3 more agents are over the limit of 2 for one run: 2 are left",
       { limits: { maxChildren: 2 } },
     ],
     [
-      "more than the tree may start",
+      "more than the tree's number of runs",
       { tasks: Array(3).fill({ agent: "helper", task: "x" }) },
       "budget",
       "3 more agents are over the budget of the whole tree: 2 may still be started",
@@ -390,13 +390,18 @@ describe("the workspace of a child", () => {
   };
 
   test.each<[string, object, object, object]>([
-    ["is where its parent does", {}, {}, session],
-    ["is in a folder of its own, on no disk of a name", {}, { workspace: "isolated" }, isolated],
-    ["is in a worktree, where its parent's files are", {}, { workspace: "worktree" }, { ...session, mode: "worktree" }],
+    ["is its parent's workspace", {}, {}, session],
+    ["is an isolated folder, without a locality", {}, { workspace: "isolated" }, isolated],
+    [
+      "is a worktree, at the locality of its parent's files",
+      {},
+      { workspace: "worktree" },
+      { ...session, mode: "worktree" },
+    ],
     ["is in its parent's worktree", { mode: "worktree" }, {}, session],
-    ["keeps whose agents and tools count", { project: "/p" }, {}, { ...session, project: "/p" }],
+    ["keeps the folder of its agents and tools", { project: "/p" }, {}, { ...session, project: "/p" }],
     ["below an isolated run is isolated", isolated, {}, isolated],
-    ["below an isolated run is isolated, whatever its file says", isolated, { workspace: "worktree" }, isolated],
+    ["below an isolated run is isolated, against its definition", isolated, { workspace: "worktree" }, isolated],
   ])("%s", (_, workspace, target, expected) => {
     const given = "mode" in workspace && workspace.mode === "isolated" ? { ...workspace, place: undefined } : workspace;
     expect(JSON.parse(JSON.stringify(below(given, target)))).toEqual(expected);
@@ -415,8 +420,8 @@ describe("the workspace of a child", () => {
   });
 
   test.each([
-    ["with its parent's, files that it touched are its parent's", {}, ["made.txt"]],
-    ["on its own, they are not", { workspace: "isolated" as const }, []],
+    ["in the parent's folder, its changed files are its parent's", {}, ["made.txt"]],
+    ["in its own folder, they are not", { workspace: "isolated" as const }, []],
   ])("%s", (_, target, filesCreated) => {
     const d = asking({}, { targets: [{ id: "helper", ...target }] });
     d.feed({ kind: "calls.planned", step: 1, children: [], refused: [] });

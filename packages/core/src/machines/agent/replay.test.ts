@@ -51,12 +51,12 @@ function releasedBy(fact: RunFact, wanted: readonly string[]): string[] {
   return fact.type === "approval.requested" ? [`tool/${fact.step}/${fact.call}`] : [];
 }
 
-/** What was started and is over, as a schedule goes on; the deadline is armed as often as the clock starts. */
+/** Started and finished effects during a schedule; the deadline starts as often as the clock. */
 function watch(d: MachineDriver) {
   const mayStart = new Map(d.look().started.map((key) => [key, false]));
   const over = new Set<string>();
   return {
-    /** Effects that were started a second time without a reason, and those that are wanted though they are over. */
+    /** Effects that were started a second time without a reason, and pending effects that have already finished. */
     wrongAfter(next: Choice): string[] {
       const [known, wanted] = [d.facts.length, d.pendingKeys()];
       act(d, next);

@@ -1,4 +1,4 @@
-/** The one response: what is in it, who vouches for it, and that it is the last word. */
+/** The one response: its contents, their sources, and that it is final. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RunResponse } from "../../protocol/response.ts";
 import {

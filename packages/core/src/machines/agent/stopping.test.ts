@@ -131,8 +131,8 @@ describe("waiting for its stopped children", () => {
     ["another cancel", cancelled("again")],
     ["the deadline", timerFired("deadline")],
     ["a reply", reply(1, "late")],
-    ["a timer of the retry that is over", timerFired("retry/1/1/0/1")],
-  ])("%s changes nothing", (_, fact) => {
+    ["a timer of a finished retry", timerFired("retry/1/1/0/1")],
+  ])("%s is ignored", (_, fact) => {
     const d = withChildren();
     d.feed(cancelled());
     const { outcome, children, batches } = d.context();

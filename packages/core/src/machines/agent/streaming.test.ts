@@ -189,8 +189,8 @@ describe("a cancel call", () => {
   });
 
   test.each([
-    ["one that has ended", "1.0.1", "running are: 1.0.0, 1.0.2"],
-    ["one of no task", "1.0.7", "running are: 1.0.0, 1.0.2"],
+    ["a finished task", "1.0.1", "running are: 1.0.0, 1.0.2"],
+    ["an unknown task", "1.0.7", "running are: 1.0.0, 1.0.2"],
     ["nonsense", "x", "running are: 1.0.0, 1.0.2"],
   ])("of %s is refused, with the valid handles", (_, handle, known) => {
     const d = withFirst();

@@ -1,4 +1,4 @@
-/** How to read the rest of a result is told to the run that it is of, and to nobody else. */
+/** Only the run of a result reads how to recall the rest of it. */
 import { expect, test } from "vitest";
 import { asHistory } from "./result-placeholders.ts";
 import { truncationNotice, withoutRecallHints } from "./truncation.ts";

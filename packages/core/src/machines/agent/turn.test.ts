@@ -1,4 +1,4 @@
-/** What a turn may cost: its worst case is set aside before it begins, and one last turn is always held back. */
+/** The cost of a turn: its worst case is reserved before it starts, and one last turn is always reserved. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -45,48 +45,48 @@ describe("a turn", () => {
   });
 
   test.each<[string, SpecChanges, number]>([
-    // Left: 10,000. Held back: reading it all again (1,000 and what is said now) and 1,024 to answer with.
+    // Left: 10,000. Reserved: reading it all again (1,000 and this turn's output) and 1,024 to answer with.
     ["the run's own tokens", { limits: { maxTokens: 10_000 } }, (10_000 - 1_000 - 1_000 - 1_024) / 2],
     ["the tree's tokens", { budget: { tokens: 10_000 } }, (10_000 - 1_000 - 1_000 - 1_024) / 2],
     [
-      "whichever is less",
+      "the minimum of both",
       { budget: { tokens: 10_000 }, limits: { maxTokens: 6_000 } },
       (6_000 - 1_000 - 1_000 - 1_024) / 2,
     ],
     ["the tree's USD", { budget: { costUsd: 0.06 }, price }, Math.floor((60_000 - 3_000 - 3_000 - 15_360) / 18)],
     ["the run's own USD", { limits: { maxCostUsd: 0.06 }, price }, Math.floor((60_000 - 3_000 - 3_000 - 15_360) / 18)],
-  ])("is clipped to what is left, less the turn that is held back: %s", (_, changes, maxOutputTokens) => {
+  ])("is limited to the remaining budget, minus the reserved last turn: %s", (_, changes, maxOutputTokens) => {
     expect(planTurn(about(1_000, changes), null).maxOutputTokens).toBe(maxOutputTokens);
   });
 
   test.each<[string, SpecChanges, number]>([
     ["tokens", { budget: { tokens: 1_500 } }, 500],
     ["USD", { budget: { costUsd: 0.009_001 }, price }, 400],
-  ])("that is the last may use all that is left: %s", (_, changes, maxOutputTokens) => {
+  ])("as the last one may use the whole remaining budget: %s", (_, changes, maxOutputTokens) => {
     expect(planTurn(about(1_000, changes), "max_tokens").maxOutputTokens).toBe(maxOutputTokens);
   });
 });
 
 describe("the last turn", () => {
   test.each<[string, SpecChanges, number, string | null]>([
-    ["there is room", {}, 1_000, null],
+    ["with enough budget", {}, 1_000, null],
     ["no iteration after it", { limits: { maxIterations: 1 } }, 1_000, "max_iterations"],
     ["no tool call left of its own", { budget: { toolCalls: 0 } }, 1_000, "max_tool_calls"],
-    ["just room for another", { budget: { tokens: 1_000 + 256 * 2 + 1_000 + 1_024 } }, 1_000, null],
+    ["with just enough for another turn", { budget: { tokens: 1_000 + 256 * 2 + 1_000 + 1_024 } }, 1_000, null],
     ["not quite", { budget: { tokens: 1_000 + 256 * 2 + 1_000 + 1_023 } }, 1_000, "max_tokens"],
-    ["not quite, in USD", { budget: { costUsd: 0.02 }, price }, 1_000, "max_cost"],
-    ["the conversation short of four fifths of its cap", { limits: { maxContextTokens: 2_000 } }, 1_599, null],
-    ["the conversation at four fifths of its cap", { limits: { maxContextTokens: 2_000 } }, 1_600, "max_context"],
-  ])("comes where there is no room for another: %s", (_, changes, contextTokens, reason) => {
+    ["with slightly too little, in USD", { budget: { costUsd: 0.02 }, price }, 1_000, "max_cost"],
+    ["with the conversation below four fifths of its cap", { limits: { maxContextTokens: 2_000 } }, 1_599, null],
+    ["with the conversation at four fifths of its cap", { limits: { maxContextTokens: 2_000 } }, 1_600, "max_context"],
+  ])("comes without budget for another turn: %s", (_, changes, contextTokens, reason) => {
     expect(lastTurnReason(about(contextTokens, changes))).toBe(reason);
   });
 
   test.each<[string, SpecChanges, number, string | null]>([
-    ["there is room", {}, 1_000, null],
-    ["hardly anything left to say it with", { budget: { tokens: 1_010 } }, 1_000, "max_tokens"],
+    ["with enough budget", {}, 1_000, null],
+    ["with hardly any output tokens left", { budget: { tokens: 1_010 } }, 1_000, "max_tokens"],
     ["in USD", { budget: { costUsd: 0.003 }, price }, 1_000, "max_cost"],
-    ["the conversation is over its cap", { limits: { maxContextTokens: 1_000 } }, 1_000, "max_context"],
-  ])("cannot be made: %s", (_, changes, contextTokens, reason) => {
+    ["with the conversation over its cap", { limits: { maxContextTokens: 1_000 } }, 1_000, "max_context"],
+  ])("is refused: %s", (_, changes, contextTokens, reason) => {
     expect(reachedCap(about(contextTokens, changes))).toBe(reason);
   });
 
@@ -122,9 +122,9 @@ describe("the remaining budget", () => {
   });
 
   test.each([
-    ["all that is wanted", {}, 1_024],
-    ["less, where little is left", { budget: { tokens: 3_124 } }, 50],
-    ["nothing, where it is too little to be worth it", { budget: { tokens: 3_050 } }, 0],
+    ["the whole amount", {}, 1_024],
+    ["less, if little is left", { budget: { tokens: 3_124 } }, 50],
+    ["nothing, if too little is left for a useful reply", { budget: { tokens: 3_050 } }, 0],
   ])("for a call outside the turns: %s", (_, changes, output) => {
     expect(sideCallOutput(about(1_000, changes), 1_024)).toBe(output);
   });
@@ -141,7 +141,7 @@ test("input has the highest of its prices: read, or written to the cache", () =>
   expect(
     planTurn(about(1_000, { price: { ...price, cacheWritePerMillion: 1 }, limits }), null).reserve.costUsd,
   ).toBeCloseTo(0.018);
-  // What is said is read once more, at that price: (60,000 − 3,750 − 3,750 − 15,360) / (15 + 3.75)
+  // The output is read once more, at that price: (60,000 − 3,750 − 3,750 − 15,360) / (15 + 3.75)
   const capped = about(1_000, { price: dear, budget: { costUsd: 0.06 } });
   expect(planTurn(capped, null).maxOutputTokens).toBe(Math.floor((60_000 - 3_750 - 3_750 - 15_360) / 18.75));
 });

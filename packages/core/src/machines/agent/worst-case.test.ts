@@ -1,4 +1,4 @@
-/** What nobody can know is charged with the most that it can have been, and what may yet be wanted is kept. */
+/** Unknown usage is charged at its maximum, and budget for retries stays reserved. */
 import { describe, expect, test } from "vitest";
 import type { RunErrorType } from "../../protocol/run-error.ts";
 import {
@@ -39,10 +39,10 @@ describe("a call outside the turns", () => {
   };
 
   test.each([
-    ["failed: charged whole", { type: "network" as const }, nothing, "whole"],
+    ["failed: it is charged its reservation", { type: "network" as const }, nothing, "whole"],
     ["turned away: free", { type: "rate_limit" as const }, nothing, 0],
-    ["said nothing of use: what it used", { type: "model" as const }, { ...nothing, inputTokens: 40 }, 40],
-    ["went well: what it used", null, { ...nothing, inputTokens: 40 }, 40],
+    ["was useless: it is charged its usage", { type: "model" as const }, { ...nothing, inputTokens: 40 }, 40],
+    ["succeeded: it is charged its usage", null, { ...nothing, inputTokens: 40 }, 40],
   ])("is a summary that %s", (_, error, usage, charged) => {
     const d = drive();
     d.feed(reply(1, "", [aBatch([{ context: "summary" }])], { usage: nothing }));

@@ -1,4 +1,4 @@
-/** The law of graphs and policies: what follows from where the tasks of a batch stand. */
+/** Graphs and policies: the decisions that follow from the states of a batch's tasks. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BatchMode, BatchPolicy } from "../../delegation/arguments.ts";
@@ -42,27 +42,27 @@ const diamond = [[], [0], [0], [1, 2]];
 
 describe("the order of tasks", () => {
   test.each<[string, number[][], string, number[]]>([
-    ["tasks that wait for nothing are ready at once", free, "bbb", [0, 1, 2]],
+    ["tasks without dependencies are ready at once", free, "bbb", [0, 1, 2]],
     ["no task becomes ready twice", free, "ras", []],
-    ["the others wait", diamond, "bbbb", [0]],
-    ["for all that they name", diamond, "sbbb", [1, 2]],
-    ["and for each of it", diamond, "ssab", []],
-    ["wherever it stands", [[1], []], "bs", [0]],
-    ["one that is told to stop has not ended", [[], [0]], "lb", []],
+    ["tasks with dependencies wait", diamond, "bbbb", [0]],
+    ["a task waits for all its dependencies", diamond, "sbbb", [1, 2]],
+    ["a task waits for each of its dependencies", diamond, "ssab", []],
+    ["a task waits for a dependency anywhere in the list", [[1], []], "bs", [0]],
+    ["a task that was told to stop has not ended", [[], [0]], "lb", []],
   ])("%s", (_, after, letters, ready) => {
     expect(decisionOf(aPlan(after), letters)).toEqual([ready, [], []]);
   });
 
   test.each<[string, number[][], string, number[]]>([
     ["the first", free, "bbb", [0]],
-    ["then the next", free, "sbb", [1]],
+    ["the next task follows", free, "sbb", [1]],
     ["none while one waits for its slot", free, "rbb", []],
     ["none while one runs", free, "sab", []],
-    ["none while one is on its way out", free, "lbb", []],
-    ["failed or not", free, "fbb", [1]],
-    ["what a task waits for comes before it", [[2], [], []], "bbb", [1]],
-    ["though it was named after it", [[1], []], "bb", [1]],
-    ["the first comes as soon as it can", [[2], [], []], "bss", [0]],
+    ["none while one is being stopped", free, "lbb", []],
+    ["after a failed task, too", free, "fbb", [1]],
+    ["a dependency comes before its task", [[2], [], []], "bbb", [1]],
+    ["even if it was named after it", [[1], []], "bb", [1]],
+    ["the first comes as soon as possible", [[2], [], []], "bss", [0]],
   ])("sequential: %s", (_, after, letters, ready) => {
     expect(decisionOf(aPlan(after, { kind: "continue" }, "sequential"), letters)).toEqual([ready, [], []]);
   });
@@ -70,11 +70,11 @@ describe("the order of tasks", () => {
   test.each<[string, number[][], string, number[], number[]]>([
     ["is dropped", [[], [0]], "fb", [], [1]],
     ["though others succeeded", [[], [], [0, 1]], "sfb", [], [2]],
-    ["at once, whatever else it waits for", [[], [], [0, 1]], "fab", [], [2]],
+    ["at once, with any other dependencies", [[], [], [0, 1]], "fab", [], [2]],
     ["one after another along the chain", [[], [0], [1]], "fbb", [], [1]],
-    ["as the one before it has settled", [[], [0], [1]], "ffb", [], [2]],
+    ["when the task before it has settled", [[], [0], [1]], "ffb", [], [2]],
     ["and no other task", [[], [0], []], "fbb", [2], [1]],
-  ])("a task that waits for a failed one %s", (_, after, letters, ready, drop) => {
+  ])("a task that depends on a failed one %s", (_, after, letters, ready, drop) => {
     expect(decisionOf(aPlan(after), letters)).toEqual([ready, drop, []]);
   });
 
@@ -91,16 +91,16 @@ describe("the policy", () => {
   const quorum: BatchPolicy = { kind: "quorum", count: 2 };
   test.each<[string, BatchPolicy, string, number[], number[], number[]]>([
     ["continue: a failure stops no task", { kind: "continue" }, "frab", [3], [], []],
-    ["continue: nor does a success", { kind: "continue" }, "srab", [3], [], []],
-    ["all: a failure stops what has not started, not what runs", { kind: "all" }, "frab", [], [1, 3], []],
+    ["continue: a success stops no task", { kind: "continue" }, "srab", [3], [], []],
+    ["all: a failure stops queued tasks, not running ones", { kind: "all" }, "frab", [], [1, 3], []],
     ["all: successes stop nothing", { kind: "all" }, "srab", [3], [], []],
-    ["any: a success stops the rest, also what runs", { kind: "any" }, "srab", [], [1, 3], [2]],
+    ["any: a success stops the rest, with the running ones", { kind: "any" }, "srab", [], [1, 3], [2]],
     ["any: failures stop nothing", { kind: "any" }, "frab", [3], [], []],
-    ["any: what is on its way out is left alone", { kind: "any" }, "sllf", [], [], []],
+    ["any: a task that is being stopped gets no second stop", { kind: "any" }, "sllf", [], [], []],
     ["quorum: one success is not enough", quorum, "srab", [3], [], []],
-    ["quorum: so many are", quorum, "ssab", [], [3], [2]],
-    ["quorum: out of reach, what has not started is dropped, what runs may end", quorum, "fffb", [], [3], []],
-    ["quorum: out of reach with one that runs", quorum, "fafb".replace("b", "f"), [], [], []],
+    ["quorum: two successes are enough", quorum, "ssab", [], [3], [2]],
+    ["quorum: out of reach, queued tasks are dropped, running ones may end", quorum, "fffb", [], [3], []],
+    ["quorum: out of reach with one running task", quorum, "fafb".replace("b", "f"), [], [], []],
     ["quorum: still within reach", quorum, "ffab", [3], [], []],
   ])("%s", (_, policy, letters, ready, drop, stop) => {
     expect(decisionOf(aPlan([[], [], [], []], policy), letters)).toEqual([ready, drop, stop]);
@@ -159,7 +159,7 @@ test("every task of every graph settles, under every policy and mode, and none s
       fc.nat(255),
       (drawn, policy, mode, good) => {
         const [wanted, rank] = drawn;
-        // Only to what stands earlier in a random order: a graph without cycles, in any order of its tasks.
+        // Only to tasks earlier in a random order: a graph without cycles, in any order of its tasks.
         const after = wanted.map((places, item) => places.filter((place) => (rank[place] ?? 0) < (rank[item] ?? 0)));
         const { all, most, asked } = runAll(aPlan(after, policy, mode), (item) => ((good >> item) & 1) === 1);
         expect(all.map(({ phase }) => phase)).toEqual(all.map(() => "settled"));

@@ -65,7 +65,7 @@ test("a delegation waits for a slot, then for its one response", () => {
 describe("a retry", () => {
   test.each([
     ["a recoverable failure of a listed type", failure({ type: "network" }), "retrying"],
-    ["one that is not recoverable", failure({ type: "network", recoverable: false }), "settled"],
+    ["an unrecoverable one", failure({ type: "network", recoverable: false }), "settled"],
     ["one of another type", failure({ type: "permission" }), "settled"],
     ["a success", {}, "settled"],
     ["a rejection without an error", { status: "rejected" as const }, "settled"],

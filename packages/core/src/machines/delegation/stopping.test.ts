@@ -70,7 +70,7 @@ describe("a queued child", () => {
     ["dropped", dropped, { status: "rejected", summary: "nothing left", error: { type: "budget" } }],
     ["cancelled", told, { status: "cancelled", summary: "enough", error: { type: "cancelled", recoverable: false } }],
     ["cancelled by the same inbox item as its parent", unannounced, { status: "cancelled", summary: "enough" }],
-  ])("%s: that is written down as its response, and then it has settled", (_, event, response) => {
+  ])("%s: the drop is journaled as its response, and then it has settled", (_, event, response) => {
     const d = delegation();
     expect(d.on(event)).toEqual(["dropping", "+child/2/1/3/1"]);
     expect(d.wanted[0]).toMatchObject({

@@ -95,10 +95,10 @@ describe("a run whose claims make no progress", () => {
     { what: "two claims after an outcome", bodies: [replied, claimed, claimed] },
     { what: "claims with an outcome between them", bodies: [claimed, claimed, replied, claimed] },
     {
-      what: "claims after which it was parked on purpose",
+      what: "claims that ended with a deliberate park",
       bodies: [claimed, claimed, { kind: "run.parked", reason: "approval" }, claimed],
     },
-    { what: "one claim and much that people said", bodies: [claimed, steered(1), steered(2), steered(3)] },
+    { what: "one claim and many commands", bodies: [claimed, steered(1), steered(2), steered(3)] },
   ])("is claimed again after $what", async ({ bodies }) => {
     const deps = createDeps();
     await opened(deps, bodies);

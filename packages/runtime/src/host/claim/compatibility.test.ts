@@ -57,21 +57,21 @@ describe("a run that was opened elsewhere", () => {
     of?: RunRequest;
     why: RegExp | null;
   }>([
-    { what: "with all it needs here", others: [pinned], why: null },
+    { what: "with everything it needs on this host", others: [pinned], why: null },
     {
-      what: "whose model's provider is not here",
+      what: "whose model's provider is missing here",
       others: [],
       changes: { models: { ...createTestDeps({ agents: [], script: () => ({}) }).models, serves: () => false } },
       why: /no provider for the model test\/model/,
     },
     {
-      what: "whose definition has changed here, and another has it",
+      what: "whose definition has changed here, and another host has it",
       others: [pinned],
       changes: { agentSource: changed },
       why: /this host has another definition of main/,
     },
     {
-      what: "whose agent is not here any more, and another has it",
+      what: "whose agent was removed here, and another host has it",
       others: [pinned],
       changes: { agentSource: otherAgents },
       why: /this host has no definition of main/,
@@ -95,27 +95,27 @@ describe("a run that was opened elsewhere", () => {
       why: null,
     },
     {
-      what: "whose definition we ourselves are said to have",
+      what: "whose definition only this host has announced",
       others: [{ ...pinned, host: "test" }],
       changes: { agentSource: changed },
       why: null,
     },
     {
-      what: "whose files are here, and its definition at another place",
+      what: "whose files are here, and its definition at another locality",
       others: [{ ...pinned, place: "far" }],
       changes: { agentSource: changed },
       of: shared,
       why: null,
     },
     {
-      what: "whose files and definition are with another host of this place",
+      what: "whose files and definition are with another host of this locality",
       others: [pinned],
       changes: { agentSource: changed },
       of: shared,
       why: /another/,
     },
     {
-      what: "where all live in one process, whatever has changed",
+      what: "in one process, after any change",
       others: null,
       changes: { agentSource: changed },
       why: null,

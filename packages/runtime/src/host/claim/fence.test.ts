@@ -108,8 +108,8 @@ describe("a run is held", () => {
 describe("a run is lost", () => {
   test.for<{ what: string; epoch: number; host: string }>([
     { what: "another host has claimed it", epoch: 3, host: "them" },
-    { what: "another process of this name has", epoch: 3, host: "us" },
-    { what: "another host has written under our epoch", epoch: 2, host: "them" },
+    { what: "another process of this name has claimed it", epoch: 3, host: "us" },
+    { what: "another host has written under this host's epoch", epoch: 2, host: "them" },
   ])("where $what", async ({ epoch, host }) => {
     await ours();
     await write(2, epoch, host);

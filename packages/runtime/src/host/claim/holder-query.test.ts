@@ -63,17 +63,20 @@ describe("the last host of a run", () => {
     { says: ["no responders", "no"], isHeld: false, questions: 2 },
     { says: ["nonsense", "of another run", "yes"], isHeld: true, questions: 3 },
     { says: ["nonsense"], isHeld: false, questions: 3 },
-  ])("says $says: held is $isHeld, after $questions questions", async ({ says, isHeld: expected, questions }) => {
-    answering(...says);
-    expect([await held(), asked.length]).toEqual([expected, questions]);
-    expect(asked[0]).toMatchObject({
-      subject: subjects.control("them"),
-      question: { kind: "run.asked", session, run, epoch: 3 },
-    });
-  });
+  ])(
+    "is queried: it answers $says, held is $isHeld, after $questions questions",
+    async ({ says, isHeld: expected, questions }) => {
+      answering(...says);
+      expect([await held(), asked.length]).toEqual([expected, questions]);
+      expect(asked[0]).toMatchObject({
+        subject: subjects.control("them"),
+        question: { kind: "run.asked", session, run, epoch: 3 },
+      });
+    },
+  );
 
   test.for<{ says: Answer }>([{ says: "silence" }, { says: "no responders" }])(
-    "is given 0.4 of a lease where there is $says, and not much less: it may be back in a moment",
+    "has 0.4 of a lease to answer if there is $says: it may be back in a moment",
     async ({ says }) => {
       answering(says);
       await held();
@@ -93,8 +96,8 @@ describe("the last host of a run", () => {
 
 describe("no host is queried", () => {
   test.for<{ what: string; changes: object }>([
-    { what: "about what an earlier life of this host had", changes: { host: "us" } },
-    { what: "about a run that was parked", changes: { kind: "run.parked", reason: "drain" } },
+    { what: "about a run of an earlier process of this host", changes: { host: "us" } },
+    { what: "about a parked run", changes: { kind: "run.parked", reason: "drain" } },
   ])("$what", async ({ changes }) => {
     answering("yes");
     expect([await held({ ...last, ...changes } as Entry), asked]).toEqual([false, []]);

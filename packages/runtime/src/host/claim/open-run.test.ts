@@ -182,7 +182,7 @@ describe("another turn of a session", () => {
   it.each<[string, Partial<RunRequest>]>([
     ["never was", { continues: "0198a000-0000-7000-8000-00000000dead" }],
     ["has not ended", { continues: "0198a000-0000-7000-8000-0000000000aa" }],
-  ])("that goes on from a run that %s is rejected, and says why", async (_, changes) => {
+  ])("that continues a run that %s is rejected, with the reason", async (_, changes) => {
     const deps = createTestDeps({ agents, script: () => ({ text: "x" }) });
     await startHost(deps);
     const request = { ...first, ...changes, run: "0198a000-0000-7000-8000-0000000000aa" };

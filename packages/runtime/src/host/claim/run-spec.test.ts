@@ -103,12 +103,12 @@ describe("a target", () => {
       budget: { ...none, toolCalls: 100, spawns: 0 },
     },
     {
-      what: "of one that delegates its caps say nothing",
+      what: "the caps of an agent that delegates do not count",
       helper: { subagents: { allow: ["tester"] }, limits: { maxTokens: 500 } },
       budget: none,
     },
     {
-      what: "of one that delegates its budget counts",
+      what: "the budget of an agent that delegates counts",
       helper: { subagents: { allow: ["tester"] }, limits: { maxTokens: 500 }, budget: { tokens: 900, spawns: 4 } },
       budget: { ...none, tokens: 900, spawns: 4 },
     },
@@ -133,12 +133,12 @@ describe("the model", () => {
       spec: { model: "test/one", temperature: 0.7 },
     },
     {
-      what: "is the definition's where it names one",
+      what: "is the definition's if it has one",
       agent: { model: "test/two", temperature: 0 },
       request: { model: "test/one", temperature: 0.7 },
       spec: { model: "test/two", temperature: 0 },
     },
-    { what: "has its own temperature where none is set", agent: {}, request: {}, spec: { temperature: null } },
+    { what: "has its own temperature if none is set", agent: {}, request: {}, spec: { temperature: null } },
   ])("$what", async ({ agent, request, spec }) => {
     expect(await resolved([{ ...main, ...agent }], request)).toMatchObject(spec);
   });

@@ -16,19 +16,19 @@ test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutpu
     used: usage,
   },
   {
-    what: "a reply without an assessment leaves the direct one, and is paid for",
+    what: "a reply without an assessment leaves the direct intent, and is charged",
     script: () => ({ text: "I think it is fine" }),
     intent: { risk: "low", context: { notes: [expect.stringMatching(/^the intent was not assessed: /)] } },
     used: usage,
   },
   {
-    what: "a model that fails leaves the direct one",
+    what: "a failed model leaves the direct intent",
     script: () => Promise.reject(networkFailure()),
     intent: { risk: "low", context: { notes: ["the intent was not assessed: connection reset"] } },
     used: null,
   },
   {
-    what: "without room for a call none is made",
+    what: "without budget for a call there is no call",
     script: () => ({ text: JSON.stringify(assessment) }),
     maxOutputTokens: 0,
     intent: { risk: "low", context: { notes: ["the intent was not assessed: no budget is left"] } },

@@ -90,8 +90,8 @@ describe("arguments", () => {
   const json = (bytes: number): string => "x".repeat(bytes - 2);
 
   test.for([
-    { what: "as large as allowed are kept", args: json(callArgsBytesMax), kept: true },
-    { what: "a byte larger are not", args: json(callArgsBytesMax + 1), kept: false },
+    { what: "at the size limit are kept", args: json(callArgsBytesMax), kept: true },
+    { what: "a byte above it are not", args: json(callArgsBytesMax + 1), kept: false },
     { what: "are counted in bytes, not characters", args: "é".repeat(callArgsBytesMax / 2), kept: false },
   ])("$what", async ({ args, kept }) => {
     const { calls } = await repliedBy(() => ({ calls: [toolCall("echo", args), toolCall("echo", { x: 1 })] }));
@@ -104,8 +104,8 @@ describe("arguments", () => {
   const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
 
   test.for([
-    { what: "as deep as allowed are kept", args: nested(callArgsDepthMax), kept: true },
-    { what: "a level deeper are not", args: nested(callArgsDepthMax + 1), kept: false },
+    { what: "at the depth limit are kept", args: nested(callArgsDepthMax), kept: true },
+    { what: "a level above it are not", args: nested(callArgsDepthMax + 1), kept: false },
     { what: "deeper than any stack are not", args: { x: [nested(100_000)] }, kept: false },
   ])("$what", async ({ args, kept }) => {
     const { calls } = await repliedBy(() => ({ calls: [toolCall("echo", args), toolCall("echo", { x: 1 })] }));

@@ -23,9 +23,9 @@ const chain = ["boss", "lead"];
 
 test.each([
   ["the limit of its conversation is unknown", { maxContextTokens: null }, undefined],
-  ["it may be long", { maxContextTokens: 100_000 }, 75_000],
-  ["it may be short", { maxContextTokens: 4_000 }, 3_000],
-  ["it may be very short", { maxContextTokens: 100 }, 1_024],
+  ["the limit is high", { maxContextTokens: 100_000 }, 75_000],
+  ["the limit is low", { maxContextTokens: 4_000 }, 3_000],
+  ["the limit is very low", { maxContextTokens: 100 }, 1_024],
 ])("an output is at most a quarter of the room of its run, if %s", async (_, limits, bytesMax) => {
   const asked: ToolContext[] = [];
   const run = async (_call: unknown, context: ToolContext) => {
@@ -197,7 +197,7 @@ describe("a call without an outcome after a restart", () => {
     ["idempotent", ["run -"], "run"],
     ["verifiable", ["looked for -", "planned -", "run another's"], "run"],
     ["unsafe", ["run -"], "run"],
-  ])("%s, and was not announced: it is run", async (effect, seen, result) => {
+  ])("%s, and was not announced: it runs", async (effect, seen, result) => {
     expect(await resume(effect, null)).toMatchObject({ seen, result });
   });
 

@@ -55,7 +55,7 @@ test("one call creates it from the agent's view, outside the conversation and wi
 describe("without a summary, the end of the conversation replaces it:", () => {
   test.for<{ what: string; script: Script; maxOutputTokens: number; error: object; usage: object; calls: number }>([
     {
-      what: "no room for a call",
+      what: "no budget for a call",
       script: () => ({ text: "never" }),
       maxOutputTokens: 0,
       error: { type: "budget" },
@@ -63,7 +63,7 @@ describe("without a summary, the end of the conversation replaces it:", () => {
       calls: 0,
     },
     {
-      what: "a call that failed",
+      what: "a failed call",
       script: () => Promise.reject(networkFailure()),
       maxOutputTokens: 300,
       error: { type: "network" },
@@ -71,7 +71,7 @@ describe("without a summary, the end of the conversation replaces it:", () => {
       calls: 1,
     },
     {
-      what: "a reply without words, which is paid for",
+      what: "a reply without text, which is charged",
       script: () => ({ text: " \n" }),
       maxOutputTokens: 300,
       error: { type: "model" },
@@ -94,7 +94,7 @@ describe("it stays within its limit,", () => {
       maxOutputTokens: 300,
       is: /^é+\n\[the rest is left out\]$/,
     },
-    { what: "for any cut", text: "", maxOutputTokens: 0, is: /^\[the beginning is left out\]\n👋+end$/u },
+    { what: "for any truncation", text: "", maxOutputTokens: 0, is: /^\[the beginning is left out\]\n👋+end$/u },
   ])("$what", async ({ text, maxOutputTokens, is }) => {
     const scope = await createScope({ script: () => ({ text }) });
     const long = `begin${"👋".repeat(3_000)}end`;

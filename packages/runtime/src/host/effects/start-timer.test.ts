@@ -8,10 +8,10 @@ const effect = { kind: "startTimer" as const, run, timer: "deadline" };
 describe("a timer of 1000 ms", () => {
   test.for([
     { what: "counts from now", sinceMs: 0, firesAfterMs: 1_000 },
-    { what: "has part of its time behind it", sinceMs: -400, firesAfterMs: 600 },
+    { what: "has partly elapsed", sinceMs: -400, firesAfterMs: 600 },
     { what: "was due long ago", sinceMs: -5_000, firesAfterMs: 0 },
     {
-      what: "counts from a clock that was ahead of this one, and never waits longer for that",
+      what: "was started by a clock ahead of this one, and does not wait longer for it",
       sinceMs: 9_000,
       firesAfterMs: 1_000,
     },

@@ -50,7 +50,7 @@ test("one call creates it, outside the conversation and without tools", async ()
 describe("without a summary, the newest part of the conversation replaces it:", () => {
   test.for<{ what: string; script: Script; maxOutputTokens: number; error: object; usage: object; calls: number }>([
     {
-      what: "no room for a call",
+      what: "no budget for a call",
       script: () => ({ text: "never" }),
       maxOutputTokens: 0,
       error: { type: "budget" },
@@ -58,7 +58,7 @@ describe("without a summary, the newest part of the conversation replaces it:", 
       calls: 0,
     },
     {
-      what: "a call that failed",
+      what: "a failed call",
       script: () => Promise.reject(networkFailure()),
       maxOutputTokens: 300,
       error: { type: "network" },
@@ -66,7 +66,7 @@ describe("without a summary, the newest part of the conversation replaces it:", 
       calls: 1,
     },
     {
-      what: "a reply without words, which is paid for",
+      what: "a reply without text, which is charged",
       script: () => ({ text: " \n", stopReason: "max_tokens" }),
       maxOutputTokens: 300,
       error: { type: "model", message: 'the model gave no summary (it stopped with "max_tokens")' },

@@ -24,7 +24,7 @@ test.for<{
     failures: ["the answer at count: expected number, received string"],
   },
   {
-    what: "the request's schema comes before the definition's",
+    what: "the request's schema wins over the definition's",
     own: schema,
     request: { outputSchema: other },
     details: '{"count":1}',

@@ -71,7 +71,7 @@ test("a running run is not offered: it gets the announcement", async () => {
 
 describe("at start", () => {
   test.for<{ what: string; reason: Parked | null; sent: string[]; recorded: boolean; offered: boolean }>([
-    { what: "a run at work", reason: null, sent: [], recorded: false, offered: true },
+    { what: "a running run", reason: null, sent: [], recorded: false, offered: true },
     { what: "a drained run", reason: "drain", sent: [], recorded: false, offered: true },
     { what: "a run that waits for an answer", reason: "approval", sent: [], recorded: false, offered: false },
     { what: "a paused run", reason: "pause", sent: [], recorded: false, offered: false },
@@ -83,7 +83,7 @@ describe("at start", () => {
       offered: true,
     },
     {
-      what: "a paused run that has recorded its command",
+      what: "a paused run that has journaled its command",
       reason: "pause",
       sent: ["resume of root"],
       recorded: true,

@@ -19,9 +19,9 @@ afterEach(stopHosts);
 
 const hourMs = 3_600_000;
 const jumps = [
-  { what: "an hour on", byMs: hourMs },
+  { what: "an hour forward", byMs: hourMs },
   { what: "an hour back", byMs: -hourMs },
-  { what: "a month on", byMs: 30 * 24 * hourMs },
+  { what: "a month forward", byMs: 30 * 24 * hourMs },
   { what: "a month back", byMs: -30 * 24 * hourMs },
 ];
 
