@@ -208,6 +208,7 @@ onlyWithoutWorker(describe.concurrent)("troupe explain", { timeout: 60_000 }, ()
       run: runId,
       agent: "main",
       layers: ["policy", "session", "main"],
+      context: { request: "x", status: "complete", summary: "done", risk: "low" },
     });
     expect(
       one.map(({ code, stdout }) => `${code} ${stdout.trimEnd().split("\n").at(-1)?.replace(/ +/g, " ")}`),

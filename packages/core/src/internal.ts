@@ -21,6 +21,7 @@ export type { AgentEvent } from "./machines/agent/events.ts";
 export { wasNotCharged } from "./machines/agent/model-retry.ts";
 export { failedOutcome, rejectedOutcome } from "./machines/agent/outcomes.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
+export { runContextOf } from "./machines/agent/run-context.ts";
 export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit } from "./machines/agent/turn.ts";
 export { lostCallWarning } from "./machines/agent/usage.ts";
@@ -152,7 +153,7 @@ export {
 } from "./protocol/host.ts";
 export { type ChildKey, derivedId, Id, Token } from "./protocol/ids.ts";
 export { beginsTurn, type TurnRequested } from "./protocol/inbox.ts";
-export { Intent, SimpleContext } from "./protocol/intent.ts";
+export { Intent, RunContext, SimpleContext } from "./protocol/intent.ts";
 export { JsonObject } from "./protocol/json.ts";
 export { PartialLimits } from "./protocol/limits.ts";
 export { SettledMessage } from "./protocol/live.ts";

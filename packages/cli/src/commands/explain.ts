@@ -8,7 +8,7 @@ import { withControl } from "../session/control.ts";
 import { resolveRun } from "../session/resolve-ids.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe explain`: shows the granted tools and agents of a run, and the layer that denies each other one. */
+/** `troupe explain`: shows the intent and status of a run, its granted tools and agents, and the layer that denies each other. */
 export async function explain(cli: Cli, given: string, name: string | null, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const run = await withArchive(cli, (archive) => resolveRun(archive, given));
@@ -28,10 +28,11 @@ function decisionsOn({ verdicts, run }: GrantExplanation, name: string): GrantDe
   });
 }
 
-function linesOf({ run, agent, layers, verdicts }: GrantExplanation, { width, colours }: Output): string[] {
+function linesOf({ run, agent, layers, verdicts, context }: GrantExplanation, { width, colours }: Output): string[] {
   const facts: [string, string][] = [
     ["run", run],
     ["agent", cleanLine(agent)],
+    ...(context ? contextFacts(context) : []),
     ["layers", layers.map(cleanLine).join(" ∩ ")],
   ];
   const head = ["KIND", "NAME", "GRANTED", "WHY"].map((text): Cell => ({ text, paint: colours.dim }));
@@ -50,4 +51,20 @@ function linesOf({ run, agent, layers, verdicts }: GrantExplanation, { width, co
     "",
     ...layout([{}, {}, {}, { flexible: true }], [head, ...rows], width),
   ];
+}
+
+/** The intent of the run and how far it is. `--json` has all of it. */
+function contextFacts(context: NonNullable<GrantExplanation["context"]>): [string, string][] {
+  const { request, status, risk, expectedFormat, successCriteria, tools, notes, summary } = context;
+  const facts: [string, string][] = [
+    ["request", request],
+    ["status", status],
+    ["risk", risk],
+    ["format", expectedFormat],
+    ["done when", successCriteria],
+    ["tools", tools.join(", ") || "none"],
+    ...notes.map((note): [string, string] => ["note", note]),
+    ["summary", summary ?? ""],
+  ];
+  return facts.filter(([, text]) => text !== "").map(([name, text]) => [name, cleanLine(text)]);
 }

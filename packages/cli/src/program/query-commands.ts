@@ -78,7 +78,9 @@ function addReplay(sessions: Command, runCommand: RunCommand): void {
 function addExplain(program: Command, runCommand: RunCommand): void {
   program
     .command("explain")
-    .description("show the tools and agents that a run may use, and which layer denies the others")
+    .description(
+      "show what a run was asked, how far it is, which tools and agents it may use, and which layer denies the others",
+    )
     .argument("<run>", `${idHelp}; a session stands for its first run`)
     .argument("[tool]", "show only this tool or agent")
     .option("--json", jsonHelp)

@@ -3,6 +3,7 @@ import { ContextMode, Risk, Subagents, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
+import { RunContext } from "./intent.ts";
 import { Json } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
@@ -358,6 +359,8 @@ export const GrantExplanation = z.object({
   /** Names of the layers in the order of their addition. */
   layers: z.array(z.string()),
   verdicts: z.array(GrantDecision),
+  /** What the run was asked, how far it is, and its result so far. Absent if an older version explains. */
+  context: RunContext.exactOptional(),
 });
 export type GrantExplanation = z.infer<typeof GrantExplanation>;
 

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { Risk } from "./agent.ts";
 import { Json, JsonObject } from "./json.ts";
 
-/** A run's understanding of its request before it starts to work. */
+/**
+ * A run's understanding of its request. `planning` until the intent is assessed and, for a request of high risk, approved;
+ * then `executing`; at the end `complete` or `failed`.
+ */
 export const SimpleContext = z.object({
   request: z.string(),
   tools: z.array(z.string()),
@@ -20,3 +23,10 @@ export const Intent = z.object({
   risk: Risk,
 });
 export type Intent = z.infer<typeof Intent>;
+
+/** The short context of a run at one moment, with its intent. `summary` is null until the run has ended. */
+export const RunContext = SimpleContext.extend({
+  summary: z.string().nullable(),
+  ...Intent.omit({ context: true }).shape,
+});
+export type RunContext = z.infer<typeof RunContext>;

@@ -85,8 +85,16 @@ function assessmentIn(answer: Entry | undefined, [opened]: readonly Entry[]): Mo
   const notes = intent.context.notes.slice(direct.context.notes.length);
   const failure = notes.find((note) => note.startsWith(notAssessed))?.slice(notAssessed.length);
   if (failure !== undefined && !usage) throw new RunFailure({ type: "model", message: failure, recoverable: false });
-  const { risk, expectedFormat, successCriteria } = intent;
-  const assessment = { risk, expected_format: expectedFormat, success_criteria: successCriteria, notes };
+  const { risk, expectedFormat, successCriteria, context } = intent;
+  const { tools, params } = context;
+  const assessment = {
+    risk,
+    expected_format: expectedFormat,
+    success_criteria: successCriteria,
+    tools,
+    params,
+    notes,
+  };
   return replyOf(failure === undefined ? JSON.stringify(assessment) : "(not JSON)", usage ?? nothing);
 }
 

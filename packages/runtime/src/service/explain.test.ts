@@ -46,7 +46,7 @@ async function decisionOf(name: string, grant = granted, policy = "") {
 }
 
 it("names the layers in order and has a decision for every tool and agent", async () => {
-  const { verdicts, ...rest } = await explain();
+  const { verdicts, context: _, ...rest } = await explain();
   expect(rest).toEqual({ run: root, session, agent: "main", layers: ["policy", "session", "main"] });
   const line = ({ name, granted: has, removedBy }: (typeof verdicts)[number]) => [name, has, removedBy];
   expect(verdicts.map(line)).toEqual([

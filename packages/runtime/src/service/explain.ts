@@ -1,5 +1,13 @@
-import { defaultPolicy, type Grant, type Policy, type ToolSpec, TroupeError } from "@troupe/core";
-import { explainGrant, type GrantDecision, type GrantExplanation, projectOf, toolRemoval } from "@troupe/core/internal";
+import { defaultPolicy, type Grant, type Policy, replayAgent, type ToolSpec, TroupeError } from "@troupe/core";
+import {
+  explainGrant,
+  type GrantDecision,
+  type GrantExplanation,
+  openEntry,
+  projectOf,
+  runContextOf,
+  toolRemoval,
+} from "@troupe/core/internal";
 import { toolFolderOf } from "../host/claim/run-spec.ts";
 import type { ControlOptions } from "./control.ts";
 import { findRun } from "./lookup.ts";
@@ -7,7 +15,7 @@ import { findRun } from "./lookup.ts";
 /**
  * Explains which tools and agents a run may use, and which layer took each of the others away. The layers are evaluated
  * with the tools and agents of now. The grant that was pinned when the run opened decides what the run has, and this
- * machine's policy decides what it may still do.
+ * machine's policy decides what it may still do. The context of the run comes from a replay of its journal.
  */
 export async function explainRun(options: ControlOptions, run: string): Promise<GrantExplanation> {
   const { deps, policy = defaultPolicy } = options;
@@ -22,6 +30,7 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
   await deps.tools.prepare?.(folder);
   const specs = deps.tools.specs(folder);
   const { agents } = await deps.agentSource.load(projectOf(request));
+  const entries = (await deps.journal.readRun(session, run)).map(openEntry);
   const machine = pin.machine ? [pin.machine] : [];
   const layers = [...request.layers, ...machine];
   const decisions = explainGrant(layers, pin.definition, { tools: specs, agents });
@@ -35,6 +44,7 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
         // The policy of another machine decides about runs on that machine, and this process does not know it.
         machine.length > 0 ? decision : underPolicy(decision, specs, policy),
     ),
+    context: runContextOf(replayAgent(entries)),
   };
 }
 

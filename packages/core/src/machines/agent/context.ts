@@ -184,3 +184,8 @@ function directIntent({ request, pin }: AgentInput): Intent {
     risk: "low",
   };
 }
+
+/** The intent with another status of its context. */
+export function withStatus(intent: Intent, status: Intent["context"]["status"]): Intent {
+  return intent.context.status === status ? intent : { ...intent, context: { ...intent.context, status } };
+}

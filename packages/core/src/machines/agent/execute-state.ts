@@ -19,6 +19,7 @@ import { agentSetup } from "./setup.ts";
 export const executeState = agentSetup.createStateConfig({
   description: "Repeats think → act → check until it has an answer or meets a cap.",
   initial: "gate",
+  entry: "beginExecution",
   on: {
     "inbox.received": {
       guard: "isCancel",

@@ -4,12 +4,18 @@ import { wholeRunStep } from "../../protocol/approval.ts";
 import {
   answered,
   approvalRequested,
+  aToolCall,
   cancelled,
   claimed,
   intentAssessed,
+  reply,
+  settledWith,
   timerFired,
+  toolFinished,
+  verified,
 } from "../fixtures.test-helper.ts";
-import { drive, openedAt } from "../machine-driver.test-helper.ts";
+import { drive, type MachineDriver, openedAt } from "../machine-driver.test-helper.ts";
+import { runContextOf } from "./run-context.ts";
 
 const otherQuestion = "00000000-0000-8000-8000-00000000cccc";
 const assessing = () => drive({ definition: { intent: "model" } });
@@ -47,7 +53,7 @@ describe("a request", () => {
       request: "count the files",
       tools: ["read", "shell"],
       params: {},
-      status: "planning",
+      status: "executing",
       result: null,
       notes: [],
     });
@@ -67,6 +73,59 @@ describe("a request", () => {
   });
 });
 
+describe("the context of a run moves through its statuses", () => {
+  const contextOf = (d: MachineDriver) => runContextOf(d.context());
+
+  test("planning, executing with its newest results, complete with its result and summary", () => {
+    const d = assessing();
+    expect(contextOf(d)).toMatchObject({ request: "count the files", status: "planning", result: null, summary: null });
+    d.feed({ ...intentAssessed("high"), usage: { inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 0 } });
+    d.feed(question);
+    expect(contextOf(d).status).toBe("planning");
+    d.feed(answered(question.approval.id, true));
+    expect(contextOf(d)).toMatchObject({ status: "executing", result: null, risk: "high", notes: ["assessed"] });
+    d.feed(reply(1, "", [aToolCall("read", { path: "a.txt" })]));
+    d.feed(toolFinished(1, 0, "12 lines"));
+    expect(contextOf(d)).toMatchObject({
+      status: "executing",
+      params: { read: { path: "a.txt" } },
+      result: [{ reference: "1/0", tool: "read", ok: true, output: "12 lines" }],
+      summary: null,
+    });
+    d.feed(reply(2, "## Summary\nTwelve.\n\n## Warnings\n- one file is hidden"));
+    expect(contextOf(d).status).toBe("executing");
+    d.feed(settledWith(d.effect("settle").response));
+    expect(contextOf(d)).toMatchObject({
+      status: "complete",
+      result: expect.stringContaining("Twelve."),
+      notes: ["assessed", "one file is hidden"],
+      summary: "Twelve.",
+    });
+  });
+
+  test.each<[string, (d: MachineDriver) => void]>([
+    ["cancelled before its assessment", (d) => d.feed(cancelled())],
+    ["denied", (d) => [intentAssessed("high"), question, no].forEach((fact) => void d.feed(fact))],
+    ["cancelled at work", (d) => [intentAssessed("low"), cancelled()].forEach((fact) => void d.feed(fact))],
+  ])("%s: failed, with the reason as its summary", (_, end) => {
+    const d = assessing();
+    end(d);
+    const { response } = d.effect("settle");
+    d.feed(settledWith(response));
+    expect(contextOf(d)).toMatchObject({ status: "failed", summary: response.summary });
+    expect(response.summary).not.toBe("");
+  });
+
+  test("a run that failed its verification executes again", () => {
+    const d = drive({ definition: { verifiers: [{ name: "corpus", params: {} }] } });
+    d.feed(reply(1, "done"));
+    d.feed(verified(1, ["no corpus"]));
+    expect(contextOf(d).status).toBe("executing");
+  });
+});
+
+const no = answered(question.approval.id, false);
+
 describe("a risky intent waits for an approval", () => {
   test("it starts only the question, and no effect after the question is journaled", () => {
     const d = assessing();
@@ -82,8 +141,6 @@ describe("a risky intent waits for an approval", () => {
   });
 
   const yes = answered(question.approval.id, true);
-  const no = answered(question.approval.id, false);
-
   test.each([
     ["a yes", yes, "execute.think", ["timer/deadline", "model/1"]],
     ["a no", no, "respond.settling", ["timer/deadline", "settle"]],

@@ -16,6 +16,28 @@ test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutpu
     used: usage,
   },
   {
+    what: "the model plans tools, their order and parameters, and what to do about errors",
+    script: () => ({
+      text: JSON.stringify({
+        ...assessment,
+        tools: ["write", "read", "fly"],
+        params: { read: { path: "a.txt" } },
+        on_error: "say which file",
+      }),
+    }),
+    intent: {
+      context: {
+        request: "do it",
+        tools: ["write", "read"],
+        params: { read: { path: "a.txt" } },
+        status: "planning",
+        result: null,
+        notes: ["careful", "if a call fails: say which file", "fly is not granted to this run"],
+      },
+    },
+    used: usage,
+  },
+  {
     what: "a reply without an assessment leaves the direct intent, and is charged",
     script: () => ({ text: "I think it is fine" }),
     intent: { risk: "low", context: { notes: [expect.stringMatching(/^the intent was not assessed: /)] } },
@@ -35,7 +57,8 @@ test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutpu
     used: null,
   },
 ])("$what", async ({ script, intent, used, maxOutputTokens = 512 }) => {
-  const scope = await createScope({ agents: [{ id: "main", intent: "model" }], script });
+  const pin = { grant: { tools: ["read", "write"], agents: [], writes: [] } };
+  const scope = await createScope({ agents: [{ id: "main", intent: "model" }], script, pin });
   const body = await assessIntent({ kind: "assessIntent", run, maxOutputTokens }, scope);
   expect(body).toMatchObject({ kind: "intent.assessed", intent, usage: used });
   expect(scope.deps.modelCalls).toHaveLength(maxOutputTokens === 0 ? 0 : 1);

@@ -9,12 +9,19 @@ const Assessment = z.object({
   risk: Risk,
   expected_format: z.string(),
   success_criteria: z.string(),
+  /** Null: all that the run may use. */
+  tools: z.array(z.string()).nullable().default(null),
+  params: z.record(z.string(), z.json()).default({}),
+  on_error: z.string().default(""),
   notes: z.array(z.string()).default([]),
 });
 
 const system = `Before doing anything, assess the request below. Reply with one JSON object and nothing else:
-{"risk": "low" | "medium" | "high", "expected_format": string, "success_criteria": string, "notes": string[]}
-low: only reads. medium: limited changes. high: external, in bulk, or hard to undo.`;
+{"risk": "low" | "medium" | "high", "expected_format": string, "success_criteria": string, "tools": string[],
+"params": {"TOOL": {…}}, "on_error": string, "notes": string[]}
+risk: low only reads, medium makes limited changes, high is external, in bulk, or hard to undo. tools: the tools that the
+request needs, in the order of their calls. params: the arguments that the request already gives, by tool. on_error: what to
+do if a call fails.`;
 
 /**
  * Assesses the intent of a run whose agent asks for it. If the model fails or its reply is unusable, the direct intent
@@ -28,27 +35,40 @@ export const assessIntent: Perform<"assessIntent"> = async ({ maxOutputTokens },
     return assessed(withNotes(direct, ["the intent was not assessed: no budget is left"]), null);
   let usage: Usage | null = null;
   try {
-    const reply = await askModel({ purpose: "intent", system, text: request.task, step: 1, maxOutputTokens }, scope);
+    const text = `${request.task}\n\nTools: ${pin.grant.tools.join(", ") || "none"}`;
+    const reply = await askModel({ purpose: "intent", system, text, step: 1, maxOutputTokens }, scope);
     usage = reply.usage;
-    const { risk, expected_format, success_criteria, notes } = Assessment.parse(JSON.parse(reply.text));
-    const intent = { ...direct, risk, expectedFormat: expected_format, successCriteria: success_criteria };
-    return assessed(withNotes(intent, notes), usage);
+    return assessed(byModel(direct, Assessment.parse(JSON.parse(reply.text)), scope), usage);
   } catch (thrown) {
     return assessed(withNotes(direct, [`the intent was not assessed: ${toRunError(thrown, "model").message}`]), usage);
   }
 };
 
-function byPatterns(
-  direct: Intent,
-  { pin: { definition, grant }, request }: Parameters<typeof assessIntent>[1],
-): Intent {
-  const { risk, tools, notes } = matchPatterns(definition.patterns ?? [], request.task);
+type Scope = Parameters<typeof assessIntent>[1];
+
+function byModel(direct: Intent, assessment: z.infer<typeof Assessment>, scope: Scope): Intent {
+  const { risk, expected_format, success_criteria, params, on_error } = assessment;
+  const { tools, notes } = grantedTools(assessment.tools ?? direct.context.tools, scope);
+  const intent = { ...direct, risk, expectedFormat: expected_format, successCriteria: success_criteria };
+  const onError = on_error === "" ? [] : [`if a call fails: ${on_error}`];
+  const context = { ...direct.context, tools, params };
+  return withNotes({ ...intent, context }, [...assessment.notes, ...onError, ...notes]);
+}
+
+function byPatterns(direct: Intent, scope: Scope): Intent {
+  const match = matchPatterns(scope.pin.definition.patterns ?? [], scope.request.task);
   // Journals contain this note.
-  if (risk === null) return withNotes(direct, ["no pattern of this domain fits the request"]);
-  const granted = tools.filter((tool) => grant.tools.includes(tool));
-  const missing = tools.filter((tool) => !granted.includes(tool)).map((tool) => `${tool} is not granted to this run`);
-  const context = { ...direct.context, tools: granted };
-  return withNotes({ ...direct, context, risk }, [...notes, ...missing]);
+  if (match.risk === null) return withNotes(direct, ["no pattern of this domain fits the request"]);
+  const { tools, notes } = grantedTools(match.tools, scope);
+  return withNotes({ ...direct, risk: match.risk, context: { ...direct.context, tools } }, [...match.notes, ...notes]);
+}
+
+/** The tools that the run may use, and a note for each of the others. */
+function grantedTools(wanted: readonly string[], { pin: { grant } }: Scope): { tools: string[]; notes: string[] } {
+  const [tools, missing] = [true, false].map((isGranted) =>
+    wanted.filter((tool) => grant.tools.includes(tool) === isGranted),
+  );
+  return { tools: tools ?? [], notes: (missing ?? []).map((tool) => `${tool} is not granted to this run`) };
 }
 
 function assessed(intent: Intent, usage: Usage | null) {

@@ -1,6 +1,6 @@
 import type { RunResponse } from "../../../protocol/response.ts";
 import { permanentError } from "../../../protocol/run-error.ts";
-import type { AgentContext } from "../context.ts";
+import { type AgentContext, withStatus } from "../context.ts";
 import { withMessage } from "../conversation.ts";
 import { isCurrentRound } from "../events.ts";
 import { failedOutcome, rejectionOf } from "../outcomes.ts";
@@ -42,9 +42,10 @@ export const endingActions = {
     const text = `Your result was checked and does not hold:\n- ${event.failures.join("\n- ")}\nMend it.`;
     return { ...withMessage(context, { role: "user", text }), outcome: null };
   }),
-  storeSettlement: agentBase.assign(({ context, event }) =>
-    event.type === "run.settled" ? { response: event.response } : { response: context.response },
-  ),
+  storeSettlement: agentBase.assign(({ context, event }) => {
+    const response = event.type === "run.settled" ? event.response : context.response;
+    return { response, intent: withStatus(context.intent, response?.success ? "complete" : "failed") };
+  }),
 };
 
 export function responseOf({ response }: AgentContext): RunResponse {

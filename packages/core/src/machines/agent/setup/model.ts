@@ -1,6 +1,6 @@
 import type { FactOf } from "../../facts.ts";
 import { compactConversation, compactionTokens, mustCompact, mustTrim, trimConversation } from "../compaction.ts";
-import { type AgentContext, noBackoff } from "../context.ts";
+import { type AgentContext, noBackoff, withStatus } from "../context.ts";
 import { withMessage, withReply } from "../conversation.ts";
 import { isCurrentReply } from "../events.ts";
 import { countCalls, identicalCallsFatal, resetCounts } from "../loop-detection.ts";
@@ -51,6 +51,7 @@ export const modelActions = {
     const usage = event.usage ? addUsage(context.usage, event.usage) : chargedAsLost(context);
     return { intent: event.intent, usage, callReserve: null };
   }),
+  beginExecution: agentBase.assign(({ context }) => ({ intent: withStatus(context.intent, "executing") })),
   reserveForAssessment: agentBase.assign(({ context }) => ({
     callReserve: context.pin.definition.intent === "model" ? sideCallReserve(context, assessOutputTokens) : null,
   })),
