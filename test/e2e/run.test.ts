@@ -4,7 +4,8 @@ import path from "node:path";
 import { RunResponse } from "@troupe/core";
 import { decodeText, RecordChange } from "@troupe/core/internal";
 import { describe, it } from "vitest";
-import { startTroupe, troupe } from "../harness/cli.ts";
+import { startProgram, startTroupe, troupe } from "../harness/cli.ts";
+import { cliPath } from "../harness/cli-path.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
@@ -137,6 +138,41 @@ describe.concurrent("the input of a task", () => {
     const opened = entries?.[0]?.entry;
     if (opened?.kind !== "run.opened") throw new Error("the run did not open");
     expect(opened.request).toMatchObject({ task: "read it", context: input });
+  });
+
+  it("is the whole of standard input for `run -`, without context", async ({ expect, onTestFinished }) => {
+    const home = await tempFolder("run-stdin", { onTestFinished });
+    const scenario = await writeScenario(home, saying("read"));
+    const { code } = await troupe(["run", "-", "--scenario", scenario], {
+      home,
+      input: "\nfirst line\nsecond: ünïcode\n",
+    });
+    expect(code).toBe(0);
+    const [entries] = [...readJournalFile(path.join(home, "journal.db")).values()];
+    const opened = entries?.[0]?.entry;
+    if (opened?.kind !== "run.opened") throw new Error("the run did not open");
+    expect(opened.request).toMatchObject({ task: "first line\nsecond: ünïcode", context: null });
+  });
+
+  it.for([
+    ["an empty pipe", ""],
+    ["white space", " \n"],
+    ["/dev/null", undefined],
+  ] as const)("is a usage error for `run -` with %s", async ([, input], { expect, onTestFinished }) => {
+    const home = await tempFolder("run-stdin", { onTestFinished });
+    const { code, stderr } = await troupe(["run", "-"], { home, ...(input === undefined ? {} : { input }) });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^error: `run -` reads the task from standard input, which is empty\nfix: {3}.+ \| troupe run -/,
+    );
+  });
+
+  it("is a usage error for `run -` with a closed standard input", async ({ expect, onTestFinished }) => {
+    const home = await tempFolder("run-stdin", { onTestFinished });
+    const shell = ["/bin/sh", "-c", '"$0" "$@" <&-', process.execPath, cliPath, "run", "-"];
+    const { code, stderr } = await startProgram(shell, { home }).ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain("which is empty");
   });
 
   it("includes a folder under the home for a demo, or a named folder", async ({ expect, onTestFinished }) => {

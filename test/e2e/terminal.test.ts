@@ -14,6 +14,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
 
 const ctrlC = "\u0003";
+const ctrlD = "\u0004";
 
 /** A question as it stands on the screen. */
 function question(who: string, command: string): RegExp {
@@ -149,5 +150,35 @@ describeAtTerminal("a user at a terminal", () => {
     const { code, stdout } = await run.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("no answer is needed anymore");
+  });
+
+  it("types the task of `run -`, ends it with Ctrl-D, and then answers a question", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const home = await tempFolder("terminal", { onTestFinished });
+    await writePolicy(home, askBeforeShell);
+    const scenario = await writeScenario(home, {
+      main: [{ steps: [{ calls: [shell("echo one")] }, { text: "{{task}}: {{result.0.summary}}" }] }],
+    });
+    const run = startInTerminal(["run", "-", "--scenario", scenario], { home, test: { onTestFinished } });
+    await run.waitForOutput(/type the task; end it with Ctrl-D/);
+    run.type("say what\nyou did\n");
+    run.type(ctrlD);
+    await run.waitForOutput(question("main", "echo one"));
+    await run.answer("y");
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("you did: exit code 0");
+  });
+
+  it("leaves `run -` with Ctrl-C before a session starts", async ({ expect, onTestFinished }) => {
+    const home = await tempFolder("terminal", { onTestFinished });
+    const run = startInTerminal(["run", "-"], { home, test: { onTestFinished } });
+    await run.waitForOutput(/type the task/);
+    run.type(`half a task${ctrlC}`);
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(130);
+    expect(stdout).not.toContain("session");
   });
 });

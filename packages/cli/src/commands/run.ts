@@ -14,7 +14,7 @@ import { createRunOutput, type RunOutput } from "../session/run-output.ts";
 import { ownerDied, type RunRequestInput, submitRun } from "../session/submit.ts";
 import { offerTrust } from "../session/trust-prompt.ts";
 import { aborted } from "../terminal/interrupts.ts";
-import { readPipedText } from "../terminal/piped-input.ts";
+import { readContext, readTask } from "../terminal/piped-input.ts";
 
 export interface RunFlags {
   /** The session to continue with another turn, or the newest. */
@@ -33,7 +33,7 @@ export interface RunFlags {
   mode: OutputMode;
 }
 
-/** `troupe run`: runs one task and prints its answer. Returns the exit code. */
+/** `troupe run`: runs one task and prints its answer. The task `-` is read from standard input. Returns the exit code. */
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
   const output = createRunOutput(flags.mode, cli);
   const input = await readInput(cli, task, flags, output);
@@ -68,9 +68,7 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
     throw new TroupeError("USAGE", `the task ${JSON.stringify(task)} is empty`, { fix: 'troupe run "what to do"' });
   }
   const workspace = flags.workspace === undefined ? null : workspaceFolder(cli, flags.workspace);
-  const { signal } = cli.interrupts;
-  return {
-    task,
+  const input = {
     continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : agentId(flags.agent),
     workspace,
@@ -79,8 +77,11 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
     model: flags.model ?? null,
     budget: flags.budget,
     grant: flags.grant,
-    context: await readPipedText(cli.stdin, { signal, notice: output.notice }),
   };
+  // Last: a wrong flag must not cost the user a typed task.
+  const reading = { signal: cli.interrupts.signal, notice: output.notice };
+  if (task === "-") return { ...input, task: await readTask(cli.stdin, reading), context: null };
+  return { ...input, task, context: await readContext(cli.stdin, reading) };
 }
 
 function agentId(given: string): string {

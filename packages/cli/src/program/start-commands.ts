@@ -94,7 +94,7 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
 function addRun(program: Command, runCommand: RunCommand): void {
   addNatsOptions(program.command("run"), "NATS server URL, used when no daemon is running")
     .description("run a task and print the answer on stdout. Piped input is context for the task")
-    .argument("<task>", "the task, as one argument")
+    .argument("<task>", "the task, as one argument; - reads it from standard input")
     .addOption(new Option("--continue", "continue the newest session of this folder with another turn"))
     .addOption(new Option("--resume <session>", "continue this session with another turn").conflicts("continue"))
     .option("--agent <id>", "agent that gets the task (default: main)")

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { kindOf, type PipedInput, readPipedText } from "./piped-input.ts";
+import { kindOf, type PipedInput, readContext, readTask } from "./piped-input.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -8,7 +8,7 @@ const never = new AbortController().signal;
 const ignored = () => {};
 
 function read(kind: PipedInput["kind"], stream: Readable, signal = never, notice: (text: string) => void = ignored) {
-  return readPipedText({ kind, stream }, { signal, notice });
+  return readContext({ kind, open: () => stream }, { signal, notice });
 }
 
 test.each([
@@ -70,4 +70,42 @@ test("a closed descriptor counts as empty", () => {
     throw new Error("EBADF");
   };
   expect(kindOf(closed)).toBe("none");
+});
+
+describe("the task of `run -`", () => {
+  const task = (kind: PipedInput["kind"], stream: Readable, notice: (text: string) => void = ignored) =>
+    readTask({ kind, open: () => stream }, { signal: never, notice });
+
+  test.each(["pipe", "file", "socket", "terminal"] as const)("is the whole text of a %s, trimmed", async (kind) => {
+    expect(await task(kind, Readable.from(["\n do\n", "this \n"]))).toBe("do\nthis");
+  });
+
+  test.each([
+    ["pipe", ""],
+    ["file", " \n"],
+    ["terminal", ""],
+    ["none", "not read"],
+  ] as const)("an empty %s is a usage error with an example", async (kind, text) => {
+    await expect(task(kind, Readable.from(text === "" ? [] : [text]))).rejects.toMatchObject({
+      code: "USAGE",
+      fix: expect.stringContaining("| troupe run -"),
+    });
+  });
+
+  test("a terminal says at once how to end the task", async () => {
+    const notices: string[] = [];
+    await task("terminal", Readable.from(["x"]), (text) => notices.push(text));
+    expect(notices).toEqual([expect.stringContaining("Ctrl-D")]);
+  });
+
+  test("a silent socket is read to its end, because the user asked for it", async () => {
+    vi.useFakeTimers();
+    const stream = new PassThrough();
+    const notices: string[] = [];
+    const reading = task("socket", stream, (text) => notices.push(text));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(notices).toEqual(["reading the task from standard input until it ends"]);
+    stream.end("late");
+    expect(await reading).toBe("late");
+  });
 });

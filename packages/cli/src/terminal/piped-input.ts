@@ -1,11 +1,13 @@
 import { fstatSync, type Stats } from "node:fs";
 import type { Readable } from "node:stream";
+import { isatty, ReadStream } from "node:tty";
 import { TroupeError } from "@troupe/core";
 
-/** The kind of standard input. `none` is not read. */
+/** The kind of standard input. `none` is not read, and a terminal only when the user asks for it. */
 export interface PipedInput {
-  kind: "pipe" | "file" | "socket" | "none";
-  stream: Readable;
+  kind: "pipe" | "file" | "socket" | "terminal" | "none";
+  /** Opens the input. It is read once. */
+  open(): Readable;
 }
 
 /** Size limit of the context in one request. */
@@ -13,12 +15,11 @@ const bytesMax = 1024 * 1024;
 const noticeAfterMs = 2_000;
 const socketGraceMs = 3_000;
 
-/**
- * Standard input of this process. A terminal and `/dev/null` are not read. A pipe and a file are read to their end. A socket
- * can stay open without data, because some programs start children that way.
- */
+/** Standard input of this process. */
 export function standardInput(): PipedInput {
-  return { kind: kindOf(() => fstatSync(0)), stream: process.stdin };
+  // The end of a terminal's text ends its stream for good. Questions are read from `process.stdin`, so it needs another one.
+  if (isatty(0)) return { kind: "terminal", open: () => new ReadStream(0) };
+  return { kind: kindOf(() => fstatSync(0)), open: () => process.stdin };
 }
 
 /** `stat` throws for a closed descriptor. */
@@ -33,38 +34,68 @@ export function kindOf(stat: () => Stats): PipedInput["kind"] {
   }
 }
 
+export interface ReadOptions {
+  signal: AbortSignal;
+  /** Tells the user that a command waits for input. */
+  notice: (text: string) => void;
+}
+
 /**
- * Reads all piped input; null for none. A pipe or file is read to its end, and `notice` tells the user after 2 s. A socket
- * without data for 3 s counts as no input.
+ * Reads the context of a task; null for none. A terminal and `/dev/null` are not read. A pipe or file is read to its end,
+ * and `notice` tells the user after 2 s. A socket without data for 3 s counts as no input, because some programs leave one
+ * open in their children.
  */
-export async function readPipedText(
-  input: PipedInput,
-  options: { signal: AbortSignal; notice: (text: string) => void },
-): Promise<string | null> {
-  if (input.kind === "none") return null;
-  const notice = setTimeout(() => {
-    options.notice("reading context from standard input until it ends; pass `< /dev/null` for no context");
-  }, noticeAfterMs);
+export async function readContext(input: PipedInput, options: ReadOptions): Promise<string | null> {
+  if (input.kind === "none" || input.kind === "terminal") return null;
+  const waiting = "reading context from standard input until it ends; pass `< /dev/null` for no context";
+  return readToEnd(input, { ...options, waiting, graceMs: input.kind === "socket" ? socketGraceMs : null });
+}
+
+/** Reads the task of `troupe run -`: everything until the end of the input. Throws `USAGE` if there is no text. */
+export async function readTask(input: PipedInput, options: ReadOptions): Promise<string> {
+  if (input.kind === "terminal") options.notice("type the task; end it with Ctrl-D on a line of its own");
+  const waiting = input.kind === "terminal" ? null : "reading the task from standard input until it ends";
+  const text = input.kind === "none" ? null : await readToEnd(input, { ...options, waiting, graceMs: null });
+  if (text !== null) return text.trim();
+  throw new TroupeError("USAGE", "`run -` reads the task from standard input, which is empty", {
+    fix: 'echo "what to do" | troupe run -   (or: troupe run "what to do")',
+  });
+}
+
+interface ReadingOptions extends ReadOptions {
+  /** The notice for a user who waits; null for none. */
+  waiting: string | null;
+  /** Time until silence counts as no input; null for no limit. */
+  graceMs: number | null;
+}
+
+/** Null for white space alone. */
+async function readToEnd(input: PipedInput, { waiting, ...options }: ReadingOptions): Promise<string | null> {
+  const notice = waiting === null ? undefined : setTimeout(() => options.notice(waiting), noticeAfterMs);
+  const stream = input.open();
   try {
-    return decode(await readAll(input, options.signal));
+    return decode(await readAll(stream, options));
   } finally {
     clearTimeout(notice);
     // An open stream would keep the process alive.
-    input.stream.destroy();
+    stream.destroy();
   }
 }
 
-async function readAll(input: PipedInput, signal: AbortSignal): Promise<Buffer> {
+async function readAll(
+  stream: Readable,
+  { signal, graceMs }: Pick<ReadingOptions, "signal" | "graceMs">,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const silence = new AbortController();
-  const grace = input.kind === "socket" ? setTimeout(() => silence.abort(), socketGraceMs) : undefined;
-  const stop = () => input.stream.destroy();
+  const grace = graceMs === null ? undefined : setTimeout(() => silence.abort(), graceMs);
+  const stop = () => stream.destroy();
   const either = AbortSignal.any([signal, silence.signal]);
   either.addEventListener("abort", stop, { once: true });
   try {
     signal.throwIfAborted();
-    for await (const chunk of input.stream) {
+    for await (const chunk of stream) {
       clearTimeout(grace);
       chunks.push(Buffer.from(chunk));
       bytes += chunks.at(-1)?.length ?? 0;

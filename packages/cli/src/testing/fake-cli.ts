@@ -64,7 +64,10 @@ export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
     home: { path: options.home ?? join(temporaryFolder(), "home") },
     version: "0.1.0",
     terminal: createTerminal({ stdout: stdout.stream, stderr: stderr.stream, env }),
-    stdin: { kind: input === undefined ? "none" : "pipe", stream: Readable.from(input === undefined ? [] : [input]) },
+    stdin: {
+      kind: input === undefined ? "none" : "pipe",
+      open: () => Readable.from(input === undefined ? [] : [input]),
+    },
     keyboard,
     type: keyboard.type,
     interrupts: watchInterrupts({ source, exit: (code) => exits.push(code), monotonicMs: tick() }),
