@@ -55,7 +55,7 @@ export const mutants: readonly Mutant[] = [
     file: planBatch,
     find: 'return target.domain === null ? (contextMode ?? target.contextMode) : "task_only";',
     replace: 'return target.domain === null ? (contextMode ?? "full") : "task_only";',
-    tests: [`${childContext} > a child gets the task alone, unless something else i…`],
+    tests: [`${childContext} > a child gets the task alone, by default`],
   },
   {
     name: "the conversation of a child begins with that of its parent",
@@ -67,7 +67,7 @@ export const mutants: readonly Mutant[] = [
     replace: `    case "task_only":
     case "selective":
       return transcriptOf(context.messages.slice(0, -1));`,
-    tests: [`${childContext} > a child gets the task alone, unless something else i…`],
+    tests: [`${childContext} > a child gets the task alone, by default`],
   },
   {
     name: "an answer carries the child's whole work into its parent",
@@ -727,7 +727,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/core/src/protocol/limits.ts",
     find: 'tightened[key] = typeof own === "number" ? Math.min(own, cap) : cap;',
     replace: "tightened[key] = own === undefined ? null : cap;",
-    tests: ["packages/core/src/protocol/limits.test.ts > tighten > a higher one does not"],
+    tests: ["packages/core/src/protocol/limits.test.ts > tighten > a higher cap does not"],
   },
   {
     name: "a call can loosen a child's depth and budget",
