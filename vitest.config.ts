@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/lib/longest-first.ts";
 import { compiledFolder } from "./scripts/lib/project.ts";
@@ -16,16 +17,19 @@ const sharing = [
 
 const all = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 
+/** Read with `inject("long")`: more moments, seeds and inputs of the same laws (test/harness/long.ts). */
+const isLong = process.env.TROUPE_TEST_LONG === "1";
+
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // One core is not kept free for vitest itself: it has next to nothing to do while the workers are at work.
-    maxWorkers: "100%",
+    // Far beyond what a test takes: two copies of the suite may share the machine.
+    testTimeout: isLong ? 600_000 : 60_000,
+    hookTimeout: 120_000,
+    // Files with processes use three quarters of a core: they wait for leases, kills and pages in between.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },
     setupFiles: ["test/harness/count-assertions.ts"],
-    // Read with `inject("long")`: more moments, seeds and inputs of the same laws (test/harness/long.ts).
-    provide: { long: process.env.TROUPE_TEST_LONG === "1" },
+    provide: { long: isLong },
     unstubEnvs: true,
     unstubGlobals: true,
     env: {

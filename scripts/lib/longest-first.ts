@@ -7,10 +7,12 @@ import { root } from "./project.ts";
  * sizes, so this list names the slow folders and files.
  */
 const longest: readonly RegExp[] = [
-  /^test\/e2e\/(approvals|kill|effects)\.test\.ts$/,
+  /^test\/chaos\/[^/]+\.test\.ts$/,
+  /^test\/packaging\/packaging\.test\.ts$/,
   /^test\/hostile\/command-injection\.test\.ts$/,
+  /^test\/e2e\/(approvals|kill|effects)\.test\.ts$/,
   /^packages\/tools\/src\/sandbox\/(leftover-processes|escape-attempts)\.test\.ts$/,
-  /^test\/(browser|e2e|hostile|packaging)\//,
+  /^test\/(browser|e2e|hostile|nats)\//,
   /^packages\/core\/src\/machines\/budget\.property\.test\.ts$/,
   /^packages\/.*\.(property|fuzz)\.test\.ts$/,
 ];
