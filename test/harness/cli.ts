@@ -16,6 +16,8 @@ export interface CliOptions {
   env?: Record<string, string>;
   cwd?: string;
   input?: string;
+  /** The script that Node runs. @default the built command line */
+  entry?: string;
 }
 
 /** A `troupe …` that is still running. */
@@ -53,7 +55,7 @@ process.once("exit", () => {
 });
 
 function spawnTroupe(args: string[], options: CliOptions): CliProcess {
-  return startProgram([process.execPath, cliPath, ...args], options);
+  return startProgram([process.execPath, options.entry ?? cliPath, ...args], options);
 }
 
 /** Starts another `troupe` than the built one: the words of the program, and its arguments. */

@@ -31,9 +31,11 @@ export async function startDaemon(options: {
   test: Pick<TestContext, "onTestFinished">;
   env?: Record<string, string>;
   flags?: string[];
+  /** The script that Node runs. @default the built command line */
+  entry?: string;
 }): Promise<TestDaemon> {
   const flags = ["up", "--json", "--no-open", "--port", "0", ...(options.flags ?? [])];
-  const child = spawn(process.execPath, [cliPath, ...flags], {
+  const child = spawn(process.execPath, [options.entry ?? cliPath, ...flags], {
     env: { ...cleanEnv(options.home), ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });

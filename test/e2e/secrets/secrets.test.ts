@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type TestContext, test } from "vitest";
 import { type CliResult, troupe } from "../../harness/cli.ts";
+import { cliPath } from "../../harness/cli-path.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import { startServer } from "../../harness/model-server/fixture.ts";
 import { type Agents, writeScenario } from "../../harness/scenario-file.ts";
@@ -141,7 +142,7 @@ interface Left {
 }
 
 /** Tells a daemon everything, and stops it. */
-async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
+async function tellAll(test: Test, entry = cliPath): Promise<Left> {
   const home = await tempFolder("secrets", test);
   const outside = await tempFolder("secrets-outside", test);
   const workspace = path.join(outside, "workspace");
@@ -167,7 +168,6 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
   await writeFile(config, JSON.stringify({ providers: { openai: { headers: { "X-Team": "t", "X-Auth": header } } } }));
   const daemonEnv = {
     ...canaries.env(),
-    ...env,
     TROUPE_LOG: "trace",
     TROUPE_CONFIG: config,
     TROUPE_MODEL: `scripted/${scenario}`,
@@ -181,12 +181,12 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
   for (const { variable, value } of canaries.all) {
     if (variable && [anthropicKey, openaiKey, database, header].includes(value)) delete daemonEnv[variable as never];
   }
-  const daemon = await startDaemon({ home, test, env: daemonEnv });
+  const daemon = await startDaemon({ home, test, env: daemonEnv, entry });
   if (!daemon.ready.url) throw new Error(`no daemon: ${JSON.stringify(daemon.ready)}`);
   const { client } = daemon;
   const page = listen(daemon);
   const stopAnswering = answerAll(daemon);
-  const cliEnv = { ...canaries.env(), ...env };
+  const cliOptions = { home, env: canaries.env(), entry };
   const outputs: CliResult[] = [];
 
   const ask = (extra: Partial<Parameters<typeof client.submit>[0]>) =>
@@ -228,9 +228,9 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
     fetchText(daemon, `/api/runs/${first.run}/entries`),
     fetchText(daemon, `/api/runs/${told.log}`),
   ]);
-  outputs.push(await troupe(["sessions", "show", first.session], { home, env: cliEnv }));
-  outputs.push(await troupe(["run", "x", "--agent", told.command], { home, env: cliEnv }));
-  outputs.push(await troupe(["run", "x", "--workspace", `/${told.command}`], { home, env: cliEnv }));
+  outputs.push(await troupe(["sessions", "show", first.session], cliOptions));
+  outputs.push(await troupe(["run", "x", "--agent", told.command], cliOptions));
+  outputs.push(await troupe(["run", "x", "--workspace", `/${told.command}`], cliOptions));
   await stopAnswering();
   await daemon.stop();
   const printed = outputs.map(({ stdout, stderr }, i) => ({
@@ -317,7 +317,7 @@ const ends = ["completed", "completed", "failed", "failed", "completed", "cancel
 test("of fifty secrets in a daemon's environment none is left anywhere", { timeout: 180_000 }, async (context) => {
   const { expect } = context;
   expect(canaries.all.length).toBeGreaterThanOrEqual(50);
-  const left = await tellAll(context, {});
+  const left = await tellAll(context);
   expect(left.statuses).toEqual(ends);
   expect([...hits(canaries.all, left)]).toEqual([]);
   const marks = left.remains.flatMap(({ bytes }) => bytes.toString().match(/\[redacted: [^\]]*\]/g) ?? []);
@@ -326,7 +326,7 @@ test("of fifty secrets in a daemon's environment none is left anywhere", { timeo
 
 test("without redaction all of them are found", { timeout: 180_000 }, async (context) => {
   const { expect } = context;
-  const left = await tellAll(context, { TROUPE_TEST_UNREDACTED: "1" });
+  const left = await tellAll(context, path.join(import.meta.dirname, "unredacted-main.ts"));
   expect(left.statuses).toEqual(ends);
   const found = hits(canaries.all, left);
   expect(found.get("the words of a model")).toContain("streamed text");

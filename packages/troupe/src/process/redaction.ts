@@ -27,13 +27,8 @@ export interface HomeSecrets {
   others?: readonly Secret[];
 }
 
-/**
- * Creates the redactor of a process of this home.
- *
- * `TROUPE_TEST_UNREDACTED=1` turns redaction off, so that tests can prove that their search for secrets works.
- */
+/** Creates the redactor of a process of this home. */
 export function createHomeRedactor({ env, token, providers = [], others = [] }: HomeSecrets): Redactor {
-  if (env.TROUPE_TEST_UNREDACTED === "1") return createRedactor({ shapes: false });
   const own = token === undefined ? [] : [{ name: "the home's token", value: token }];
   return createRedactor({ values: secretsOf({ env, providers, others: [...own, ...others] }) });
 }
