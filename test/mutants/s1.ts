@@ -66,11 +66,11 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "haiku is no name of a model",
+    name: "every size is the largest model",
     rows: ["S1.1c"],
     file: modelNames,
-    find: 'export const tierNames = ["opus", "sonnet", "haiku", "fable"] as const;',
-    replace: 'export const tierNames = ["opus", "sonnet", "fable"] as const;',
+    find: "const model = provider == null ? undefined : tiers[provider]?.[tier];",
+    replace: "const model = provider == null ? undefined : (tiers[provider]?.opus ?? tiers[provider]?.[tier]);",
     tests: [`${modelNamesTest} > a session's model > size is anthropic/claude-haiku-4-5`],
   },
   {

@@ -13,6 +13,9 @@ const childContext = "test/delegation/context.test.ts > with one host";
 const composeResponse = "packages/core/src/machines/agent/response.ts";
 const respondTest = "packages/core/src/machines/agent/respond.test.ts";
 const delegateTest = "packages/core/src/machines/agent/delegate.test.ts";
+const pipeline = "test/delegation/pipeline.test.ts > with one host";
+const research =
+  "test/delegation/use-cases.test.ts > with one host > a research coordinator asks three specialists at once and reports their findings";
 const delegationResult = "packages/core/src/delegation/result.ts";
 
 /** Breaks each promise of the rows S2.1 to S2.18 once or more. */
@@ -690,6 +693,65 @@ export const mutants: readonly Mutant[] = [
     find: "toolCalls: sum(totals.map(({ toolCalls }) => toolCalls)),",
     replace: "toolCalls: totals[0]?.toolCalls ?? 0,",
     tests: [`${team}/aggregate.test.ts > counts and adds up`],
+  },
+  {
+    name: "a failed child reads like a success",
+    rows: ["S2.13a"],
+    file: "packages/core/src/machines/agent/calls.ts",
+    find: "if (!plan.batch && first) return { text: JSON.stringify(resultOf(first.response)), isError: !first.response.success };",
+    replace: "if (!plan.batch && first) return { text: JSON.stringify(resultOf(first.response)), isError: false };",
+    tests: [`${pipeline} > stops at a plan that failed: nothing is carried out`],
+  },
+  {
+    name: "an agent of the first step cannot be asked again",
+    rows: ["S2.13a", "S2.13d"],
+    file: planBatch,
+    find: "if (!ids.includes(id)) return delegateRefusal",
+    replace: "if (!ids.includes(id) || context.step > 2) return delegateRefusal",
+    tests: [
+      `${pipeline} > plans, carries out each step, has the changes reviewed, and counts the tool calls of all`,
+      `${pipeline} > researches, plans, implements, has it reviewed and mends the finding, each with the result before it`,
+    ],
+  },
+  {
+    name: "the calls of children are not added to their parent's",
+    rows: ["S2.13b"],
+    file: "packages/core/src/machines/agent/usage.ts",
+    find: "toolCalls: a.toolCalls + b.toolCalls,\n    inputTokens",
+    replace: "toolCalls: a.toolCalls,\n    inputTokens",
+    tests: [`${pipeline} > plans, carries out each step, has the changes reviewed, and counts the tool calls of all`],
+  },
+  {
+    name: "a child does not read its context files",
+    rows: ["S2.13d"],
+    file: "packages/runtime/src/host/effects/child-request.ts",
+    find: "if (request.contextFiles.length === 0) return request;",
+    replace: "if (request.contextFiles.length >= 0) return request;",
+    tests: [`${pipeline} > drives a function by its tests: the coder reads the tests, and then the tester runs them`],
+  },
+  {
+    name: "researchers work one after the other",
+    rows: ["S2.13c", "S2.17g"],
+    file: runSpec,
+    find: 'execution === "sequential" ? 1 : max_concurrent',
+    replace: "1",
+    tests: [research],
+  },
+  {
+    name: "a report lacks the findings of the children",
+    rows: ["S2.13c"],
+    file: delegationResult,
+    find: "run_id: response.runId, ...toDelegationResult(response) }",
+    replace: "run_id: response.runId, status: response.status }",
+    tests: [research],
+  },
+  {
+    name: "a response has no summary",
+    rows: ["S2.17f"],
+    file: composeResponse,
+    find: 'outcome.status === "completed" ? sections.summary || details : (outcome.error?.message ?? details),',
+    replace: '"",',
+    tests: ["test/e2e/examples.test.ts > 03-team runs"],
   },
   {
     name: "the sandbox says that it contains, and does not",

@@ -94,7 +94,9 @@ describe("a host", () => {
 
   it("lets the model choose at each step whom it asks", async () => {
     const answers: Record<string, string> = { helper: "ask the tester", tester: "it works" };
-    const script: Script = ({ origin, messages }) => {
+    const canDelegate: boolean[] = [];
+    const script: Script = ({ origin, messages, tools }) => {
+      if (origin.agent === "main") canDelegate.push(tools.some(({ name }) => name === "delegate"));
       if (origin.agent !== "main") return { text: answers[origin.agent] ?? "" };
       if (origin.step === 1) return { calls: [delegate("helper", "look")] };
       const isAdvised = messages.at(-1)?.text.includes("ask the tester");
@@ -104,6 +106,7 @@ describe("a host", () => {
     await startHost(deps);
     expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
     expect(deps.modelCalls).toEqual(["main/1/1", "helper/1/1", "main/1/2", "tester/1/1", "main/1/3"]);
+    expect(canDelegate).toEqual([true, true, true]);
   });
 
   it("has all children of one turn at work at the same time", async () => {
