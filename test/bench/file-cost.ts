@@ -3,27 +3,12 @@ import { mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createFileTools, createToolHost } from "@troupe/tools";
-import type { Figure } from "./figure.ts";
 
 export interface FileCost {
   readMs: number;
   readFloorMs: number;
   editMs: number;
   editFloorMs: number;
-}
-
-/** Turns measurements into report lines. */
-export function fileFigures(costs: readonly FileCost[]): Figure[] {
-  return [
-    { what: "read a part of a file of 10 MB", values: costs.map((c) => c.readMs), unit: "ms" },
-    { what: "  floor: its bytes, read", values: costs.map((c) => c.readFloorMs), unit: "ms" },
-    { what: "edit a file of 10 MB, synced", values: costs.map((c) => c.editMs), unit: "ms" },
-    {
-      what: "  floor: its bytes, read, written, synced and renamed",
-      values: costs.map((c) => c.editFloorMs),
-      unit: "ms",
-    },
-  ];
 }
 
 const rounds = 10;

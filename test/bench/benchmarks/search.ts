@@ -1,4 +1,4 @@
-import type { Figure } from "./figure.ts";
+import type { Benchmark, Figure } from "../benchmark.ts";
 
 interface Compared {
   troupeMs: number;
@@ -14,11 +14,15 @@ interface SearchCost {
   planMs: number;
 }
 
-type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
+export const search: Benchmark = {
+  name: "search",
+  what: "searching 50,000 files by the tools, beside a bare ripgrep",
+  async *figures(measure) {
+    yield* figuresOf(await measure<SearchCost>(1, "search-cost.ts"));
+  },
+};
 
-/** Searching 50,000 files by the tools, beside a bare ripgrep. */
-export async function searchFigures(measure: Measure, iterations: number): Promise<Figure[]> {
-  const costs = await measure<SearchCost>(iterations, "search-cost.ts");
+function figuresOf(costs: readonly SearchCost[]): Figure[] {
   const about = (what: string, compared: (cost: SearchCost) => Compared): Figure[] => [
     {
       what: `search of 50,000 files, ${what} pattern: over bare ripgrep`,

@@ -1,11 +1,15 @@
-import type { Figure } from "./figure.ts";
-import type { SandboxCost } from "./sandbox-cost.ts";
+import type { Benchmark, Figure } from "../benchmark.ts";
+import type { SandboxCost } from "../sandbox-cost.ts";
 
-type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
+export const sandbox: Benchmark = {
+  name: "sandbox",
+  what: "a shell command in each kind of sandbox, beside the same command without one",
+  async *figures(measure) {
+    yield* figuresOf(await measure<SandboxCost>(1, "sandbox-cost.ts"));
+  },
+};
 
-/** Commands in a sandbox, beside the same command without one. */
-export async function sandboxFigures(measure: Measure): Promise<Figure[]> {
-  const costs = await measure<SandboxCost>(1, "sandbox-cost.ts");
+function figuresOf(costs: readonly SandboxCost[]): Figure[] {
   const kinds = [...new Set(costs.flatMap((cost) => cost.kinds.map(({ kind }) => kind)))];
   return [
     { what: "a shell command without a sandbox, there and back", values: costs.map((c) => c.plainMs), unit: "ms" },

@@ -1,4 +1,4 @@
-import type { Figure } from "./figure.ts";
+import { type Benchmark, type Figure, iterations } from "../benchmark.ts";
 
 interface CatchUp {
   perSecond: number;
@@ -13,11 +13,15 @@ interface CatchUpCost {
   nats: (CatchUp & { restoredPerSecond: number }) | null;
 }
 
-type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
+export const recorder: Benchmark = {
+  name: "recorder",
+  what: "a recorder that catches up with 100,000 items, beside bare inserts of the same texts",
+  async *figures(measure) {
+    yield* figuresOf(await measure<CatchUpCost>(iterations, "recorder-catch-up.ts"));
+  },
+};
 
-/** A recorder that has 100,000 items to catch up with, beside bare inserts of the same texts. */
-export async function recorderFigures(measure: Measure, iterations: number): Promise<Figure[]> {
-  const costs = await measure<CatchUpCost>(iterations, "recorder-catch-up.ts");
+function figuresOf(costs: readonly CatchUpCost[]): Figure[] {
   const over = (where: string, caughtUp: readonly CatchUp[]): Figure[] => [
     {
       what: `recorder catches up over ${where}: bare batched inserts are faster by`,

@@ -1,19 +1,19 @@
-import { findNatsServer } from "../harness/nats-server.ts";
-import type { Figure } from "./figure.ts";
-import type { NatsJournalCost } from "./nats-journal.ts";
-
-type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
+import type { Benchmark, Figure } from "../benchmark.ts";
+import type { NatsJournalCost } from "../nats-journal.ts";
 
 /** A journal that reaches 60 % of the bare rate is so many times slower. */
 const slowerMax = 1.67;
 
-/** Turns measurements into report lines. Returns none without a NATS server. */
-export async function natsJournalFigures(measure: Measure): Promise<Figure[]> {
-  if (findNatsServer() === null) return [];
-  const lazy = await measure<NatsJournalCost>(1, "nats-journal.ts");
-  const always = await measure<NatsJournalCost>(1, "nats-journal.ts", "always");
-  return [...figuresOf("default sync", lazy), ...figuresOf("synced before each acknowledgement", always)];
-}
+export const appends: Benchmark = {
+  name: "appends",
+  what: "appends per second to the journal over NATS, beside the client's bare publish and acknowledge",
+  needsNats: true,
+  async *figures(measure) {
+    yield* figuresOf("default sync", await measure<NatsJournalCost>(1, "nats-journal.ts"));
+    const always = await measure<NatsJournalCost>(1, "nats-journal.ts", "always");
+    yield* figuresOf("synced before each acknowledgement", always);
+  },
+};
 
 function figuresOf(sync: string, costs: readonly NatsJournalCost[]): Figure[] {
   return [
