@@ -6,7 +6,7 @@ import { bannedIn } from "./lib/banned-names.ts";
 import { findProse } from "./lib/prose.ts";
 import { lowered, shrunk } from "./lib/ratchet.ts";
 import { surveyWords, type WordSurvey } from "./lib/word-survey.ts";
-import { findDifferences, renderTable } from "./words.ts";
+import { findDifferences, findUnclearProse, renderTable } from "./words.ts";
 
 // The first half shows the patterns on bad and on plain text; the second half covers names, types and the ratchet.
 
@@ -107,6 +107,52 @@ describe("prose is plain", () => {
     "## What's new",
   ])("%s", (text) => {
     expect(rulesIn(text)).toEqual([]);
+  });
+});
+
+describe("a banned word stays in", () => {
+  it.each([
+    'you cannot delegate to "helper": this agent delegates to nobody',
+    "su -c true nobody || sudo -n true",
+    "no nobody or other our out",
+    "so somebody something still",
+  ])("%s", (text) => {
+    expect(rulesIn(text)).toEqual([]);
+  });
+
+  it("an exception, and not elsewhere in its text", () => {
+    expect(rulesIn("It delegates to nobody, and nobody knows.")).toEqual(["dialect"]);
+  });
+});
+
+describe("unclear prose fails", () => {
+  const problemsOf = (text: string, isNew = (_hit: { line: number }) => false): string[] =>
+    findUnclearProse(survey({ "docs/a.md": text }), isNew);
+  const plain = "plain words\n".repeat(5_000);
+
+  it("for each banned word, in any amount of text", () => {
+    expect(problemsOf(`${plain}\nnobody\n`)).toEqual([
+      expect.stringContaining("dialect"),
+      expect.stringMatching(/^ {2}docs\/a\.md:5002: "nobody" → name the actor/),
+    ]);
+  });
+
+  it("above two clauses without a head noun per 10,000 words", () => {
+    const clause = "It keeps what is there.\n";
+    expect(problemsOf(`${plain}\n${clause}${clause}`)).toEqual([]);
+    expect(problemsOf(`${plain}\n${clause.repeat(3)}`, ({ line }) => line === 5_004)).toEqual([
+      "headless: 3.0 per 10,000 words, and at most 2 are allowed.",
+      expect.stringMatching(/^ {2}docs\/a\.md:5004: /),
+    ]);
+  });
+
+  it("never in plain text", () => {
+    expect(problemsOf(plain)).toEqual([]);
+  });
+
+  it("without a ratchet", () => {
+    const { counts } = survey({ "docs/a.md": "nobody keeps what is there" });
+    expect(Object.keys(counts).filter((key) => /dialect|headless/.test(key))).toEqual([]);
   });
 });
 

@@ -6,12 +6,16 @@ import { type Hit, placeOfFile, surveyWords, type WordSurvey } from "./lib/word-
 
 /**
  * Names and words: banned words in names of files and declarations, unclear prose in comments, strings and docs, and
- * type names with several meanings. Fails when a count differs from scripts/ratchet.json.
+ * type names with several meanings. Fails for every word of an unnamed actor, for too many clauses without a head noun,
+ * and when a count of names or types differs from scripts/ratchet.json.
  *
  *   node scripts/words.ts               compares, and prints the figures
  *   node scripts/words.ts --update      lowers the ratchet to today's counts; never raises it
  *   node scripts/words.ts --list TEXT   prints every hit whose rule or file contains TEXT
  */
+
+/** Clauses without a head noun per 10,000 words of the whole tree. Patterns find some in plain English, too. */
+const headlessMax = 2;
 
 /** The number of places that a failure lists for one rule. */
 const hitsShownMax = 20;
@@ -30,9 +34,32 @@ export function findDifferences(
   });
 }
 
-/** The hits on new lines, for one of them raised the count; all of them where no line is known to be new. */
+/** A line for each rule on prose that is broken, with the places to look at. */
+export function findUnclearProse(
+  { hits, words }: Pick<WordSurvey, "hits" | "words">,
+  isNew: (hit: Hit) => boolean,
+): string[] {
+  const total = Object.values(words).reduce((sum, count) => sum + count, 0);
+  const [dialect, headless] = ["dialect", "headless"].map((rule) => hits.filter(({ key }) => key.startsWith(rule)));
+  const rate = per10000(headless?.length ?? 0, total);
+  return [
+    ...(dialect?.length ? ["dialect: no text may have these words.", ...shownHits("dialect", hits, isNew)] : []),
+    ...(rate > headlessMax
+      ? [
+          `headless: ${rate.toFixed(1)} per 10,000 words, and at most ${headlessMax} are allowed.`,
+          ...shownHits("headless", hits, isNew),
+        ]
+      : []),
+  ];
+}
+
+function per10000(count: number, words: number): number {
+  return (10_000 * count) / Math.max(words, 1);
+}
+
+/** The hits on new lines, for one of them raised the count; all of them if no line is known to be new. */
 function shownHits(key: string, hits: Hit[], isNew: (hit: Hit) => boolean): string[] {
-  const all = hits.filter((hit) => hit.key === key);
+  const all = hits.filter((hit) => hit.key === key || hit.key.startsWith(`${key} in `));
   const fresh = all.filter(isNew);
   const candidates = fresh.length > 0 ? fresh : all;
   const shown = candidates.slice(0, hitsShownMax).map(describeHit);
@@ -48,7 +75,7 @@ function describeHit({ file, line, words, use }: Hit): string {
 }
 
 /** One row per package or top folder, the figures on prose per 10,000 words below. */
-export function renderTable({ hits, words, wordsOf, counts, shape }: WordSurvey): string {
+export function renderTable({ hits, words, wordsOf, shape }: WordSurvey): string {
   const places = [...new Set([...Object.keys(wordsOf), ...hits.map(({ file }) => placeOfFile(file))])].sort();
   const cell = (place: string, prefix: string): number =>
     hits.filter(({ file, key }) => placeOfFile(file) === place && key.startsWith(prefix)).length;
@@ -62,7 +89,7 @@ export function renderTable({ hits, words, wordsOf, counts, shape }: WordSurvey)
     row.map((value, at) => (at === 0 ? `${value}`.padEnd(10) : `${value}`.padStart((head[at] ?? "").length + 2))),
   );
   const rate = (rule: string, kind: "comments" | "docs" | "strings"): string =>
-    ((10_000 * (counts[`${rule} in ${kind}`] ?? 0)) / Math.max(words[kind], 1)).toFixed(1);
+    per10000(hits.filter(({ key }) => key === `${rule} in ${kind}`).length, words[kind]).toFixed(1);
   const rates = (rule: string): string =>
     `${rule} ${rate(rule, "comments")} in comments, ${rate(rule, "docs")} in docs, ${rate(rule, "strings")} in strings`;
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
@@ -133,7 +160,8 @@ function main(): void {
     writeRatchet(root, { ...ratchet, counts: lowered(ratchet.counts, survey.counts) });
   }
   const allowed = readRatchet(root).counts;
-  const differences = findDifferences(allowed, survey, newHits());
+  const isNew = newHits();
+  const differences = [...findUnclearProse(survey, isNew), ...findDifferences(allowed, survey, isNew)];
   for (const difference of differences) console.error(difference);
   if (differences.some(isFatal)) process.exitCode = 1;
   else process.stdout.write(renderTable(survey));

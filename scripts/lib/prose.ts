@@ -99,14 +99,25 @@ const patterns: Pattern[] = [
   },
 ];
 
+/** Uses of a banned word that stay. */
+const exceptions = [
+  // Journals contain this error message.
+  /\bdelegates to nobody\b/g,
+  // A user account of Unix.
+  /\bsu -c true nobody\b/g,
+  // Words that the search for files ignores.
+  /\bnobody or other our\b|\bsomebody something still\b/g,
+];
+
 /** All hits in a text, by position. Where two patterns of a rule hit the same words it is one hit. */
 export function findProse(text: string): ProseHit[] {
   const prose = blankCode(text);
+  const words = exceptions.reduce((left, exception) => left.replace(exception, blank), text);
   const hits = patterns.flatMap(({ rule, pattern, use }) =>
-    [...(rule === "dialect" ? text : prose).matchAll(pattern)].map(({ 0: words, index }) => ({
+    [...(rule === "dialect" ? words : prose).matchAll(pattern)].map(({ 0: found, index }) => ({
       rule,
       offset: index,
-      end: index + words.length,
+      end: index + found.length,
       words: phraseAt(text, index),
       use,
     })),
@@ -123,7 +134,9 @@ function phraseAt(text: string, offset: number): string {
 
 /** Code is not prose: a span becomes one word, a block becomes spaces, and every position stays. */
 function blankCode(text: string): string {
-  return text
-    .replace(/```[\s\S]*?```/g, (block) => block.replace(/\S/g, " "))
-    .replace(/`[^`\n]*`/g, (span) => "x".repeat(span.length));
+  return text.replace(/```[\s\S]*?```/g, blank).replace(/`[^`\n]*`/g, (span) => "x".repeat(span.length));
+}
+
+function blank(text: string): string {
+  return text.replace(/\S/g, " ");
 }
