@@ -113,7 +113,7 @@ function partProblems(number: string, ids: string[]): string[] {
     : [`${number} has the rows ${own.join(", ")}: write one row without a letter, or ${letters.join(", ")} in order`];
 }
 
-/** A row's text is kept twice, so that no single edit weakens what it promises. */
+/** A row's text is kept twice, so that no single edit weakens its promise. */
 function textProblems(rows: RequirementsRow[], texts: Record<string, string>): string[] {
   const ids = new Set(rows.map((row) => row.id));
   const lost = Object.keys(texts).filter((id) => !ids.has(id));
@@ -125,7 +125,7 @@ function textProblems(rows: RequirementsRow[], texts: Record<string, string>): s
   return [...wrong, ...lost.map((id) => `${id} is in ${textsFile} and not on the page`)];
 }
 
-/** Skips are kept apart, because on a developer's machine they are no problem. */
+/** Skips are kept apart, because on a developer's machine they are not a problem. */
 function checkProof(
   { id, proof }: RequirementsRow,
   tests: TestResult[],
@@ -192,7 +192,7 @@ export function printRequirements(result: RequirementsResult): void {
   );
 }
 
-/** Adds counts for describes that have none, and drops those that no row names. */
+/** Adds counts for describes that have none, and drops counts without a row. */
 async function addCounts(): Promise<void> {
   const { markdown, testCounts } = readPage(root);
   const names = [...new Set(parseRows(splitHidden(markdown).shown).flatMap((row) => proofNames(row.proof)))];

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { run } from "./lib/command.ts";
 import { root } from "./lib/project.ts";
 
-// `pnpm test:long`: what takes too long for `pnpm test`. First the tests that have more cases in a long run, with all of
+// `pnpm test:long`: tests that take too long for `pnpm test`. First the tests with more cases in a long run, with all of
 // them; then the mutants.
 
-/** How a test file asks whether this is a long run (test/harness/long.ts). */
+/** Text of a test file that has more cases in a long run (test/harness/long.ts). */
 const longPattern = /inject\("long"\)|from "[./]+harness\/long\.ts"/;
 
 const isLong = (file: string) => longPattern.test(readFileSync(join(root, file), "utf8"));

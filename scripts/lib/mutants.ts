@@ -18,7 +18,7 @@ export async function loadMutants(root: string): Promise<Mutant[]> {
   return loaded.flatMap(({ mutants }) => [...mutants]);
 }
 
-/** What is wrong with the list itself: edits that do not fit the sources, rows and tests that do not exist. */
+/** Problems of the list itself: edits that do not fit the sources, rows and tests that do not exist. */
 export function mutantProblems(mutants: readonly Mutant[], root: string): string[] {
   const rows = new Map(parseRows(splitHidden(readPage(root).markdown).shown).map((row) => [row.id, row]));
   const names = mutants.map(({ name }) => name);
@@ -34,7 +34,7 @@ export function mutantProblems(mutants: readonly Mutant[], root: string): string
         ...(mutant.tests.length === 0 ? ["it names no test"] : []),
         ...mutant.tests
           .filter((test) => !proofs.some((proof) => isWithin(test, proof)))
-          .map((test) => `"${test}" is no proof of ${mutant.rows.join(" or ")}`),
+          .map((test) => `"${test}" does not prove ${mutant.rows.join(" or ")}`),
       ];
       return problems.map((problem) => `${mutant.name}: ${problem}`);
     }),

@@ -40,7 +40,7 @@ export function parseRows(markdown: string): RequirementsRow[] {
   });
 }
 
-/** The page without HTML comments and code fences, and what it hides in them. */
+/** The page without HTML comments and code fences, and the text in them. */
 export function splitHidden(markdown: string): { shown: string; hidden: string } {
   const hiding = /<!--[\s\S]*?(?:-->|$(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))/gm;
   const hidden: string[] = [];

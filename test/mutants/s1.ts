@@ -21,7 +21,7 @@ const systemPrompt =
 const remainingTime =
   "test/delegation/pains-limits.test.ts > with one host > pain 7: a child gets at most its parent's remaining time and budget";
 
-/** Breaks what the proven parts of the rows S1.1 to S1.18 promise. */
+/** Breaks each proven part of the rows S1.1 to S1.18. */
 export const mutants: readonly Mutant[] = [
   {
     name: "an agent needs no description",
@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${parseTest} > a valid file > tools: Read, Write, Bash`],
   },
   {
-    name: "a list of tools is no whitelist",
+    name: "a list of tools restricts nothing",
     rows: ["S1.1b", "S1.18a"],
     file: grant,
     find: "if (layer.tools !== null && !namesTool(layer.tools, spec, names)) {",
@@ -223,7 +223,7 @@ export const mutants: readonly Mutant[] = [
     find: "    () => false,",
     replace: "    () => true,",
     tests: [
-      "packages/runtime/src/verifiers/verifier.test.ts > files-exist names each missing file, and ignores what the answer claims",
+      "packages/runtime/src/verifiers/verifier.test.ts > files-exist names each missing file, and ignores claims of the answer",
     ],
   },
   {
@@ -237,7 +237,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "a failed check is no failure",
+    name: "a failed check does not fail the run",
     rows: ["S1.15e", "S1.18c"],
     file: "packages/core/src/machines/agent/outcomes.ts",
     find: 'permanentError("verification", failures.join("; "))',

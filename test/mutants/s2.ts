@@ -98,7 +98,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${hostTest} > has all children of one turn at work at the same time`],
   },
   {
-    name: "what a child reserves is not taken from the tree's budget",
+    name: "a child's reservation does not reduce the tree's budget",
     rows: ["S2.1e", "S2.15c"],
     file: "packages/core/src/budget/ledger.ts",
     find: "const reserved = reserves.reduce((sum, reserve) => sum + (reserve[kind] ?? 0), 0);",
@@ -774,7 +774,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "a child has what its parent lacks",
+    name: "a child has rights that its parent lacks",
     rows: ["S2.15e"],
     file: "packages/core/src/permissions/grant.ts",
     find: "return [...above, { ...ownLayer(parent), agents: null }];",
@@ -883,7 +883,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${hostTest} > does not starve nested delegation when every slot is taken by a waiting parent`],
   },
   {
-    name: "the terminal does not tell who asked whom",
+    name: "the terminal does not show the parent of a delegation",
     rows: ["S2.17e"],
     file: "packages/cli/src/render/progress.ts",
     find: 'const by = parent ? `${cleanLine(parent.agent)} → ` : "→ ";',
@@ -897,7 +897,7 @@ export const mutants: readonly Mutant[] = [
     find: "tools: policy.cacheReads ? cacheReads({ host }) : host",
     replace: "tools: host",
     tests: [
-      "test/troupe/create-troupe.test.ts > a program > reads once what its policy lets the agents of a session share",
+      "test/troupe/create-troupe.test.ts > a program > reads shared content once if its policy allows it",
     ],
   },
   {
@@ -906,7 +906,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/troupe/src/process/tools.ts",
     find: "tools: policy.cacheReads ? cacheReads({ host }) : host",
     replace: "tools: cacheReads({ host })",
-    tests: ["test/troupe/create-troupe.test.ts > a program > reads for each agent anew without such a policy"],
+    tests: ["test/troupe/create-troupe.test.ts > a program > reads for each agent without such a policy"],
   },
   {
     name: "a cached read outlives a change",

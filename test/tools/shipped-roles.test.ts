@@ -1,4 +1,4 @@
-/** Tests the grants of the shipped roles over the real tools: no list names an unknown tool, and who may change anything. */
+/** Tests the grants of the shipped roles over the real tools: no list names an unknown tool, and only some roles write. */
 import { grantOf } from "@troupe/core";
 import { unknownToolNames } from "@troupe/core/internal";
 import { createAgentSource } from "@troupe/roles";

@@ -116,8 +116,8 @@ describe("a program", () => {
   });
 
   test.each([
-    ["reads once what its policy lets the agents of a session share", "cacheReads: true\n", 1],
-    ["reads for each agent anew without such a policy", "", 2],
+    ["reads shared content once if its policy allows it", "cacheReads: true\n", 1],
+    ["reads for each agent without such a policy", "", 2],
   ])("%s", async (_, policy, expected) => {
     let reads = 0;
     const counted = defineTool({

@@ -7,7 +7,9 @@ const replacement = new URL("./no-redaction.ts", import.meta.url).href;
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
-    return resolved.url.endsWith("/troupe/dist/process/redaction.js") ? { ...resolved, url: replacement, format: "module-typescript" } : resolved;
+    return resolved.url.endsWith("/troupe/dist/process/redaction.js")
+      ? { ...resolved, url: replacement, format: "module-typescript" }
+      : resolved;
   },
 });
 

@@ -86,7 +86,7 @@ export const RunRow = z.object({
   /** Its latest action by the journal: `write hello.md`, `waits for coder`. */
   activity: z.string().nullable(),
   summary: z.string().nullable(),
-  /** How sure its model is of the result, from 0 to 1; null if it does not say. */
+  /** Confidence of its model in the result, from 0 to 1; null if it does not say. */
   confidence: z.number().nullable().default(null),
   error: z.string().nullable(),
   bailoutReason: z.string().nullable(),
@@ -359,7 +359,7 @@ export const GrantExplanation = z.object({
   /** Names of the layers in the order of their addition. */
   layers: z.array(z.string()),
   verdicts: z.array(GrantDecision),
-  /** What the run was asked, how far it is, and its result so far. Absent if an older version explains. */
+  /** The task, the progress and the result so far. Absent if an older version explains. */
   context: RunContext.exactOptional(),
 });
 export type GrantExplanation = z.infer<typeof GrantExplanation>;

@@ -69,7 +69,7 @@ export const RunResponse = z.object({
   data: Json,
   findings: z.array(z.string()),
   /**
-   * How sure the model is that its result is right, as it says itself: below the heading `Confidence` of its answer, or in
+   * Confidence of the model that its result is right, as it says itself: below the heading `Confidence` of its answer, or in
    * the field `confidence` of an answer by schema. Null if it does not say, and for a run that did not complete.
    */
   confidence: z.number().min(0).max(1).nullable(),

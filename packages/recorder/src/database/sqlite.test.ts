@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Database, isBusy, openSqlite, sqliteCodeOf } from "./sqlite.ts";
 
-/** What the journal, the record and the lock of a home rely on, with the SQLite of this Node. */
+/** Features of this Node's SQLite that the journal, the record and the lock of a home need. */
 
 let folder: string;
 let file: string;

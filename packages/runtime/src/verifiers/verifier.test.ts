@@ -19,7 +19,7 @@ function filesExist(...paths: string[]): Promise<string[]> {
   return verifyAll(builtinVerifiers, [{ name: "files-exist", params: { paths } }], { response, workspace });
 }
 
-test("files-exist names each missing file, and ignores what the answer claims", async () => {
+test("files-exist names each missing file, and ignores claims of the answer", async () => {
   expect(await filesExist("expanded_corpus.json", "work_products/report.html")).toEqual([
     "the file expanded_corpus.json is missing",
     "the file work_products/report.html is missing",

@@ -6,7 +6,7 @@ export interface Sections {
   findings: string[];
   warnings: string[];
   suggestions: string[];
-  /** How sure the model is that its result is right, from 0 to 1. Null if it does not say. */
+  /** Confidence of the model that its result is right, from 0 to 1. Null if it does not say. */
   confidence: number | null;
 }
 

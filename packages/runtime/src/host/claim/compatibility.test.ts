@@ -11,8 +11,8 @@ const request = rootRequest({ run });
 const shared = RunRequest.parse({ ...request, workspace: { id: "w", path: "/w", place: "box", mode: "shared" } });
 
 interface Elsewhere {
-  /** The pinned definition, or another of the same name. */
-  definition: "pinned" | "another";
+  /** The recorded definition, or another of the same name. */
+  definition: "recorded" | "another";
   alive?: boolean;
   draining?: boolean;
   place?: string;
@@ -34,7 +34,7 @@ async function given(
   if (!definition) throw new Error("no agent");
   const list = (others ?? []).map(
     ({ definition: which, alive = true, draining = false, place = "box", host = "them" }) => {
-      const hash = which === "pinned" ? definitionHashOf(definition) : "another";
+      const hash = which === "recorded" ? definitionHashOf(definition) : "another";
       return { host, alive, draining, place, agents: [{ definition, hash }] } as unknown as HostView;
     },
   );
@@ -49,7 +49,7 @@ const changed = createTestDeps({
 const otherAgents = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
 
 describe("a run that was opened elsewhere", () => {
-  const pinned: Elsewhere = { definition: "pinned" };
+  const recorded: Elsewhere = { definition: "recorded" };
   test.for<{
     what: string;
     others: Elsewhere[] | null;
@@ -57,7 +57,7 @@ describe("a run that was opened elsewhere", () => {
     of?: RunRequest;
     why: RegExp | null;
   }>([
-    { what: "with everything it needs on this host", others: [pinned], why: null },
+    { what: "with everything it needs on this host", others: [recorded], why: null },
     {
       what: "whose model's provider is missing here",
       others: [],
@@ -66,13 +66,13 @@ describe("a run that was opened elsewhere", () => {
     },
     {
       what: "whose definition has changed here, and another host has it",
-      others: [pinned],
+      others: [recorded],
       changes: { agentSource: changed },
       why: /this host has another definition of main/,
     },
     {
       what: "whose agent was removed here, and another host has it",
-      others: [pinned],
+      others: [recorded],
       changes: { agentSource: otherAgents },
       why: /this host has no definition of main/,
     },
@@ -84,32 +84,32 @@ describe("a run that was opened elsewhere", () => {
     },
     {
       what: "whose definition only a dead host had",
-      others: [{ ...pinned, alive: false }],
+      others: [{ ...recorded, alive: false }],
       changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose definition only a host that drains has",
-      others: [{ ...pinned, draining: true }],
+      others: [{ ...recorded, draining: true }],
       changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose definition only this host has announced",
-      others: [{ ...pinned, host: "test" }],
+      others: [{ ...recorded, host: "test" }],
       changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose files are here, and its definition at another locality",
-      others: [{ ...pinned, place: "far" }],
+      others: [{ ...recorded, place: "far" }],
       changes: { agentSource: changed },
       of: shared,
       why: null,
     },
     {
       what: "whose files and definition are with another host of this locality",
-      others: [pinned],
+      others: [recorded],
       changes: { agentSource: changed },
       of: shared,
       why: /another/,
@@ -130,7 +130,7 @@ describe("a run that was opened elsewhere", () => {
   test("with a tool that this host lacks is left to others, and the tool is logged", async () => {
     const { deps, spec } = await given([]);
     const [echo] = spec.tools;
-    if (!echo) throw new Error("nothing pinned");
+    if (!echo) throw new Error("nothing recorded");
     const needs = { ...spec, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
     const why = await incompatibility(deps, request, needs, () => deps.agentSource.load(null));
     expect(why).toBe("this host lacks the tools mcp__jira__search");
