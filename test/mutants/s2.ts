@@ -896,9 +896,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/troupe/src/process/tools.ts",
     find: "tools: policy.cacheReads ? cacheReads({ host }) : host",
     replace: "tools: host",
-    tests: [
-      "test/troupe/create-troupe.test.ts > a program > reads shared content once if its policy allows it",
-    ],
+    tests: ["test/troupe/create-troupe.test.ts > a program > reads shared content once if its policy allows it"],
   },
   {
     name: "reads are always shared",
