@@ -16,6 +16,7 @@ const delegateTest = "packages/core/src/machines/agent/delegate.test.ts";
 const pipeline = "test/delegation/pipeline.test.ts > with one host";
 const research =
   "test/delegation/use-cases.test.ts > with one host > a research coordinator asks three specialists at once and reports their findings";
+const escapes = "packages/tools/src/sandbox/escape-attempts.test.ts";
 const delegationResult = "packages/core/src/delegation/result.ts";
 
 /** Breaks each promise of the rows S2.1 to S2.18 once or more. */
@@ -320,6 +321,16 @@ export const mutants: readonly Mutant[] = [
     tests: [`${shippedGrants} > reviewer may run commands, and may write nowhere`],
   },
   {
+    name: "a command without a writable folder writes in the workspace",
+    rows: ["S2.5b"],
+    file: "packages/tools/src/sandbox/mount-plan/workspace-folders.ts",
+    find: "if (writes.some((scope) => scope.length === 0)) return readOnlyWorkspace(root, linked);",
+    replace: "if (writes.some((scope) => scope.length === 0)) return await prepareWorkspace(root, []);",
+    tests: [
+      `${escapes} > bubblewrap: a command cannot write > anywhere if its scopes have nothing in common, or are empty`,
+    ],
+  },
+  {
     name: "the reviewer may make more calls",
     rows: ["S2.5c"],
     file: `${roles}/reviewer.md`,
@@ -350,6 +361,22 @@ export const mutants: readonly Mutant[] = [
     find: "writes: [test,",
     replace: "writes: [src, test,",
     tests: [`${shipped} > tester has its tools, and writes in its folders`],
+  },
+  {
+    name: "file tools do not keep to the folders of an agent",
+    rows: ["S2.6b"],
+    file: "packages/tools/src/workspace/protected-paths.ts",
+    find: "if (mayWrite(writes, real)) return;",
+    replace: 'if (mayWrite(writes, real) || real !== "") return;',
+    tests: ["packages/tools/src/workspace/resolve-path.test.ts > with write scopes > an agent does not write new.md"],
+  },
+  {
+    name: "commands do not keep to the folders of an agent",
+    rows: ["S2.6b"],
+    file: "packages/tools/src/sandbox/mount-plan/workspace-folders.ts",
+    find: '{ kind: writable.includes("") ? "write" : "read", path: root, type: "folder" },',
+    replace: '{ kind: "write", path: root, type: "folder" },',
+    tests: [`${escapes} > bubblewrap: a command cannot write > outside of its scopes`],
   },
   {
     name: "the tester may make more calls",

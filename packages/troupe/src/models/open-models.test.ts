@@ -163,7 +163,7 @@ providers:
   });
 });
 
-/** A server of OpenAI's API that answers after a moment, and counts the requests that it has at the same time. */
+/** A server of OpenAI's API that answers as soon as it has had two requests at the same time, and counts them. */
 async function startCountingServer() {
   const seen = { requests: 0, atOnceMax: 0 };
   let atOnce = 0;
@@ -172,6 +172,9 @@ async function startCountingServer() {
     atOnce += 1;
     seen.atOnceMax = Math.max(seen.atOnceMax, atOnce);
     for await (const _ of incoming);
+    const deadlineMs = performance.now() + 2_000;
+    while (seen.atOnceMax < 2 && performance.now() < deadlineMs) await sleep(5);
+    // A request beyond the limit would come now.
     await sleep(20);
     atOnce -= 1;
     const choice = { index: 0, delta: { role: "assistant", content: "ok" }, finish_reason: "stop" };
