@@ -791,6 +791,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "a machine without a sandbox says that it contains commands",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/create-sandbox.ts",
+    find: '    kind: "process-group",\n    contains: false,',
+    replace: '    kind: "process-group",\n    contains: true,',
+    tests: [
+      "packages/tools/src/sandbox/create-sandbox.test.ts > process-group is found, and reports whether it contains commands",
+    ],
+  },
+  {
     name: "a command without a sandbox is of medium risk",
     rows: ["S2.15a"],
     file: "packages/tools/src/commands/command-risk.ts",
@@ -899,6 +909,16 @@ export const mutants: readonly Mutant[] = [
     replace: "subtree: own,",
     tests: [
       "test/delegation/pains-limits.test.ts > with one host > pain 18: the usage of a run is its own and that of its descendants, to the token and the cent",
+    ],
+  },
+  {
+    name: "the log has nothing of children",
+    rows: ["S2.17b"],
+    file: "packages/runtime/src/host/run/run-events.ts",
+    find: "const { session, run, agent } = this.#request;\n    this.#deps.logger.info",
+    replace: "const { session, run, agent, depth } = this.#request;\n    if (depth === 0) this.#deps.logger.info",
+    tests: [
+      "test/e2e/logs.test.ts > the log > of a daemon has each run's start and end with both ids, and stdout has none of it",
     ],
   },
   {
