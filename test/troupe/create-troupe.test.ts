@@ -51,12 +51,15 @@ agents:
         - { text: done, repeat: true }
 `;
 
-const lookup = defineTool({
+const lookupParts = {
   name: "lookup",
   description: "Looks a word up.",
   input: z.strictObject({ word: z.string() }),
-  risk: "low",
-  effect: "read",
+  risk: "low" as const,
+  effect: "read" as const,
+};
+const lookup = defineTool({
+  ...lookupParts,
   run: async ({ word }) => ({ output: `${word}: takes one message at a time` }),
 });
 const send = defineTool({
@@ -174,6 +177,26 @@ describe("a program", () => {
       { agent: "main", task: "two" },
     ]);
     expect(both.map(({ summary }) => summary)).toEqual(["done", "hello"]);
+  });
+
+  test("limits the runs that work at once to its capacity", async () => {
+    let working = 0;
+    let mostWorking = 0;
+    const slowLookup = defineTool({
+      ...lookupParts,
+      run: async () => {
+        working += 1;
+        mostWorking = Math.max(mostWorking, working);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        working -= 1;
+        return { output: "found" };
+      },
+    });
+    const tools = [slowLookup, send];
+    await using troupe = await createTroupe({ ...defaults, tools, store: "memory", capacity: 2 });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => troupe.run("use the tool")));
+    expect(answers.map(({ summary }) => summary)).toEqual(Array.from({ length: 4 }, () => "found"));
+    expect(mostWorking).toBe(2);
   });
 
   test("continues a session", async () => {

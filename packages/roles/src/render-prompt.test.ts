@@ -120,7 +120,7 @@ describe("the prompt of a sub-agent", () => {
     ["criteria", "Your task", "<criteria>\nhello.md exists\n</criteria>"],
     ["message, where results and context are", "Your task", "Your message has it in full"],
     ["one answer", "Your answer", "you cannot ask back"],
-    ["summary", "Your answer", "`## Summary`"],
+    ["summary", "Your answer", "`## Summary`: the outcome in a few sentences, at most 500 characters"],
     ["details", "Your answer", "`## Details`"],
     ["findings", "Your answer", "`## Findings`: a list"],
     ["files", "Your answer", "`## Files`: a list"],

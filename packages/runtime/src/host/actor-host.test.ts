@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunRequest } from "@troupe/core";
 import { openEntry, protocolVersion } from "@troupe/core/internal";
-import { createMemoryBus } from "@troupe/core/memory";
+import { createCountingIds, createMemoryBus } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import {
@@ -244,6 +244,29 @@ describe("a host", () => {
     await startHost(deps, 1);
     const response = await ask(deps, rootRequest({ run }));
     expect(response.metrics.subtree.runs).toBe(7);
+  });
+
+  it("calls models for at most as many runs at once as it has capacity, over all sessions and their children", async () => {
+    let calling = 0;
+    let mostCalling = 0;
+    const script: Script = async ({ origin }) => {
+      calling += 1;
+      mostCalling = Math.max(mostCalling, calling);
+      // Long enough for every other run that is free to begin its own call.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      calling -= 1;
+      const isParent = origin.agent === "main" && origin.step === 1;
+      return isParent ? { calls: [delegate("helper", "a"), delegate("helper", "b")] } : { text: "done" };
+    };
+    const deps = createTestDeps({ agents: [main, helper], script });
+    await startHost(deps, 2);
+    const ids = createCountingIds();
+    const requests = Array.from({ length: 4 }, () => rootRequest({ run: ids.next(), session: ids.next() }));
+    const responses = await Promise.all(requests.map((request) => ask(deps, request)));
+    expect(responses.map(({ status, metrics }) => [status, metrics.subtree.runs])).toEqual(
+      Array.from({ length: 4 }, () => ["completed", 3]),
+    );
+    expect(mostCalling).toBe(2);
   });
 
   it("of a run that died is replaced by another one, which repeats no completed call", async () => {

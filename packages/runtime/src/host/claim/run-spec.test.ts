@@ -118,6 +118,60 @@ describe("a target", () => {
   });
 });
 
+describe("the limits", () => {
+  const allow = ["helper"];
+  test.for<{ what: string; agent: TestAgent; request?: object; limits: object }>([
+    { what: "have defaults", agent: {}, limits: { maxConcurrent: 5, maxDepth: 3 } },
+    {
+      what: "include max_concurrent of the file",
+      agent: { subagents: { allow, max_concurrent: 2 } },
+      limits: { maxConcurrent: 2 },
+    },
+    {
+      what: "allow one child at a time for an agent that delegates sequentially",
+      agent: { subagents: { allow, execution: "sequential", max_concurrent: 4 } },
+      limits: { maxConcurrent: 1 },
+    },
+    {
+      what: "are those of the file, which can lower a default and raise it",
+      agent: { limits: { maxDepth: 7, maxIterations: 4 } },
+      limits: { maxDepth: 7, maxIterations: 4 },
+    },
+    {
+      what: "are lowered by the request",
+      agent: { limits: { maxDepth: 7, maxIterations: 4 } },
+      request: { limits: { maxDepth: 2, maxIterations: 3 } },
+      limits: { maxDepth: 2, maxIterations: 3 },
+    },
+    {
+      what: "are not raised by the request",
+      agent: { subagents: { allow, max_concurrent: 2 }, limits: { maxDepth: 2 } },
+      request: { limits: { maxDepth: 9, maxConcurrent: 9 } },
+      limits: { maxDepth: 2, maxConcurrent: 2 },
+    },
+  ])("$what", async ({ agent, request, limits }) => {
+    expect((await resolved([{ ...main, ...agent }, { id: "helper" }], request)).limits).toMatchObject(limits);
+  });
+});
+
+describe("the targets", () => {
+  const agents = [main, { id: "helper" }, { id: "tester" }];
+
+  test("leave out the agents above the run", async () => {
+    const { targets, tools } = await resolved(agents, { chain: ["tester"], depth: 1 });
+    expect(targets.map(({ id }) => id)).toEqual(["helper"]);
+    expect(tools.map(({ name }) => name)).toContain("delegate");
+    expect((await resolved(agents, { chain: ["tester", "helper"], depth: 2 })).targets).toEqual([]);
+  });
+
+  test("are none for a run at the depth limit", async () => {
+    expect((await resolved(agents, { depth: 2 })).targets).toHaveLength(2);
+    const deepest = await resolved(agents, { depth: 3 });
+    expect(deepest.targets).toEqual([]);
+    expect(deepest.tools.map(({ name }) => name)).not.toContain("delegate");
+  });
+});
+
 test("the budget is the request's, tightened by the definition's", async () => {
   const budget = { tokens: 1_000, costUsd: null, toolCalls: 5, spawns: null };
   const spec = await resolved([{ ...main, budget: { tokens: 2_000, costUsd: 3, toolCalls: 2 } }], { budget });
