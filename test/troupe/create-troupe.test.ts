@@ -372,6 +372,8 @@ describe("an error names its fix", () => {
     [{ agnet: "main" }, "USAGE", 'run has no option "agnet"'],
     [{ workspace: "/nowhere/at/all" }, "USAGE", "does not exist"],
     [{ timeoutMs: -1 }, "USAGE", "the option timeoutMs does not fit"],
+    [{ timeoutMs: "soon" }, "USAGE", '"soon" is not a duration'],
+    [{ limits: { maxDurationMs: "5 min" } }, "USAGE", '"5 min" is not a duration'],
     [{ continues: "00000000-0000-7000-8000-000000000009" }, "UNKNOWN_SESSION", "00000000-0000-7000-8000-000000000009"],
   ])("a task with %j", async (options, code, message) => {
     await using troupe = await createTroupe({ ...defaults, store: "memory" });

@@ -44,3 +44,4 @@ export { RunError, RunFailure } from "./protocol/run-error.ts";
 export { createSubjects } from "./protocol/subjects.ts";
 export { ToolCall, ToolOutcome, ToolSpec } from "./protocol/tool.ts";
 export { createRedactor, type Redactor, type Secret } from "./secrets/redactor.ts";
+export type { Duration } from "./text/duration.ts";

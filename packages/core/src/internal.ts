@@ -171,6 +171,7 @@ export { permanentError, RunErrorType, toRunError } from "./protocol/run-error.t
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
+export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";
 export { didYouMean, nearestNames } from "./text/nearest-names.ts";
 export { retryAfterMs } from "./text/retry-after.ts";
 export { endWithinBytes, startWithinBytes } from "./text/within-bytes.ts";

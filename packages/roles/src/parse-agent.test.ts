@@ -129,7 +129,9 @@ describe("an invalid file gets an error with its place", () => {
 
   test("the message quotes the value", () => {
     const wrong = parse(withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"));
-    expect(wrong.problems[0]?.message).toBe('troupe.limits.maxDurationMs is "5 min"; expected a number');
+    expect(wrong.problems[0]?.message).toBe(
+      'troupe.limits.maxDurationMs is "5 min"; expected milliseconds, or a duration such as 250ms, 30s, 5m, 2h or 1h30m',
+    );
   });
 
   test("intent: patterns without patterns names the value and the fix", () => {
@@ -203,6 +205,14 @@ describe("a valid file", () => {
     const { definition, problems } = parse("\uFEFF\r\n---\r\nname: a\r\ndescription: d\r\n---\r\nOne\r\ntwo\r\n");
     expect(problems).toEqual([]);
     expect(definition?.prompt).toBe("One\ntwo");
+  });
+
+  test("durations can have units", () => {
+    const { definition, problems } = parse(
+      withLines("troupe:", "  limits: {maxDurationMs: 1h30m}", "  retry: {backoffMs: 250ms}"),
+    );
+    expect(problems).toEqual([]);
+    expect(definition).toMatchObject({ limits: { maxDurationMs: 5_400_000 }, retry: { backoffMs: 250 } });
   });
 
   test("all keys of troupe's own are read", () => {

@@ -1,3 +1,4 @@
+import { expectedDuration } from "@troupe/core/internal";
 import type { z } from "zod";
 import { fixForNestedKey } from "./agent-keys.ts";
 import { formatValue, type ProblemReport } from "./problem-report.ts";
@@ -17,14 +18,20 @@ export function reportSchemaIssue(issue: z.core.$ZodIssue, field: Field, report:
     return;
   }
   report.error(field.offsetOf(issue.path), {
-    code:
-      issue.code === "invalid_type" ? "wrong-type" : issue.code === "invalid_format" ? "invalid-id" : "invalid-value",
+    code: codeOf(issue),
     message: `${path.join(".")} is ${formatValue(valueAt(field.value, issue.path))}; ${expected(issue)}`,
     fix: fixFor(issue, path),
   });
 }
 
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_type" || expectedDuration(issue) !== null) return "wrong-type";
+  return issue.code === "invalid_format" ? "invalid-id" : "invalid-value";
+}
+
 function expected(issue: z.core.$ZodIssue): string {
+  const duration = expectedDuration(issue);
+  if (duration !== null) return duration;
   if (issue.code === "invalid_value") return `expected one of ${issue.values.join(", ")}`;
   if (issue.code === "invalid_type") return `expected ${typeNames[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_format") return "expected at most 128 letters, digits, - and _";
@@ -44,6 +51,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function fixFor(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): string {
   const key = String(path.findLast((part) => typeof part === "string"));
+  if (expectedDuration(issue) !== null) return `write ${key}: 5m, or the milliseconds: ${key}: 300000`;
   if (issue.code === "invalid_value") return `write ${key}: ${issue.values.join(` or ${key}: `)}`;
   if (issue.code === "too_small") return `write a number ${minimum(issue)}`;
   if (issue.code === "too_big") return `write a number of at most ${issue.maximum}`;

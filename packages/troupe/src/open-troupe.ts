@@ -8,7 +8,7 @@ import { type Cleanup, openWithCleanup } from "./cleanup.ts";
 import type { Troupe, TroupeStream } from "./create-troupe.ts";
 import { type Home, locateHome } from "./home/home.ts";
 import { acquireHome, type OwnedHome } from "./home/owned-home.ts";
-import type { ApprovalDecision, RunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
+import type { ApprovalDecision, CheckedOptions, CheckedRunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
 import type { ProgramParts, RunningTroupe } from "./process/running-troupe.ts";
 import { startTroupe } from "./process/start-troupe.ts";
 import { readAgents } from "./program-agents.ts";
@@ -68,7 +68,7 @@ async function openHome(settings: Home, store: "home" | "memory", cleanup: Clean
   return owned;
 }
 
-function natsFlags({ url, context, namespace, locality, leaseMs }: NonNullable<TroupeOptions["nats"]> = {}) {
+function natsFlags({ url, context, namespace, locality, leaseMs }: NonNullable<CheckedOptions["nats"]> = {}) {
   return { nats: url, context, namespace, place: locality, leaseMs };
 }
 
@@ -101,7 +101,7 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
   };
 
   /** Accepts a task. The ids are chosen here, so that no early event is missed. */
-  const start = async (task: string, { signal, onEvent: _, ...rest }: RunOptions, started: StartedSession) => {
+  const start = async (task: string, { signal, onEvent: _, ...rest }: CheckedRunOptions, started: StartedSession) => {
     const request: SubmitSession = {
       ...{ task, origin: "api", workspace, session: started.session },
       ...(options.budget ? { budget: options.budget } : {}),
@@ -116,7 +116,12 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
     signal?.throwIfAborted();
     return await service.submit(request);
   };
-  const runTask = async (task: string, given: RunOptions, started: StartedSession, listener: Listener | null) => {
+  const runTask = async (
+    task: string,
+    given: CheckedRunOptions,
+    started: StartedSession,
+    listener: Listener | null,
+  ) => {
     const { signal } = given;
     const stop = listener ? followSession(service, started.session, listener) : () => {};
     const cancel = (): void => void service.cancel(started.session, reasonOf(signal)).catch(() => {});
@@ -134,7 +139,7 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
       stop();
     }
   };
-  const newSession = ({ session, continues }: RunOptions): StartedSession => ({
+  const newSession = ({ session, continues }: CheckedRunOptions): StartedSession => ({
     session: continues ?? session ?? ids.next(),
     run: ids.next(),
   });

@@ -2,6 +2,7 @@ import type {
   AgentDefinition,
   ApprovalAnswer,
   ApprovalRow,
+  Duration,
   LiveEvent,
   Logger,
   ModelProvider,
@@ -60,7 +61,7 @@ export interface NatsOptions {
   /** Name of the disk that the workspaces are on. */
   locality?: string;
   /** How long a task stays with a host that died. */
-  leaseMs?: number;
+  leaseMs?: Duration;
 }
 
 /** `approve` and `deny` answer one request; an object says more (`scope: "run"`, `reason`). */
@@ -70,7 +71,7 @@ export type ApprovalDecision = "approve" | "deny" | (Partial<z.input<typeof Appr
 export interface RunOptions
   extends Partial<
     Pick<
-      SubmitSession,
+      z.input<typeof SubmitSession>,
       | "agent"
       | "model"
       | "workspace"
@@ -98,3 +99,12 @@ export type TroupeEvent =
   | LiveFields<LiveEvent>
   | { type: "approval.requested"; session: string; run: string; approval: ApprovalRow }
   | { type: "session.settled"; session: string; run: string; response: RunResponse };
+
+/** `TroupeOptions` after the check, with all durations in milliseconds. */
+export type CheckedOptions = Omit<TroupeOptions, "nats"> & {
+  nats?: Omit<NatsOptions, "leaseMs"> & { leaseMs?: number };
+};
+
+/** `RunOptions` after the check, with all durations in milliseconds. */
+export type CheckedRunOptions = Omit<RunOptions, "limits" | "timeoutMs"> &
+  Partial<Pick<SubmitSession, "limits" | "timeoutMs">>;

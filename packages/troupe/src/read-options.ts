@@ -1,7 +1,7 @@
 import { PartialBudget, SubmitSession, TroupeError } from "@troupe/core";
-import { didYouMean } from "@troupe/core/internal";
+import { didYouMean, durationSchema } from "@troupe/core/internal";
 import { z } from "zod";
-import type { RunOptions, TroupeOptions } from "./options.ts";
+import type { CheckedOptions, CheckedRunOptions, RunOptions, TroupeOptions } from "./options.ts";
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 const isFunction = (value: unknown): boolean => typeof value === "function";
@@ -20,7 +20,7 @@ const TroupeOptionsSchema = z
         context: z.union([z.string().min(1), z.literal(true)]),
         namespace: z.string().min(1),
         locality: z.string().min(1),
-        leaseMs: z.int().min(500).max(600_000),
+        leaseMs: durationSchema(z.int().min(500).max(600_000)),
       })
       .partial(),
     http: z.union([z.boolean(), z.strictObject({ port: z.int().min(0).max(65_535).optional() })]),
@@ -55,12 +55,12 @@ const RunOptionsSchema = z
   .partial();
 
 /** Throws `USAGE` for an unknown option, naming the nearest known one, and for a value that does not fit. */
-export function readOptions(options: TroupeOptions): TroupeOptions {
-  return read(TroupeOptionsSchema, options, "createTroupe") as TroupeOptions;
+export function readOptions(options: TroupeOptions): CheckedOptions {
+  return read(TroupeOptionsSchema, options, "createTroupe") as CheckedOptions;
 }
 
-export function readRunOptions(options: RunOptions): RunOptions {
-  return read(RunOptionsSchema, options, "run") as RunOptions;
+export function readRunOptions(options: RunOptions): CheckedRunOptions {
+  return read(RunOptionsSchema, options, "run") as CheckedRunOptions;
 }
 
 function read(schema: z.ZodObject, options: object, name: string): object {

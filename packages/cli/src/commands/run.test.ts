@@ -57,6 +57,12 @@ describe("without a daemon", () => {
     ]);
   });
 
+  test("a time limit can have units", async () => {
+    const cli = createFakeCli();
+    await cli.run("run", "answer x", "--timeout", "1h30m");
+    expect(cli.composition.started[0]?.submissions).toMatchObject([{ timeoutMs: 5_400_000 }]);
+  });
+
   test.each([
     [
       ["--max-tokens", "5000", "--max-cost", "0.25", "--max-tool-calls", "0", "--max-runs", "3"],
@@ -366,6 +372,8 @@ describe("bad input", () => {
     [["run", "x", "--timeout", "soon"], /--timeout "soon" is not a whole number/],
     [["run", "x", "--timeout", "0"], /--timeout "0"/],
     [["run", "x", "--timeout", "1e3"], /--timeout "1e3"/],
+    [["run", "x", "--timeout", "5 min"], /--timeout "5 min" is not .*250ms, 30s, 5m, 2h or 1h30m/],
+    [["run", "x", "--timeout", "100d"], /--timeout "100d" is not a whole number from 1 to 2147483647/],
     [["run", "x", "--max-tokens", "0"], /--max-tokens "0" is not a whole number from 1/],
     [["run", "x", "--max-tokens", "1.5"], /--max-tokens "1.5"/],
     [["run", "x", "--max-cost", "0"], /--max-cost "0" is not an amount of US dollars above 0/],

@@ -108,7 +108,7 @@ test("up shows announcements of other hosts, and the problems of the server", as
       ownServer: { url: "nats://o:1", contextFile },
     });
   };
-  const ended = cli.run("up", "--context", "--namespace", "n", "--lease", "2000", "--agents", "", "--capacity", "5");
+  const ended = cli.run("up", "--context", "--namespace", "n", "--lease", "2s", "--agents", "", "--capacity", "5");
   await whenReady(cli);
   expect(seen).toEqual([
     { nats: undefined, context: true, namespace: "n", place: undefined, leaseMs: 2_000 },

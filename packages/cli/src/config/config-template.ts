@@ -47,7 +47,7 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #       concurrency: 4                      # requests at the same time
 #       requestsPerMinute: 60
 #       tokensPerMinute: 100000
-#       idleTimeoutMs: 75000                # a request without data for this long fails
+#       idleTimeoutMs: 75s                  # or milliseconds; a request without data for this long fails
 #     models:
 #       qwen3:
 #         price: {inputPerMillion: 0, outputPerMillion: 0}   # US dollars; without it, the cost is unknown
@@ -66,7 +66,7 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #   inboxPrefix: _INBOX                     # subject prefix on which this user may receive replies
 #   replicas: 3                             # copies of each stream, used when it is created
 #   journalBytesMax: 10000000000            # size limit of the journal; likewise taskBytesMax, blobBytesMax
-#   leaseMs: ${leaseMsDefault}                           # time after which other hosts take the tasks of a dead host
+#   leaseMs: ${leaseMsDefault / 1_000}s                             # or milliseconds; time after which other hosts take the tasks of a dead host
 #   keepDays: 7                             # days that a recorded, settled session stays on the server; 0: forever
 #   place: disk-1                           # name of the disk with the workspaces, if several machines share it
 `;

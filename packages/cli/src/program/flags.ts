@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { type PartialBudget, TroupeError } from "@troupe/core";
-import { leaseMsDefault, type SessionGrant } from "@troupe/core/internal";
+import { durationForms, leaseMsDefault, parseDuration, type SessionGrant } from "@troupe/core/internal";
 import type { NatsFlags, ServeOptions } from "troupe/internal";
 import type { NatsOptions } from "./shared-options.ts";
 
@@ -19,9 +19,17 @@ export function parsePort(text: string): number {
   return parseWhole("--port", text, { min: 0, max: 65_535, fix: "troupe up --port 4711" });
 }
 
+/** Parses a duration within bounds in milliseconds. Throws `USAGE` with the value, the accepted forms and the fix. */
+function parseMs(flag: string, text: string, { min, max, fix }: { min: number; max: number; fix: string }): number {
+  const value = parseDuration(text);
+  if (value !== null && value >= min && value <= max) return value;
+  const wanted = `a whole number from ${min} to ${max}: ${durationForms}`;
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not ${wanted}`, { fix });
+}
+
 /** At most the longest delay of a Node timer. */
 export function parseTimeoutMs(text: string): number {
-  return parseWhole("--timeout", text, { min: 1, max: 2_147_483_647, fix: 'troupe run "…" --timeout 60000' });
+  return parseMs("--timeout", text, { min: 1, max: 2_147_483_647, fix: 'troupe run "…" --timeout 5m' });
 }
 
 export function parseLimit(text: string): number {
@@ -41,8 +49,8 @@ export function parseNats({ nats, context, namespace, place, lease }: NatsOption
   if (nats !== undefined && context !== undefined) {
     throw new TroupeError("USAGE", "--nats and --context cannot be used together", { fix: "pass one of them" });
   }
-  const fix = `pass milliseconds: --lease ${leaseMsDefault}`;
-  const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
+  const fix = `pass a duration: --lease ${leaseMsDefault / 1_000}s`;
+  const leaseMs = lease === undefined ? undefined : parseMs("--lease", lease, { min: 500, max: 600_000, fix });
   return { nats, context, namespace, locality: place, leaseMs };
 }
 

@@ -47,5 +47,8 @@ export function addNatsOptions(command: Command, natsHelp: string): Command {
     .option("--context [name]", "context of the NATS command line, or its file; without a name, the selected one")
     .option("--namespace <name>", 'separates several troupes on one server (default: "troupe")')
     .option("--place <name>", "name of the disk that holds the workspaces (default: a name of this machine)")
-    .option("--lease <ms>", `time after which other hosts take the tasks of a dead host (default: ${leaseMsInHelp})`);
+    .option(
+      "--lease <duration>",
+      `time after which other hosts take the tasks of a dead host, such as 8s or 8000 ms (default: ${leaseMsInHelp})`,
+    );
 }

@@ -102,7 +102,7 @@ function addRun(program: Command, runCommand: RunCommand): void {
       "--workspace <folder>",
       "folder that the agents work in (default: the current folder; for a demo, a new folder)",
     )
-    .option("--timeout <ms>", "time limit")
+    .option("--timeout <duration>", "time limit: 30s, 5m, 1h30m, or milliseconds")
     .option("--model <id>", "provider/model, an alias, or a name from models in your configuration (troupe models ls)")
     .addOption(
       new Option(

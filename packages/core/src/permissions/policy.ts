@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Risk } from "../protocol/agent.ts";
 import { GrantLayer } from "../protocol/request.ts";
+import { durationSchema } from "../text/duration.ts";
 
 /** The decision about calls of a risk: run, ask a person first, or refuse. */
 export const riskDecisions = ["allow", "ask", "deny"] as const;
@@ -41,7 +42,7 @@ export const DelegationPolicy = z
     /** `fail`: the run fails at once. `queue`: it waits for a host. */
     noHost: z.enum(noHostDecisions).default("fail"),
     /** A run fails after this time if no live host has its locality. */
-    workspaceLostMs: z.int().min(1_000).default(600_000),
+    workspaceLostMs: durationSchema(z.int().min(1_000)).default(600_000),
   })
   .prefault({});
 export type DelegationPolicy = z.infer<typeof DelegationPolicy>;

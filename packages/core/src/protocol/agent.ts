@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durationSchema } from "../text/duration.ts";
 import { PartialBudget } from "./budget.ts";
 import { Token } from "./ids.ts";
 import { PartialLimits } from "./limits.ts";
@@ -19,7 +20,7 @@ export type Effort = z.infer<typeof Effort>;
 /** Retries of a child of this agent by its parent. */
 export const RetryPolicy = z.object({
   maxAttempts: z.int().min(1).max(10).default(2),
-  backoffMs: z.int().nonnegative().default(1_000),
+  backoffMs: durationSchema(z.int().nonnegative()).default(1_000),
   on: z.array(RunErrorType).default(["network", "rate_limit", "crashed", "model"]),
   /** The agent for one more attempt after all others have failed. */
   alternative: Token.nullable().default(null),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durationSchema } from "../text/duration.ts";
 import { ContextMode, Risk, Subagents, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
@@ -263,7 +264,7 @@ export const SubmitSession = z.object({
   workspace: z.string().optional(),
   context: z.string().optional(),
   scenario: z.string().optional(),
-  timeoutMs: z.int().positive().optional(),
+  timeoutMs: durationSchema(z.int().positive()).optional(),
   /** Budget of the whole tree. */
   budget: PartialBudget.optional(),
   /** Tightens the limits of the root run. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durationSchema } from "../text/duration.ts";
 
 const count = z.int().positive();
 
@@ -6,7 +7,7 @@ const count = z.int().positive();
 const caps = z.object({
   maxIterations: count,
   maxToolCalls: count,
-  maxDurationMs: count,
+  maxDurationMs: durationSchema(count),
   maxTokens: count.nullable(),
   maxContextTokens: count.nullable(),
   /** Output tokens of one model call. */

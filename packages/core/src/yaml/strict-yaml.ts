@@ -1,6 +1,7 @@
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { z } from "zod";
 import { type ErrorCode, TroupeError } from "../errors.ts";
+import { expectedDuration } from "../text/duration.ts";
 import { didYouMean } from "../text/nearest-names.ts";
 
 /** The format of a settings file, and the help in its errors. */
@@ -81,7 +82,8 @@ function problemsIn(error: z.ZodError, document: Document, lines: LineCounter, f
     // An invalid key has its own message, and its value does not matter.
     const isKey = issue.code === "invalid_key";
     const shown = isKey ? null : (form.show?.(value, issue.path) ?? null);
-    const text = (isKey && issue.issues[0]?.message) || issue.message;
+    const expected = shown === null ? null : expectedDuration(issue);
+    const text = (isKey && issue.issues[0]?.message) || (expected ?? issue.message);
     const message = [nameOf(issue.path, form), text].filter((part) => part !== "").join(": ");
     return [
       {

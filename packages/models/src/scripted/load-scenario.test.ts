@@ -107,7 +107,7 @@ const cases: { what: string; text: string; message: RegExp; fix: string }[] = [
   {
     what: "a value of the wrong type",
     text: valid.replace("- text: hello", "- text: hello\n          latencyMs: soon"),
-    message: /line 7: agents\.main\.0\.steps\.0\.latencyMs: Invalid input/,
+    message: /line 7: agents\.main\.0\.steps\.0\.latencyMs: "soon" is not a duration; expected milliseconds/,
     fix: "correct line 7 of bad.yaml",
   },
   {

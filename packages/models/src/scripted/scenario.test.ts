@@ -14,6 +14,13 @@ test.for([
   expect(Fault.parse(fault)).toEqual(fault);
 });
 
+test("durations can have units", () => {
+  expect(Fault.parse({ status: 429, delayMs: "250ms", retryAfterMs: "1m" })).toMatchObject({
+    delayMs: 250,
+    retryAfterMs: 60_000,
+  });
+});
+
 test.for<{ fault: object; message: string }>([
   { fault: {}, message: "a fault needs delayMs or one of status, stall, cut, halfOpen, streamError, notWhatItSays" },
   { fault: { status: 429, cut: { afterPieces: 1 } }, message: "one kind of failure, not status and cut" },

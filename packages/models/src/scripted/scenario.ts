@@ -1,5 +1,5 @@
 import { RunError, Usage } from "@troupe/core";
-import { ModelPrice, Token } from "@troupe/core/internal";
+import { durationSchema, ModelPrice, Token } from "@troupe/core/internal";
 import { z } from "zod";
 import { templateProblem } from "./templates.ts";
 
@@ -29,7 +29,7 @@ const ScriptedCall = z
 const Deltas = z.union([
   z.int().positive(),
   z.strictObject({ pieces: z.int().positive() }),
-  z.strictObject({ everyMs: z.number().positive() }),
+  z.strictObject({ everyMs: durationSchema(z.number().positive()) }),
 ]);
 
 /** Without the defaults of `Usage`: missing figures are estimated. */
@@ -60,10 +60,10 @@ const faultKinds = ["status", "stall", "cut", "halfOpen", "streamError", "notWha
 export const Fault = z
   .strictObject({
     /** Delay before anything else happens. */
-    delayMs: z.number().nonnegative().max(3_600_000).exactOptional(),
+    delayMs: durationSchema(z.number().nonnegative().max(3_600_000)).exactOptional(),
     /** Refuses the request with this HTTP status. */
     status: z.int().min(400).max(599).exactOptional(),
-    retryAfterMs: z.number().nonnegative().exactOptional(),
+    retryAfterMs: durationSchema(z.number().nonnegative()).exactOptional(),
     code: z.string().min(1).exactOptional(),
     message: z.string().min(1).exactOptional(),
     /** The server sends nothing more; the connection stays open. */
@@ -106,7 +106,7 @@ export type Fault = z.infer<typeof Fault>;
  */
 export const ScriptedStep = z
   .strictObject({
-    latencyMs: z.number().nonnegative().max(3_600_000).default(0),
+    latencyMs: durationSchema(z.number().nonnegative().max(3_600_000)).default(0),
     /** Reasoning of the model, as a thinking block. */
     thinking: Template.exactOptional(),
     text: Template.default(""),

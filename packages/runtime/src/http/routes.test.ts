@@ -80,6 +80,16 @@ describe("a command reaches the service:", () => {
     expect(service.commands).toEqual(['submit {"task":"say hello","agent":"lead","origin":"api"}']);
   });
 
+  it("submit a session whose durations have units", async () => {
+    await post("/api/sessions", { task: "x", timeoutMs: "1h30m", limits: { maxDurationMs: "250ms" } });
+    expect(JSON.parse(service.commands[0]?.replace("submit ", "") ?? "")).toMatchObject({
+      timeoutMs: 5_400_000,
+      limits: { maxDurationMs: 250 },
+    });
+    const refused = await post("/api/sessions", { task: "x", timeoutMs: "5 min" });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("5m, 2h or 1h30m")]);
+  });
+
   it("cancel a session", async () => {
     const answer = await post(`/api/sessions/${sessionA}/cancel`, { reason: "enough" });
     expect([answer.status, JSON.parse(answer.text).outcome]).toEqual([200, "requested"]);

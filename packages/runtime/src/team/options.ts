@@ -58,7 +58,7 @@ export interface TeamOptions {
   /** The budget of all tasks together. Each task reserves a share and releases the unused part. @default no limit */
   budget?: PartialBudget;
   /** Lowers the limits of every task. @default the limits of each agent */
-  limits?: PartialLimits;
+  limits?: z.input<typeof PartialLimits>;
   /** The agents above this team, from the root down. The team cannot ask them again. @default [] */
   chain?: readonly string[];
 }
@@ -94,7 +94,9 @@ export const SpawnOptions = z
     signal: z.instanceof(AbortSignal),
   })
   .partial();
-export type SpawnOptions = z.infer<typeof SpawnOptions>;
+export type SpawnOptions = z.input<typeof SpawnOptions>;
+/** The options after the check, with all durations in milliseconds. */
+export type CheckedSpawnOptions = z.output<typeof SpawnOptions>;
 
 /** One task of a fan-out. */
 export interface TeamTask extends SpawnOptions {
@@ -115,7 +117,10 @@ export function checkTeamOptions(options: TeamOptions): { deps: TeamDeps; settin
 }
 
 /** Checks one task and its options. Throws `USAGE` for invalid ones. */
-export function checkSpawn(given: { task: string; options: SpawnOptions }): { task: string; options: SpawnOptions } {
+export function checkSpawn(given: { task: string; options: SpawnOptions }): {
+  task: string;
+  options: CheckedSpawnOptions;
+} {
   return parse(z.object({ task: SubmitSession.shape.task, options: SpawnOptions }), given, "the task's");
 }
 

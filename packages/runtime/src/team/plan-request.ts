@@ -22,7 +22,13 @@ import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/lookup.ts";
 import { sessionLayer } from "../service/session-layer.ts";
 import type { BudgetClaim } from "./ledger.ts";
-import { checkSpawn, type SpawnOptions, type TeamDeps, type TeamSettings } from "./options.ts";
+import {
+  type CheckedSpawnOptions,
+  checkSpawn,
+  type SpawnOptions,
+  type TeamDeps,
+  type TeamSettings,
+} from "./options.ts";
 
 /** The parts of a team that its tasks need. */
 export interface TeamScope {
@@ -67,7 +73,11 @@ export async function planRequest(
   };
 }
 
-function layersOf({ deps, settings }: TeamScope, registry: AgentRegistry, { tools, delegates = false }: SpawnOptions) {
+function layersOf(
+  { deps, settings }: TeamScope,
+  registry: AgentRegistry,
+  { tools, delegates = false }: CheckedSpawnOptions,
+) {
   const specs = deps.tools.specs();
   const taskGrant = { ...(tools ? { tools } : {}), ...(delegates ? {} : { agents: [] }) };
   return {
@@ -89,7 +99,7 @@ function checkReachable({ id, disabled }: AgentDefinition, layers: readonly Gran
 }
 
 /** Takes the lower limit of team and task. */
-function lowerLimits({ limits }: TeamSettings, { maxToolCalls, maxContextTokens, timeoutMs }: SpawnOptions) {
+function lowerLimits({ limits }: TeamSettings, { maxToolCalls, maxContextTokens, timeoutMs }: CheckedSpawnOptions) {
   const tightened: PartialLimits = { ...limits };
   for (const [key, cap] of Object.entries({ maxToolCalls, maxContextTokens, maxDurationMs: timeoutMs })) {
     if (cap === undefined) continue;
@@ -103,7 +113,7 @@ function lowerLimits({ limits }: TeamSettings, { maxToolCalls, maxContextTokens,
 function capOf(
   agent: AgentDefinition,
   most: Budget,
-  { budget = {}, delegates = false }: SpawnOptions,
+  { budget = {}, delegates = false }: CheckedSpawnOptions,
   limits: PartialLimits,
 ): Budget {
   const subagents = delegates ? agent.subagents : { ...agent.subagents, allow: [] };

@@ -81,6 +81,7 @@ describe("a task", () => {
       { limits: { maxToolCalls: 5, maxIterations: 9, maxContextTokens: 4_000, maxDurationMs: 1_000 } },
     ],
     [{ limits: { maxToolCalls: 5 } }, { maxToolCalls: 2 }, { limits: { maxToolCalls: 2 } }],
+    [{ limits: { maxDurationMs: "5m" } }, {}, { limits: { maxDurationMs: 300_000 } }],
     [{}, { workspace: "/" }, { workspace: { id: expect.any(String), path: "/" } }],
   ])("of the team %j with %j is asked for as %j", async (teamOptions, options, expected) => {
     const { team, opened } = await startTeam(done, teamOptions);
@@ -198,6 +199,7 @@ describe("a task that cannot start has a response that says why:", () => {
   it.each<[string, Partial<TeamOptions>, string, string, unknown, { type: string; message: string }]>([
     ["an unknown agent", {}, "ghost", "x", {}, { type: "unknown_agent", message: 'no agent is called "ghost"' }],
     ["no task", {}, "a", " ", {}, { type: "params", message: "the task's task cannot be used: a task needs words" }],
+    ["no duration", {}, "a", "x", { timeoutMs: "soon" }, { type: "params", message: '"soon" is not a duration' }],
     ["no time", {}, "a", "x", { timeoutMs: 0 }, { type: "params", message: "the task's timeoutMs cannot be used" }],
     ["a part of a call", {}, "a", "x", { maxToolCalls: 1.5 }, { type: "params", message: "the task's maxToolCalls" }],
     ["an unknown option", {}, "a", "x", { tool: [] }, { type: "params", message: '"tool"' }],
@@ -285,6 +287,7 @@ describe("a run that ends badly is a response, not an exception:", () => {
 
   it.each<[SpawnOptions, number]>([
     [{ timeoutMs: 60_000 }, 60_000],
+    [{ timeoutMs: "2m" }, 120_000],
     [{}, 300_000],
   ])("taking too long with %j: after %i ms", async (options, expectedMs) => {
     const gate = createGate();

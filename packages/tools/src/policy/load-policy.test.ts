@@ -52,6 +52,11 @@ cacheReads: true
     });
   });
 
+  it("has durations with units", () => {
+    const { delegation } = parsePolicy("delegation: {workspaceLostMs: 10m}", file);
+    expect(delegation.workspaceLostMs).toBe(600_000);
+  });
+
   it("with an empty list of allowed tools differs from one without a list", () => {
     const { layer } = parsePolicy("tools: {allow: []}\nagents: {allow: []}", file);
     expect(layer).toMatchObject({ tools: [], agents: [] });
@@ -78,6 +83,7 @@ describe("a mistake is reported with its line, its key and the next step", () =>
     ["sandbox: {readable: [opt]}", "line 1: sandbox.readable.0", "write a list of absolute paths"],
     ["delegation: {noHost: que}", "line 1: delegation.noHost: Invalid option", "did you mean queue?"],
     ["delegation: {noHost: 1}", "line 1: delegation.noHost: Invalid option", "write fail or queue"],
+    ["delegation: {workspaceLostMs: soon}", 'delegation.workspaceLostMs: "soon" is not a duration; expected', "10m"],
     ["delegation: {workspaceLostMs: 1}", "line 1: delegation.workspaceLostMs", "write milliseconds, at least 1000"],
     ["writes: src", "line 1: writes: Invalid input", "write a list of folders: writes: [src, test]"],
     ["cacheReads: maybe", "line 1: cacheReads: Invalid input", "write cacheReads: true or cacheReads: false"],

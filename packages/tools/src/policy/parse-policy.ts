@@ -92,6 +92,6 @@ function fixForSandbox(key: string, value: unknown): string {
 }
 
 function fixForDelegation(key: string, value: unknown): string {
-  if (key === "workspaceLostMs") return "write milliseconds, at least 1000: workspaceLostMs: 600000";
+  if (key === "workspaceLostMs") return "write milliseconds, at least 1000, or a duration: workspaceLostMs: 10m";
   return (typeof value === "string" ? didYouMean(value, noHostDecisions) : null) ?? "write fail or queue";
 }

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { ModelPrice, Token } from "@troupe/core/internal";
+import { durationSchema, ModelPrice, Token } from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
@@ -30,7 +30,7 @@ const Limits = z.strictObject({
   concurrency: concurrency.removeDefault().exactOptional(),
   requestsPerMinute: requestsPerMinute.removeDefault().exactOptional(),
   tokensPerMinute: tokensPerMinute.removeDefault().exactOptional(),
-  idleTimeoutMs: idleTimeoutMs.removeDefault().exactOptional(),
+  idleTimeoutMs: durationSchema(idleTimeoutMs.removeDefault()).exactOptional(),
 });
 
 /** One provider in `config.yaml`. */
@@ -131,7 +131,7 @@ function fixFor(path: readonly PropertyKey[], value: unknown): string {
   if (key === "baseUrl") return "write baseUrl: https://host/v1";
   if (key === "keyVariable") return "write the name of the variable that holds the key: keyVariable: MY_KEY";
   if (key === "headers") return "write headers: {X-Team: research}";
-  if (key === "limits") return "write limits: {concurrency: 4, requestsPerMinute: 60, idleTimeoutMs: 75000}";
+  if (key === "limits") return "write limits: {concurrency: 4, requestsPerMinute: 60, idleTimeoutMs: 75s}";
   return `write models: {${name}-large: {price: {inputPerMillion: 3, outputPerMillion: 15}, contextTokens: 128000}}`;
 }
 

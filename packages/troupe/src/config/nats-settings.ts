@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { leaseMsDefault, Token } from "@troupe/core/internal";
+import { durationSchema, leaseMsDefault, Token } from "@troupe/core/internal";
 import { looksLikeKey } from "@troupe/models";
 import { toNatsServers } from "@troupe/nats";
 import { z } from "zod";
@@ -99,7 +99,7 @@ export const NatsConfig = z.strictObject({
   journalBytesMax: Bytes.exactOptional(),
   taskBytesMax: Bytes.exactOptional(),
   blobBytesMax: Bytes.exactOptional(),
-  leaseMs: z.int().min(500).max(600_000).exactOptional(),
+  leaseMs: durationSchema(z.int().min(500).max(600_000)).exactOptional(),
   /** Days that a settled session stays on the server after the record has it. */
   keepDays: z.number().nonnegative().max(36_500).exactOptional(),
   /** Name of the disk that holds this machine's workspaces. */
@@ -123,7 +123,7 @@ const examples: Partial<Record<string, string>> = {
   tlsFirst: "write tlsFirst: true",
   inboxPrefix: "write inboxPrefix: _INBOX_ada",
   replicas: "write replicas: 3",
-  leaseMs: `write leaseMs: ${leaseMsDefault}`,
+  leaseMs: `write leaseMs: ${leaseMsDefault}, or leaseMs: ${leaseMsDefault / 1_000}s`,
   keepDays: "write keepDays: 30",
   place: "write place: disk-1",
 };

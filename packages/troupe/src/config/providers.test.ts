@@ -89,11 +89,11 @@ describe("a file", () => {
   test("overrides the preset, and a variable overrides the file", () => {
     const file = `
 providers:
-  ollama: {baseUrl: http://box:1/v1, limits: {concurrency: 4}, models: {qwen3: {contextTokens: 32768}}}
+  ollama: {baseUrl: http://box:1/v1, limits: {concurrency: 4, idleTimeoutMs: 5m}, models: {qwen3: {contextTokens: 32768}}}
 `;
     expect(provider("ollama", {}, file)?.settings).toMatchObject({
       baseUrl: "http://box:1/v1",
-      limits: { concurrency: 4, idleTimeoutMs: 290_000, requestsPerMinute: null },
+      limits: { concurrency: 4, idleTimeoutMs: 300_000, requestsPerMinute: null },
       models: { qwen3: { contextTokens: 32_768 } },
     });
     expect(provider("ollama", { OLLAMA_HOST: "127.0.0.1:2" }, file)?.settings.baseUrl).toBe("http://127.0.0.1:2/v1");

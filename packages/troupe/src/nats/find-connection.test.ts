@@ -188,6 +188,7 @@ describe("shared settings", () => {
     const file = `nats: {servers: [h1, h2], namespace: team, leaseMs: 2000, keepDays: 30, replicas: 3, journalBytesMax: 5, place: disk-1}`;
     const shared = { leaseMs: 2_000, keepDays: 30, settings: { replicas: 3, journalBytesMax: 5 } };
     expect(serverOf({ file })).toMatchObject({ ...shared, namespace: "team", locality: "disk-1" });
+    expect(serverOf({ file: "nats: {servers: h, leaseMs: 2s}" })).toMatchObject({ leaseMs: 2_000 });
     const flags = { namespace: "other", locality: "disk-2", leaseMs: 3_000 };
     expect(serverOf({ file, flags })).toMatchObject({ namespace: "other", locality: "disk-2", leaseMs: 3_000 });
   });
