@@ -279,6 +279,7 @@ export function newSession(root: RunRow, task: string): SessionRow {
     status: "running",
     origin: "page",
     demo: true,
+    replay: false,
     workspace: "/home/you/.troupe/workspaces/demo",
     startedAt: root.startedAt,
     completedAt: null,

@@ -157,7 +157,7 @@ export { Intent, RunContext, SimpleContext } from "./protocol/intent.ts";
 export { JsonObject } from "./protocol/json.ts";
 export { PartialLimits } from "./protocol/limits.ts";
 export { SettledMessage } from "./protocol/live.ts";
-export { isOfflineModel, ModelPrice, providerOf, Thinking } from "./protocol/model.ts";
+export { isOfflineModel, isReplayModel, ModelPrice, providerOf, Thinking } from "./protocol/model.ts";
 export { ParentRef, projectOf, RequestWorkspace, SessionOrigin } from "./protocol/request.ts";
 export {
   BailoutReason,

@@ -1,11 +1,13 @@
-import type { ApprovalRow } from "@troupe/core";
+import type { ApprovalRow, SessionRow } from "@troupe/core";
 import { demoLabel } from "../lib/status.ts";
 
-/** Marks a demo session. The short form is for lists. */
-export function DemoTag({ short = false }: { short?: boolean }) {
+/** Marks a session that no model answered: a demo or a replay. The short form is for lists. */
+export function DemoTag({ session, isShort = false }: { session: SessionRow; isShort?: boolean }) {
+  if (!session.demo) return null;
+  const { short, long } = demoLabel(session);
   return (
-    <span className="demo-tag" title={demoLabel}>
-      {short ? "Demo" : demoLabel}
+    <span className="demo-tag" data-replay={session.replay} title={long}>
+      {isShort ? short : long}
     </span>
   );
 }

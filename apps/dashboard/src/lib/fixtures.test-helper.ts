@@ -45,6 +45,7 @@ export function sessionRow(part: Partial<SessionRow> & { session: string }): Ses
     status: "running",
     origin: "page",
     demo: false,
+    replay: false,
     workspace: "/w",
     startedAt: "2026-01-01T00:00:00.000Z",
     completedAt: null,

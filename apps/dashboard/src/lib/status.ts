@@ -61,8 +61,12 @@ export function bailoutText(reason: string): string {
   return limits[reason] ?? reason.replaceAll("_", " ");
 }
 
-/** Every view of a demo session shows this label. */
-export const demoLabel = "Demo: scripted, no model was called";
+/** The label in every view of a session that no model answered, and its short form for lists. */
+export function demoLabel({ replay }: Pick<SessionRow, "replay">): { short: string; long: string } {
+  return replay
+    ? { short: "Replay", long: "Replay: recorded, no model was called" }
+    : { short: "Demo", long: "Demo: scripted, no model was called" };
+}
 
 /** The start of the latest turn of a session. */
 export function turnStartOf({ startedAt, turnStartedAt }: Pick<SessionRow, "startedAt" | "turnStartedAt">): number {

@@ -142,11 +142,17 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
     ["runs", { text: row.runsActive > 0 ? `${row.runs}, ${row.runsActive} active` : String(row.runs) }],
     ["tokens", { text: row.totalTokens.toLocaleString("en-US") }],
     ["cost", { text: row.costUsd === null ? "unknown" : formatCost(row.costUsd) }],
-    ...(row.demo ? [["demo", { text: "scripted, offline; no model was called, $0" }] as [string, Cell]] : []),
+    ...demoFact(row),
     ...(row.error ? [["error", { text: cleanLine(row.error), paint: colours.red }] as [string, Cell]] : []),
   ];
   const lines = facts.map(([name, cell]): Cell[] => [{ text: name, paint: colours.dim }, cell]);
   return layout([{}, {}], lines, out.width);
+}
+
+/** Labels a session that no model answered. */
+function demoFact({ demo, replay }: SessionRow): [string, Cell][] {
+  if (replay) return [["replay", { text: "recorded, offline; no model was called, $0" }]];
+  return demo ? [["demo", { text: "scripted, offline; no model was called, $0" }]] : [];
 }
 
 /** Number of turns and the task of the newest one, for a continued session. */

@@ -21,6 +21,7 @@ export function aSession(given: Partial<SessionRow> = {}): SessionRow {
     status: "completed",
     origin: "cli",
     demo: false,
+    replay: false,
     workspace: "/srv/here",
     startedAt,
     completedAt,

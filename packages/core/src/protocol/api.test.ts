@@ -126,6 +126,7 @@ describe("a row from before budgets and approvals", () => {
   test("has an unknown cost, and waits for no approval", () => {
     expect(SessionRow.parse(oldSession)).toEqual({
       ...oldSession,
+      replay: false,
       costUsd: null,
       approvalsWaiting: 0,
       turns: 1,

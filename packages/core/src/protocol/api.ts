@@ -24,8 +24,10 @@ export const SessionRow = z.object({
   task: z.string(),
   status: RecordStatus,
   origin: SessionOrigin,
-  /** Answered by a script, without calling a model. */
+  /** Answered by a script or a recording, without calling a model. */
   demo: z.boolean(),
+  /** Answered by a recording: the newest turn repeats an earlier session. */
+  replay: z.boolean().default(false),
   workspace: z.string(),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),

@@ -79,12 +79,18 @@ export const ModelReply = z.object({
 });
 export type ModelReply = z.infer<typeof ModelReply>;
 
+const replayProvider = "replay";
 /** Providers that play a script or a recording instead of calling a model. */
-const offlineProviders = ["scripted", "replay"];
+const offlineProviders = ["scripted", replayProvider];
 
 /** Whether the model is a script or a recording. */
 export function isOfflineModel(id: string): boolean {
   return offlineProviders.includes(providerOf(id) ?? "");
+}
+
+/** Whether the model is a recording, such as `replay/SESSION`. */
+export function isReplayModel(id: string): boolean {
+  return providerOf(id) === replayProvider;
 }
 
 /** The provider's part of a model id; null if there is none. */

@@ -7,7 +7,15 @@ export function recordSpec(file: string): DatabaseSpec {
     file,
     applicationId: 0x74_72_70_72,
     // Versions that only add columns for runs are beside their fields in `run-fields.ts`.
-    migrations: Object.values({ 1: tree, 2: delegation, 3: turns, 4: fileChanges, 5: origin, ...columnMigrations }),
+    migrations: Object.values({
+      1: tree,
+      2: delegation,
+      3: turns,
+      4: fileChanges,
+      5: origin,
+      8: replays,
+      ...columnMigrations,
+    }),
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # the next start rebuilds it from the journal`,
   };
@@ -248,6 +256,16 @@ INSERT INTO forks (run_id, session_id, idx, position)
     SELECT run_id, session_id, idx, max(position) AS position FROM entries GROUP BY run_id, idx HAVING count(*) > 1
   ) GROUP BY run_id;
 CREATE INDEX idx_quarantine_session ON quarantine (session_id);
+`;
+
+/** Version 8: sessions that repeat a recorded one. The request of the newest turn names the recording as its model. */
+const replays = `
+ALTER TABLE sessions ADD COLUMN replay INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET replay = 1 WHERE (
+  SELECT json_extract(i.text, '$.request.model') FROM inbox_items i
+  WHERE i.session_id = sessions.session_id AND json_extract(i.text, '$.request.model') IS NOT NULL
+  ORDER BY i.seq DESC LIMIT 1
+) LIKE 'replay/%';
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

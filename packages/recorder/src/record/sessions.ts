@@ -1,5 +1,5 @@
 import { type RunRequest, SessionRow } from "@troupe/core";
-import type { SessionOrigin } from "@troupe/core/internal";
+import { isReplayModel, type SessionOrigin } from "@troupe/core/internal";
 import { z } from "zod";
 import type { Database, SqlValue } from "../database/sqlite.ts";
 import type { RunRecord } from "./run-fields.ts";
@@ -9,7 +9,7 @@ export interface SessionTable {
   touch(session: string, position: number): void;
   /** Stores the request of a turn's root run. It can come from the inbox or from the run's own entry first. */
   setRoot(request: RunRequest, position: number): void;
-  /** Stores the origin of the first turn, and whether the newest turn is a demo. */
+  /** Stores the origin of the first turn, and whether the newest turn is a demo or a replay. */
   setOrigin(request: RunRequest, origin: SessionOrigin, demo: boolean): void;
   /** Stores the status of the newest turn's root run as the status of the session. */
   setProgress(root: RunRecord): void;
@@ -27,8 +27,8 @@ export function createSessionTable(database: Database): SessionTable {
   const setTurn = database.prepare<[string, string, string]>(
     "UPDATE sessions SET root_run = ? WHERE session_id = ? AND root_run = ?",
   );
-  const setOrigin = database.prepare<[string | null, number, string]>(
-    "UPDATE sessions SET origin = coalesce(?, origin), demo = ? WHERE session_id = ?",
+  const setOrigin = database.prepare<[string | null, number, number, string]>(
+    "UPDATE sessions SET origin = coalesce(?, origin), demo = ?, replay = ? WHERE session_id = ?",
   );
   // Values over all turns are computed from the rows, so the number of turns in one batch makes no difference.
   const setProgress = database.prepare<
@@ -50,8 +50,8 @@ export function createSessionTable(database: Database): SessionTable {
       setRoot.run(run, agent, task, workspace.path, session);
       if (continues !== null) setTurn.run(run, session, continues);
     },
-    setOrigin({ session, continues }, origin, demo) {
-      setOrigin.run(continues === null ? origin : null, demo ? 1 : 0, session);
+    setOrigin({ session, continues, model }, origin, demo) {
+      setOrigin.run(continues === null ? origin : null, demo ? 1 : 0, isReplayModel(model) ? 1 : 0, session);
     },
     setProgress({ status, startedAt, completedAt, summary, error, session, run }) {
       setProgress.run(status, startedAt, completedAt, summary, error, completedAt, session, run);
@@ -83,6 +83,7 @@ export function toSessionRow(row: Record<string, SqlValue>): SessionRow {
     status: row.status,
     origin: row.origin,
     demo: row.demo === 1,
+    replay: row.replay === 1,
     workspace: row.workspace,
     startedAt: row.started_at,
     completedAt: row.completed_at,

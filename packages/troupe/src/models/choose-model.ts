@@ -1,5 +1,5 @@
 import { TroupeError } from "@troupe/core";
-import { isOfflineModel, providerOf } from "@troupe/core/internal";
+import { isOfflineModel, isReplayModel, providerOf } from "@troupe/core/internal";
 import { resolveModelName } from "@troupe/models";
 import type { SessionModel } from "@troupe/runtime/internal";
 import { type Config, findProvider } from "../config/config.ts";
@@ -71,6 +71,7 @@ function noDefaultModel(setUp: readonly Provider[]): TroupeError {
 /** Display name of the provider that answers. */
 export function providerLabel({ id, demo }: SessionModel): string {
   if (id === demoModel) return "demo (scripted, offline)";
+  if (isReplayModel(id)) return `replay (${id.slice(id.indexOf("/") + 1)}, offline)`;
   if (demo) return `scripted (${id.slice(id.indexOf("/") + 1)}, offline)`;
   return providerOf(id) ?? id;
 }

@@ -36,7 +36,9 @@ export function RunFigures({ run, session }: { run: RunRow; session: SessionRow 
       <Figure name="Tokens">{run.totalTokens.toLocaleString("en-US")}</Figure>
       <Figure name="Cost">{costText(run)}</Figure>
       <Figure name="Context">{run.contextMode.replaceAll("_", " ")}</Figure>
-      <Figure name="Model">{session.demo ? "none (scripted)" : (run.model ?? "–")}</Figure>
+      <Figure name="Model">
+        {session.demo ? `none (${session.replay ? "replayed" : "scripted"})` : (run.model ?? "–")}
+      </Figure>
       {run.host !== null && (
         <Figure name={active ? "Host" : "Last host"}>
           <bdi>{run.host}</bdi>

@@ -41,7 +41,7 @@ export function RunPanel({ run, session, runs }: Props) {
         </button>
       </div>
       <div className="panel-body">
-        {session.demo && <DemoTag />}
+        <DemoTag session={session} />
         <RunPath run={run} runs={runs} />
         <PanelSection name="Task">
           <LongText text={run.task} />

@@ -83,7 +83,7 @@ function Facts({ session, runs }: Props) {
       {failed > 0 && <span className="figure failed">{formatCount(failed)} failed</span>}
       <span className="figure">{formatCount(session.totalTokens)} tokens</span>
       <span className="figure">{session.costUsd === null ? "cost unknown" : formatCost(session.costUsd)}</span>
-      {session.demo && <DemoTag />}
+      <DemoTag session={session} />
       <span className="figure path" title={`Workspace: ${session.workspace}`}>
         <bdi>{session.workspace}</bdi>
       </span>

@@ -67,7 +67,7 @@ const SessionItem = memo(function SessionItem({ row, selected }: { row: SessionR
           </span>
           {row.demo && (
             <span className="end">
-              <DemoTag short />
+              <DemoTag session={row} isShort />
             </span>
           )}
         </span>
