@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CommandResult, pnpmCommand, run } from "../../scripts/lib/command.ts";
 import { cleanEnvironment } from "../../scripts/lib/environment.ts";
@@ -8,8 +18,9 @@ import { packageFolders } from "../../scripts/lib/freshness.ts";
 import { cacheFolder, root } from "../../scripts/lib/project.ts";
 import { uses } from "./uses.ts";
 
-// Users install tarballs, not the checkout. This packs each package, installs it with npm into an empty project with an
-// empty home, type-checks it with library types, and uses it.
+// Users install tarballs, not the checkout. This packs all packages and installs them with npm into an empty project
+// with an empty home. Then each package gets a project with nothing but what its manifest, and its siblings' manifests,
+// name. There it is type-checked with library types, and used.
 
 interface Packed {
   name: string;
@@ -30,15 +41,18 @@ const scope = "@troupe/";
 const installTimeoutMs = 180_000;
 const temporary = mkdtempSync(join(tmpdir(), "troupe-packaging-"));
 const packed = new Map<string, Packed>();
+/** The project with all packages, as npm installed it. */
+const everything = "everything";
 
 beforeAll(async () => {
-  for (const folder of packageFolders(root)) packed.set(basename(folder), await pack(folder));
+  await packAll();
+  await installAll();
 }, installTimeoutMs);
 
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
 describe.each(names)("@troupe/%s", (name) => {
-  beforeAll(() => install(name), installTimeoutMs);
+  beforeAll(() => createProject(name));
 
   it("contains its manifest, readme, licence and build, and no tests", () => {
     const files = readdirSync(installed(name), { recursive: true, withFileTypes: true, encoding: "utf8" })
@@ -71,7 +85,7 @@ describe.each(names)("@troupe/%s", (name) => {
 describe("the command line, installed", () => {
   it("prints its version", async () => {
     const version = packed.get("cli")?.manifest.version;
-    const result = await runIn("cli", ["npx", "troupe", "--version"]);
+    const result = await runIn(everything, ["npx", "troupe", "--version"]);
     expect(result).toEqual({ code: 0, output: `${version}\n` });
   });
 });
@@ -81,32 +95,55 @@ const forTests = /\.(test|test-helper|fixture)\.|\.tsbuildinfo$|\/testing\//;
 
 const quietSuccess: CommandResult = { code: 0, output: "" };
 
-/** A packed package, its manifest as packed (`workspace:*` replaced by a version). */
-async function pack(folder: string): Promise<Packed> {
+/** Packs each package: in its tarball `workspace:*` is replaced by a version. */
+async function packAll(): Promise<void> {
+  const folders = packageFolders(root);
   const destination = join(temporary, "tarballs");
-  const result = await run([...pnpmCommand(), "pack", "--pack-destination", destination], {
-    cwd: folder,
+  const filters = folders.flatMap((folder) => ["--filter", readManifest(folder).name]);
+  const result = await run([...pnpmCommand(), "--recursive", ...filters, "pack", "--pack-destination", destination], {
     output: "capture",
   });
   expect(result.code, result.output).toBe(0);
-  const manifest = readManifest(folder);
-  const tarball = join(destination, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`);
-  expect(existsSync(tarball), `${tarball} was packed`).toBe(true);
-  return { name: basename(folder), tarball, manifest };
+  for (const folder of folders) {
+    const manifest = readManifest(folder);
+    const tarball = join(destination, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`);
+    expect(existsSync(tarball), `${tarball} was packed`).toBe(true);
+    packed.set(basename(folder), { name: basename(folder), tarball, manifest });
+  }
 }
 
-/** Into a project of its own: this package, and the siblings that it needs, from their tarballs. */
-async function install(name: string): Promise<void> {
-  mkdirSync(projectOf(name), { recursive: true });
-  const write = (file: string, content: string): void => writeFileSync(join(projectOf(name), file), content);
-  write("package.json", JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
-  write("tsconfig.json", JSON.stringify({ compilerOptions: consumerOptions, files: ["use.ts"] }));
-  write("use.ts", uses[name] ?? "");
-  const tarballs = [...siblingsOf(name)].map((sibling) => packed.get(sibling)?.tarball ?? sibling);
+async function installAll(): Promise<void> {
+  mkdirSync(projectOf(everything), { recursive: true });
+  writeFileSync(join(projectOf(everything), "package.json"), consumerManifest);
+  const tarballs = [...packed.values()].map(({ tarball }) => tarball);
   const npm = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "--cache", join(cacheFolder(), "npm")];
-  const result = await runIn(name, [...npm, ...tarballs, `@types/node@${nodeTypes}`]);
+  const result = await runIn(everything, [...npm, ...tarballs, `@types/node@${nodeTypes}`]);
   expect(result.code, result.output).toBe(0);
 }
+
+/**
+ * A project of one package. Our packages are copied, so that they find only what is in this project. Their libraries are
+ * links, so that these find their own dependencies where npm put them.
+ */
+function createProject(name: string): void {
+  mkdirSync(projectOf(name), { recursive: true });
+  const write = (file: string, content: string): void => writeFileSync(join(projectOf(name), file), content);
+  write("package.json", consumerManifest);
+  write("tsconfig.json", JSON.stringify({ compilerOptions: consumerOptions, files: ["use.ts"] }));
+  write("use.ts", uses[name] ?? "");
+  const place = (dependency: string, put: (from: string, to: string) => void): void => {
+    const [from, to] = [everything, name].map((project) => join(projectOf(project), "node_modules", dependency));
+    if (!from || !to || existsSync(to) || !existsSync(from)) return;
+    mkdirSync(dirname(to), { recursive: true });
+    put(from, to);
+  };
+  const siblings = [...siblingsOf(name)].flatMap((sibling) => packed.get(sibling)?.manifest ?? []);
+  for (const { name: sibling } of siblings) place(sibling, (from, to) => cpSync(from, to, { recursive: true }));
+  const libraries = siblings.flatMap(({ dependencies = {} }) => Object.keys(dependencies));
+  for (const library of [...libraries, "@types/node"]) place(library, symlinkSync);
+}
+
+const consumerManifest = JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" });
 
 /** Options of a careful user: strict, with checks of library types, ours included. */
 const consumerOptions = {
