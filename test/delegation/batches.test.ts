@@ -2,6 +2,7 @@
 import type { ToolCall } from "@troupe/core";
 import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
+import { casesOf } from "../harness/long.ts";
 import { askedOf, openedIn, plannedIn, responseIn, settledIn, wordsIn } from "./journal-queries.ts";
 import {
   type Answer,
@@ -35,7 +36,7 @@ const toldIn = (team: Team): Record<string, unknown>[] =>
     .flatMap(toolResultsIn)
     .map(({ text }) => JSON.parse(text));
 
-describe.each(teamSizes)("with $what", (size) => {
+describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (size) => {
   it.each([
     { mode: "parallel", tasks: ["a 3", "b 5", "c 8"], durationMs: 8_000 },
     { mode: "sequential", tasks: ["a 3", "b 5", "c 8"], durationMs: 16_000 },

@@ -3,6 +3,7 @@
  * the project's list of pains.
  */
 import { describe, expect, it } from "vitest";
+import { casesOf } from "../harness/long.ts";
 import { createGate } from "./gate.ts";
 import { askedOf, openedIn, responseIn, rowsOf, settledIn } from "./journal-queries.ts";
 import { type Answer, call, calling, delegate, failure, toolResultsIn } from "./scripted-agents.ts";
@@ -21,7 +22,7 @@ function asking(tasks: readonly string[], helper: Answer): Answer {
   };
 }
 
-describe.each(teamSizes)("with $what", (size) => {
+describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (size) => {
   it("pain 1: three children are three runs, however many more they request", async () => {
     const answer = asking(["a", "b", "c"], ({ origin }) =>
       origin.step < 3

@@ -6,6 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ApprovalAnswer, type ApprovalRow } from "@troupe/core";
 import { describe, expect, it } from "vitest";
+import { casesOf } from "../harness/long.ts";
 import { askedOf, openedIn, responseIn, settledIn } from "./journal-queries.ts";
 import { type Answer, call, calling, delegate, toolResultsIn } from "./scripted-agents.ts";
 import { type Session, type Team, teamSizes, withTeam } from "./team.ts";
@@ -40,7 +41,7 @@ const withHelper = (helper: object = {}) => [
   { id: "helper", retry: { maxAttempts: 1 }, ...helper },
 ];
 
-describe.each(teamSizes)("with $what", (size) => {
+describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (size) => {
   it.each([
     [
       "a refusal of its model",

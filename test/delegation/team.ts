@@ -78,7 +78,8 @@ const hasServer = findNatsServer() !== null;
 
 /**
  * The same test with all runs on one host, with runs that meet over journal, queue and bus alone, and with parents and
- * children in different processes, between which there is a NATS server and nothing else.
+ * children in different processes, between which there is a NATS server and nothing else. Where one host and two
+ * processes show the same, only the long run has two hosts (`casesOf`).
  */
 export const teamSizes: readonly TeamSize[] = [
   { what: "one host", hosts: 1, capacity: 4, processes: 1 },

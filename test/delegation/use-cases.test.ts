@@ -5,6 +5,7 @@ import path from "node:path";
 import type { AgentRegistry } from "@troupe/core";
 import { createAgentSource } from "@troupe/roles";
 import { afterAll, describe, expect, it } from "vitest";
+import { casesOf } from "../harness/long.ts";
 import { askedOf, openedIn, responseIn, settledIn, wordsIn } from "./journal-queries.ts";
 import { type Answer, call, calling, type ModelOutput, type ScenarioAgents, toolResultsIn } from "./scripted-agents.ts";
 import { createSteppingClock, type SteppingClock } from "./stepping-clock.ts";
@@ -38,7 +39,7 @@ function options(size: TeamSize, registry: AgentRegistry, clock: SteppingClock) 
 
 const saying = (latencyMs: number, text: string): ScenarioAgents[string] => [{ steps: [{ latencyMs, text }] }];
 
-describe.each(teamSizes)("with $what", (size) => {
+describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (size) => {
   it("a research coordinator asks three specialists at once and reports their findings", async () => {
     const clock = createSteppingClock();
     const registry = await registryOf({
