@@ -3,6 +3,8 @@ import { it } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
+import type { Agents } from "../harness/scenario-file.ts";
+import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { connectionIs, openPage, patienceMs } from "../harness/tab.ts";
 import { demoRuns, rowOf, sessionIs, shownRuns, shownShape } from "../harness/tree-view.ts";
 
@@ -87,6 +89,33 @@ describeInChromium("the live tree", (browser) => {
     expect(await page.getByTestId("cancel-session").count()).toBe(0);
     const [row] = await daemon.client.sessions({ limit: 1 }).then(({ sessions }) => sessions);
     expect(row).toMatchObject({ status: "cancelled", runsActive: 0 });
+  });
+
+  it("shows the context that a parent passed to a child, as text", async (test) => {
+    const { expect } = test;
+    const words = "<b>The gate</b> hangs on one hinge.";
+    const call = { tool: "delegate", args: { agent: "coder", task: "mend it", context: "full" } };
+    const agents: Agents = {
+      main: [{ steps: [{ text: words, calls: [call] }, { text: "done" }] }],
+      coder: [{ steps: [{ text: "mended" }] }],
+    };
+    const daemon = await startScriptedDaemon({ test, agents });
+    await daemon.client.submit({ task: `look at the gate: ${words}`, origin: "api" });
+    const { page } = await openPage(browser(), daemon, { test });
+    await sessionIs(page, "completed");
+    await rowOf(page, "coder").click();
+    const panel = page.locator(".run-panel");
+    const section = panel.locator(".part", { has: page.getByRole("heading", { name: "Passed context" }) });
+    expect(await section.locator(".agent-text").textContent()).toBe(`User: look at the gate: ${words}`);
+    expect(await panel.locator(".run-path").textContent()).toBe("delegated by main");
+    for (const name of ["Task", "Summary"]) {
+      const text = await panel.locator(".part", { has: page.getByRole("heading", { name }) }).textContent();
+      expect(text).toBe(`${name}${name === "Task" ? "mend it" : "mended"}`);
+    }
+    expect(await rowOf(page, "coder").locator(".cell-time").textContent()).toMatch(/\d/);
+    await rowOf(page, "main").click();
+    await panel.getByRole("heading", { name: "main" }).waitFor();
+    expect(await section.count()).toBe(0);
   });
 
   it("is open again after a reload, with the same run selected", async (test) => {

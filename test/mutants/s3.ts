@@ -590,6 +590,16 @@ const traces: readonly Mutant[] = [
     ],
   },
   {
+    name: "the page does not show the passed context",
+    rows: ["S3.7d"],
+    file: "apps/dashboard/src/features/run/passed-context.tsx",
+    find: "{context !== null && <LongText text={context} />}",
+    replace: "{context !== null && <LongText text={run.task} />}",
+    tests: [
+      "test/browser/live-tree.test.ts > the live tree > shows the context that a parent passed to a child, as text",
+    ],
+  },
+  {
     name: "the page shows every run as a root",
     rows: ["S3.15.17a"],
     file: "apps/dashboard/src/lib/tree.ts",

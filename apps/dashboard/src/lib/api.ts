@@ -3,6 +3,7 @@ import type {
   ApprovalRow,
   ChangeRow,
   DaemonStatus,
+  Entry,
   HostRow,
   RunResponse,
   SessionDetail,
@@ -58,6 +59,7 @@ export const api = {
   explain: (run: string) => call<GrantExplanation>("GET", `${runPath(run)}/explain`),
   changes: (run: string, after: number) =>
     call<{ changes: ChangeRow[]; next: number | null }>("GET", `${runPath(run)}/changes?after=${after}&limit=100`),
+  firstEntry: (run: string) => call<{ entries: Entry[] }>("GET", `${runPath(run)}/entries?from=0&limit=1`),
   approvals: (state: "waiting" | "all") =>
     call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
   answer: (approval: string, answer: ApprovalDecision) =>

@@ -12,6 +12,7 @@ import { usePage } from "../../lib/page-context.ts";
 import { bailoutText, isActive } from "../../lib/status.ts";
 import { ancestors } from "../../lib/tree.ts";
 import { Changes } from "./changes.tsx";
+import { PassedContext } from "./passed-context.tsx";
 import { RunControls } from "./run-controls.tsx";
 import { BudgetFigures, RunFigures } from "./run-figures.tsx";
 
@@ -46,6 +47,7 @@ export function RunPanel({ run, session, runs }: Props) {
         <PanelSection name="Task">
           <LongText text={run.task} />
         </PanelSection>
+        <PassedContext key={`context ${run.run}`} run={run} />
         {isActive(run) && <WaitingApprovals run={run} />}
         {isActive(run) && <RunControls run={run} />}
         {isActive(run) && <Activity run={run} />}
