@@ -57,7 +57,7 @@ describeInChromium("the dashboard", (browser) => {
   const theDaemon = useShared((test) => startScriptedDaemon({ test, agents, files: policy }));
 
   /** A tab that looks at a new session of the shared daemon. */
-  async function openSession({ task = "two at once", agent = "main", ...options }: Asked) {
+  async function openSession({ task = "two at once", agent = "main", ...options }: SessionOptions) {
     const daemon = theDaemon();
     const submitted = await daemon.client.submit({ task, agent, origin: "api" });
     const { page } = await openTab(browser(), options);
@@ -210,7 +210,7 @@ describeInChromium("the dashboard", (browser) => {
   });
 });
 
-type Asked = TabOptions & { task?: string; agent?: string };
+type SessionOptions = TabOptions & { task?: string; agent?: string };
 
 /** Selects a run of the tree. */
 async function openPanel(page: Page, agent: string): Promise<Locator> {

@@ -20,19 +20,19 @@ describeInChromium("every state of the page", (browser) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openPage(browser(), daemon, { test, colorScheme: "light" });
-    const light = await paper(page);
+    const light = await backgroundOf(page);
     await page.emulateMedia({ colorScheme: "dark" });
-    const dark = await paper(page);
+    const dark = await backgroundOf(page);
     expect(dark).not.toBe(light);
 
     await page.getByRole("button", { name: "Theme: system. Switch to light." }).click();
-    expect(await paper(page)).toBe(light);
+    expect(await backgroundOf(page)).toBe(light);
     await page.reload();
     await connectionIs(page, "live");
-    expect(await paper(page)).toBe(light);
+    expect(await backgroundOf(page)).toBe(light);
     await page.getByRole("button", { name: "Theme: light. Switch to dark." }).click();
     await page.emulateMedia({ colorScheme: "light" });
-    expect(await paper(page)).toBe(dark);
+    expect(await backgroundOf(page)).toBe(dark);
   });
 
   it("is usable with the keyboard alone", async (test) => {
@@ -135,6 +135,6 @@ async function walkThroughStates<Seen>(
 }
 
 /** The colour under everything. */
-function paper(page: Page): Promise<string> {
+function backgroundOf(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 }

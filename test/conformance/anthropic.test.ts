@@ -106,7 +106,7 @@ const looking = (step: number) => ({
   ],
 });
 
-async function goThrough(request: ModelRequest, turns: (step: number, request: ModelRequest) => ModelRequest) {
+async function runLoop(request: ModelRequest, turns: (step: number, request: ModelRequest) => ModelRequest) {
   const server = await startModelServer({ scenario: saying(looking(1), looking(2), looking(3), { text: "Done." }) });
   const provider = providerAt(server);
   const replies: ModelReply[] = [];
@@ -143,7 +143,7 @@ describe("a loop of tool calls", () => {
   test.each(models.flatMap((model) => efforts.map((effort) => ({ model, effort }))))(
     "is accepted to its end by $model, at effort $effort",
     async ({ model, effort }) => {
-      const { replies } = await goThrough(request({ model: `anthropic/${model}`, effort }), (_, turn) => turn);
+      const { replies } = await runLoop(request({ model: `anthropic/${model}`, effort }), (_, turn) => turn);
       expect(replies.map(({ calls }) => calls.length)).toEqual([2, 2, 2, 0]);
       expect(replies[3]).toMatchObject({ text: "Done.", stopReason: "end" });
     },
@@ -151,7 +151,7 @@ describe("a loop of tool calls", () => {
 
   test.each(models)("is accepted by %s after a change to another model and back", async (model) => {
     const other = model === "claude-opus-4-5" ? "claude-haiku-4-5" : "claude-opus-4-5";
-    const { replies } = await goThrough(request({ effort: "high" }), (step, turn) => ({
+    const { replies } = await runLoop(request({ effort: "high" }), (step, turn) => ({
       ...turn,
       model: `anthropic/${step % 2 === 0 ? other : model}`,
     }));
@@ -159,7 +159,7 @@ describe("a loop of tool calls", () => {
   });
 
   test.each(models)("is accepted by %s without its tools, and without the results that were read", async (model) => {
-    const { replies } = await goThrough(request({ model: `anthropic/${model}`, effort: "high" }), (step, turn) => ({
+    const { replies } = await runLoop(request({ model: `anthropic/${model}`, effort: "high" }), (step, turn) => ({
       ...turn,
       tools: step === 4 ? [] : turn.tools,
       messages: turn.messages.map((message) =>

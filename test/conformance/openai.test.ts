@@ -129,7 +129,7 @@ const looking = (step: number) => ({
 type Turn = (step: number, request: ModelRequest) => ModelRequest;
 
 /** Three such turns, each with the results of its calls, and the answer. */
-async function goThrough(
+async function runLoop(
   wire: Wire,
   first: ModelRequest,
   { turn, ...options }: Partial<ModelServerOptions> & { turn?: Turn } = {},
@@ -167,7 +167,7 @@ describe("a loop of tool calls is accepted to its end", () => {
   test.each(wires.flatMap((wire) => models.flatMap((model) => efforts.map((effort) => ({ wire, model, effort })))))(
     "by $model over $wire, at effort $effort",
     async ({ wire, model, effort }) => {
-      const replies = await goThrough(
+      const replies = await runLoop(
         wire,
         request({ model: `openai/${model}`, effort, temperature: 0.3, outputSchema }),
       );
@@ -177,25 +177,25 @@ describe("a loop of tool calls is accepted to its end", () => {
   );
 
   test.each(["reasoning_content", "reasoning"] as const)("with visible reasoning in %s", async (reasoningField) => {
-    const replies = await goThrough("openai-chat", request({ model: "openai/deepseek-chat" }), { reasoningField });
+    const replies = await runLoop("openai-chat", request({ model: "openai/deepseek-chat" }), { reasoningField });
     expect(replies[0]?.thinking).toMatchObject([{ model: "deepseek-chat", block: { [reasoningField]: "thought 1" } }]);
     expect(replies[3]?.text).toBe('{"found": "all"}');
     expect(replies.map(({ text }) => text).join("")).not.toContain("thought");
   });
 
   test.each(wires)("over %s, in chunks of any size", async (wire) => {
-    const replies = await goThrough(wire, request(), { chunkBytes: 7 });
+    const replies = await runLoop(wire, request(), { chunkBytes: 7 });
     expect(replies[3]?.text).toBe('{"found": "all"}');
   });
 
   test.each(wires)("over %s, after a change to another model and back", async (wire) => {
     const turn: Turn = (step, asked) => ({ ...asked, model: step % 2 === 0 ? "openai/gpt-4.1" : asked.model });
-    expect((await goThrough(wire, request(), { turn }))[3]?.text).toBe('{"found": "all"}');
+    expect((await runLoop(wire, request(), { turn }))[3]?.text).toBe('{"found": "all"}');
   });
 
   test.each(wires)("over %s, without its tools", async (wire) => {
     const turn: Turn = (step, asked) => ({ ...asked, tools: step === 4 ? [] : asked.tools });
-    expect((await goThrough(wire, request(), { turn }))[3]?.text).toBe('{"found": "all"}');
+    expect((await runLoop(wire, request(), { turn }))[3]?.text).toBe('{"found": "all"}');
   });
 });
 

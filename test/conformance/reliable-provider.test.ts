@@ -26,7 +26,7 @@ const wires = [
 type WireCase = (typeof wires)[number];
 
 /** A model whose first requests go wrong in these ways. */
-async function troubled(test: TestContext, { wire, id, model }: WireCase, ...faults: Fault[]) {
+async function providerWithFaults(test: TestContext, { wire, id, model }: WireCase, ...faults: Fault[]) {
   const text = "one two three four five six seven eight";
   const server = await startServer(test, {
     apiKey: "the-key",
@@ -80,7 +80,7 @@ async function troubled(test: TestContext, { wire, id, model }: WireCase, ...fau
 
 describe.for(wires)("over $wire", (wire) => {
   test("a refused request is repeated in time, and only the answer has a price", async (t) => {
-    const { call, waits, asked, text } = await troubled(
+    const { call, waits, asked, text } = await providerWithFaults(
       t,
       wire,
       { status: 429, retryAfterMs: 7_000 },
@@ -102,13 +102,13 @@ describe.for(wires)("over $wire", (wire) => {
   });
 
   test("a refused request is made at most five times", async (t) => {
-    const { call, asked } = await troubled(t, wire, ...Array.from({ length: 9 }, () => ({ status: 500 })));
+    const { call, asked } = await providerWithFaults(t, wire, ...Array.from({ length: 9 }, () => ({ status: 500 })));
     await expect(call()).rejects.toMatchObject({ runError: { type: "network", tries: 5, begun: false } });
     expect(asked()).toBe(5);
   });
 
   test("a refused request is not repeated after a wait of more than half a minute", async (t) => {
-    const { call, asked } = await troubled(t, wire, { status: 429, retryAfterMs: 60_000 });
+    const { call, asked } = await providerWithFaults(t, wire, { status: 429, retryAfterMs: 60_000 });
     await expect(call()).rejects.toMatchObject({ runError: { type: "rate_limit", retryAfterMs: 60_000, tries: 1 } });
     expect(asked()).toBe(1);
   });
@@ -128,7 +128,7 @@ describe.for(wires)("over $wire", (wire) => {
     { what: "no permission", fault: { status: 403 }, type: "permission" },
     { what: "an unknown model", fault: { status: 404 }, type: "params" },
   ])("a failure is not repeated after $what", async ({ fault, type }, t) => {
-    const { call, asked } = await troubled(t, wire, fault);
+    const { call, asked } = await providerWithFaults(t, wire, fault);
     await expect(call()).rejects.toMatchObject({ runError: { type, recoverable: false, tries: 1 } });
     expect(asked()).toBe(1);
   });
@@ -137,7 +137,7 @@ describe.for(wires)("over $wire", (wire) => {
     { what: "stops in the middle", fault: { stall: { afterPieces: 3 } } },
     { what: "disconnects in the middle", fault: { halfOpen: { afterPieces: 3 } } },
   ])("a server that $what of an answer is given up within 90 s, without a repetition", async ({ fault }, t) => {
-    const { call, asked, clock } = await troubled(t, wire, fault);
+    const { call, asked, clock } = await providerWithFaults(t, wire, fault);
     let deltas = 0;
     const reply = call({
       onDelta() {
@@ -156,7 +156,7 @@ describe.for(wires)("over $wire", (wire) => {
     { what: "breaks off", fault: { cut: { afterPieces: 3 } } },
     { what: "fails inside an answer", fault: { streamError: { afterPieces: 3, status: 529 } } },
   ])("a server that $what may charge for it: the request is not repeated here", async ({ fault }, t) => {
-    const { call, asked } = await troubled(t, wire, fault);
+    const { call, asked } = await providerWithFaults(t, wire, fault);
     await expect(call()).rejects.toMatchObject({ runError: { begun: true, recoverable: true, tries: 1 } });
     expect(asked()).toBe(1);
   });

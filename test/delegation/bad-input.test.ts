@@ -17,7 +17,7 @@ import { toolRows } from "./bad-input/tool-rows.ts";
 import { createEscapeWorkspace } from "./escape-workspace.ts";
 import { call, calling, delegate, type ModelOutput } from "./scripted-agents.ts";
 import { type Session, type Team, withTeam } from "./team.ts";
-import { type Reached, spied, teamTools } from "./team-tools.ts";
+import { type ReachedCall, spied, teamTools } from "./team-tools.ts";
 
 const rows = [...toolRows, ...delegateRows, ...replyRows, ...claimRows];
 const byTask = new Map(rows.map((row) => [row.name, row]));
@@ -26,7 +26,7 @@ const byTask = new Map(rows.map((row) => [row.name, row]));
 let team: Team;
 let folder: string;
 let sandboxes = 0;
-const reached: Reached[] = [];
+const reached: ReachedCall[] = [];
 const [ready, over] = [Promise.withResolvers<Team>(), Promise.withResolvers<void>()];
 let closed: Promise<void>;
 
@@ -53,7 +53,7 @@ function answer({ origin, messages }: ModelRequest): ModelOutput {
   if (task.startsWith("believes: ")) {
     return messages.length === 1 ? calling(delegate("helper", task.replace("believes", "claims"))) : lastAnswer;
   }
-  const output = byTask.get(task)?.says[step - 1] ?? lastAnswer;
+  const output = byTask.get(task)?.outputs[step - 1] ?? lastAnswer;
   if (typeof output === "object" && "throws" in output) throw (output as Throws).throws;
   return output;
 }
@@ -95,9 +95,9 @@ describe("a model that answers with", () => {
     expect(await bystander.response).toMatchObject({ status: "completed", details: "unhurt", toolsUsed: ["echo"] });
 
     const errors = toolResults(session).filter(({ isError }) => isError);
-    const hears = row.hears ?? [];
+    const expected = row.errors ?? [];
     expect(errors.map(({ text }) => errorIn(text))).toEqual(
-      hears.map(([type, message]) => expect.objectContaining({ type, message: expect.stringContaining(message) })),
+      expected.map(([type, message]) => expect.objectContaining({ type, message: expect.stringContaining(message) })),
     );
     for (const { text } of errors) expect(text.length).toBeLessThan(2_000);
 

@@ -8,10 +8,10 @@ export interface SteppingClock extends Clock {
   /** Lets as much time pass as a promise needs, and not a moment more. */
   until<T>(promise: Promise<T>): Promise<T>;
   /** Shares time with other processes, which must be idle before it moves. Returns a function that ends the sharing. */
-  share(others: TimeSharers): () => void;
+  share(others: RemoteClocks): () => void;
 }
 
-export interface TimeSharers {
+export interface RemoteClocks {
   /** Resolves when nothing is at work, there or here. */
   quiet(): Promise<void>;
   /** Resolves when they know what time it is. */
@@ -21,7 +21,7 @@ export interface TimeSharers {
 /** Upper limit of simulated time. An event that is not due by then never comes. */
 const longestMs = 7 * 24 * 3_600_000;
 
-const alone: TimeSharers = { quiet: turns, setTime: async () => {} };
+const alone: RemoteClocks = { quiet: turns, setTime: async () => {} };
 
 /**
  * Works only without real input and output, except for processes that share this clock. It does not wait for anything

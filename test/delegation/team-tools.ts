@@ -25,7 +25,7 @@ export const deployTool = defineTool({
 export const teamTools: readonly Tool[] = [...createFileTools(), echoTool, deployTool];
 
 /** A tool call that was not refused beforehand: its tool has been reached. */
-export interface Reached {
+export interface ReachedCall {
   session: string;
   run: string;
   agent: string;
@@ -33,7 +33,7 @@ export interface Reached {
 }
 
 /** The same tools, which say when they are reached. */
-export function spied(tools: readonly Tool[], onReached: (reached: Reached) => void): Tool[] {
+export function spied(tools: readonly Tool[], onReached: (reached: ReachedCall) => void): Tool[] {
   return tools.map((tool) => ({
     spec: tool.spec,
     outputBytesMax: tool.outputBytesMax,

@@ -19,12 +19,12 @@ import { until } from "../harness/until.ts";
 const sleeper = (name: string, mark: string): string =>
   `sleep ${mark} & (sleep ${mark}; true) & touch ${name}.asleep; wait`;
 /** The same of one that does not listen when it is asked to end. */
-const stubborn = (name: string, mark: string): string => `trap '' TERM INT HUP; ${sleeper(name, mark)}`;
+const ignoringSignals = (name: string, mark: string): string => `trap '' TERM INT HUP; ${sleeper(name, mark)}`;
 /** One that takes its time to tidy up. */
 const tidy = (name: string, mark: string): string =>
   `trap 'sleep 1; touch ${name}.tidied; exit 1' TERM; ${sleeper(name, mark)}`;
 
-const allAsleep = (folder: string, names: readonly string[]) =>
+const allStarted = (folder: string, names: readonly string[]) =>
   until(() => names.every((name) => existsSync(path.join(folder, `${name}.asleep`))));
 
 const daemon = useDaemon("cancel", (home) =>
@@ -35,7 +35,7 @@ const daemon = useDaemon("cancel", (home) =>
 const family = (mark: string) => ({
   main: [{ steps: [{ calls: [shell(sleeper("main", mark)), delegate("coder", "build")] }, { text: "never said" }] }],
   coder: [{ steps: [{ calls: [shell(tidy("coder", mark)), delegate("tester", "test")] }, { text: "never said" }] }],
-  tester: [{ steps: [{ calls: [shell(stubborn("test/tester", mark))] }, { text: "never said" }] }],
+  tester: [{ steps: [{ calls: [shell(ignoringSignals("test/tester", mark))] }, { text: "never said" }] }],
 });
 const generations = ["main", "coder", "test/tester"];
 
@@ -69,7 +69,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       const scenario = await writeScenario(home, family(mark), `family-${mark.slice(3)}`);
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
       const [, session = "", folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
-      await allAsleep(folder, generations);
+      await allStarted(folder, generations);
       expect((await findProcesses(mark)).length).toBeGreaterThanOrEqual(9);
       const runs = await runsWhere(daemon(), session, (rows) => rows.length === 3);
       const before = await ledger.calls(runs.map((row) => row.run));
@@ -104,7 +104,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       const scenario = await writeScenario(home, family(mark));
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
       const [, , folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
-      await allAsleep(folder, generations);
+      await allStarted(folder, generations);
       run.process.kill("SIGINT");
       expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
       expect(await findProcesses(mark)).toEqual([]);
@@ -121,7 +121,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       const scenario = await writeScenario(home, family(mark));
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
       const [, , folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
-      await allAsleep(folder, generations);
+      await allStarted(folder, generations);
       run.process.kill("SIGINT");
       await run.waitForOutput(/cancelling session/);
       // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
@@ -162,7 +162,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
       "siblings",
     );
     const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
-    await allAsleep(workspace, ["coder", "test/tester"]);
+    await allStarted(workspace, ["coder", "test/tester"]);
     await atGate(workspace, "sibling");
     const runs = await runsWhere(daemon(), session, (rows) => statusLines(rows).includes("researcher completed"));
     const runOf = (agent: string, task: string) =>

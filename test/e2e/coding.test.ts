@@ -56,14 +56,14 @@ const mending: Agents[string][number]["steps"] = [
   { text: "The test passes: total() added where it subtracted." },
 ];
 
-interface Place {
+interface CodingHome {
   home: string;
   /** The repository. A protected file lies beside it. */
   workspace: string;
   around: string;
 }
 
-async function furnish(test: Test): Promise<Place> {
+async function createHome(test: Test): Promise<CodingHome> {
   const home = await tempFolder("coding", test);
   const around = await tempFolder("coding-work", test);
   const workspace = path.join(around, "cart");
@@ -76,7 +76,7 @@ async function furnish(test: Test): Promise<Place> {
 }
 
 async function play(
-  { home, workspace }: Place,
+  { home, workspace }: CodingHome,
   agents: Agents,
   test: Test,
   more: { agent?: string; env?: Record<string, string> } = {},
@@ -102,7 +102,7 @@ const { contains } = await createSandbox();
 describe.concurrent("an agent with the coding tools", { timeout }, () => {
   it("fixes a failing test; the record shows how", async (test) => {
     const { expect } = test;
-    const place = await furnish(test);
+    const place = await createHome(test);
     const { home, workspace, around } = place;
     const before = await contentsOf(around, (name) => name.startsWith("cart/.git/"));
     expect(await testsByHand(workspace)).toEqual({ passed: 1, failed: 1 });
@@ -162,7 +162,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
 
   it("delegates its tests to a tester, which writes in folders of tests and nowhere else", async (test) => {
     const { expect } = test;
-    const place = await furnish(test);
+    const place = await createHome(test);
     const { workspace, home } = place;
     const added =
       'import { test } from "node:test";\nimport { euros } from "../src/format.js";\ntest("euros", () => euros(1));\n';
@@ -231,7 +231,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     "killed in the middle of its edit (%s), continues with it and does it once",
     async (failpoint, test) => {
       const { expect } = test;
-      const place = await furnish(test);
+      const place = await createHome(test);
       const { workspace, home } = place;
       const env = { TROUPE_TEST_FAILPOINT: failpoint };
       const { daemon, session } = await play(place, { coder: [{ steps: mending }] }, test, { agent: "coder", env });

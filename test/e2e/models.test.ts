@@ -24,7 +24,7 @@ const willing = {
   },
 } satisfies ModelServerOptions["scenario"];
 
-async function place(test: Pick<TestContext, "onTestFinished">, options: Partial<ModelServerOptions> = {}) {
+async function createFixture(test: Pick<TestContext, "onTestFinished">, options: Partial<ModelServerOptions> = {}) {
   const server = await startModelServer({ scenario: willing, ...options });
   test.onTestFinished(() => server.close());
   const home = await tempFolder("models", test);
@@ -42,7 +42,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     ],
     ["Ollama", (url: string) => ({ OLLAMA_HOST: url, TROUPE_MODEL: "ollama/llama3.2" }), "ollama/llama3.2"],
   ] as const)("finds with %s everything that an agent needs", async ([, env, id], { expect, onTestFinished }) => {
-    const { server, run } = await place({ onTestFinished });
+    const { server, run } = await createFixture({ onTestFinished });
     const text = await run(["models", "test"], env(server.url));
     expect(text).toMatchObject({ code: 0, stderr: "" });
     expect(text.stdout).toMatch(new RegExp(`^${id}\n  ✓ ok  answer: "ready" in [\\d.]+ s\n`));
@@ -60,7 +60,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
   });
 
   it("reports a wrong key, with a fix, without the key: 4", async ({ expect, onTestFinished }) => {
-    const { server, run } = await place({ onTestFinished }, { apiKey: key });
+    const { server, run } = await createFixture({ onTestFinished }, { apiKey: key });
     const env = { ANTHROPIC_API_KEY: wrong, ANTHROPIC_BASE_URL: server.anthropicUrl };
     const tested = await run(["models", "test"], env);
     expect(tested.code).toBe(4);
@@ -75,7 +75,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
   });
 
   it("reports a server that is not running: 5", async ({ expect, onTestFinished }) => {
-    const { server, run } = await place({ onTestFinished });
+    const { server, run } = await createFixture({ onTestFinished });
     await server.close();
     const env = { OPENAI_BASE_URL: server.openaiUrl, TROUPE_MODEL: "openai/llama3.2" };
     const tested = await run(["models", "test", "--json"], env);
@@ -86,7 +86,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
 
   it("gives up a server without an answer: 5", async ({ expect, onTestFinished }) => {
     const scenario = { agents: { main: [{ steps: [{ text: "late", latencyMs: 600_000 }] }] } };
-    const { server, home, run } = await place({ onTestFinished }, { scenario });
+    const { server, home, run } = await createFixture({ onTestFinished }, { scenario });
     const file = path.join(home, "config.yaml");
     await writeFile(file, "providers: {openai: {limits: {idleTimeoutMs: 300}}}");
     const env = { OPENAI_BASE_URL: server.openaiUrl, TROUPE_CONFIG: file };
@@ -97,7 +97,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
 
   it("reports a model without tools, and a missing model: 3", async ({ expect, onTestFinished }) => {
     const scenario = { agents: { main: [{ steps: [{ text: "no tools for me" }] }] } };
-    const { server, run } = await place({ onTestFinished }, { scenario });
+    const { server, run } = await createFixture({ onTestFinished }, { scenario });
     const env = { OPENAI_BASE_URL: server.openaiUrl };
     const talking = await run(["models", "test", "openai/llama3.2"], env);
     expect(talking.code).toBe(3);
@@ -114,7 +114,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
   });
 
   it("reports a local server that truncates conversations: 3, with the fix", async ({ expect, onTestFinished }) => {
-    const { server, run } = await place({ onTestFinished }, { truncateTokens: 4_096 });
+    const { server, run } = await createFixture({ onTestFinished }, { truncateTokens: 4_096 });
     const tested = await run(["models", "test", "ollama/llama3.2"], { OLLAMA_HOST: server.url });
     expect(tested.code).toBe(3);
     expect(tested.stdout).toMatch(/✗ failed {2}context: llama3\.2 runs with a context window of only 4096 tokens/);
@@ -137,7 +137,7 @@ registerHooks({ load(url, context, next) {
 
 describe.concurrent("the vendors' libraries", { timeout: 60_000 }, () => {
   it("are loaded by a process that calls a model, and by no other", async ({ expect, onTestFinished }) => {
-    const { server, home, run } = await place({ onTestFinished });
+    const { server, home, run } = await createFixture({ onTestFinished });
     const env = {
       ANTHROPIC_API_KEY: key,
       ANTHROPIC_BASE_URL: server.anthropicUrl,
@@ -157,7 +157,7 @@ describe.concurrent("models ls", { timeout: 60_000 }, () => {
     expect,
     onTestFinished,
   }) => {
-    const { server, run } = await place({ onTestFinished });
+    const { server, run } = await createFixture({ onTestFinished });
     const env = {
       ANTHROPIC_API_KEY: key,
       ANTHROPIC_BASE_URL: server.anthropicUrl,
@@ -202,7 +202,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect,
     onTestFinished,
   }) => {
-    const { server, run } = await place({ onTestFinished }, { scenario: helping, apiKey: key });
+    const { server, run } = await createFixture({ onTestFinished }, { scenario: helping, apiKey: key });
     const env = { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: server.anthropicUrl };
     const ran = await run(["run", "have it said", "--json"], env);
     expect(ran).toMatchObject({ code: 0 });
@@ -213,7 +213,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
   });
 
   it("with TROUPE_MODEL and an address needs no file and no key", async ({ expect, onTestFinished }) => {
-    const { server, run } = await place({ onTestFinished }, { scenario: helping });
+    const { server, run } = await createFixture({ onTestFinished }, { scenario: helping });
     const ran = await run(["run", "have it said"], {
       TROUPE_MODEL: "openai/llama3.2",
       OPENAI_BASE_URL: server.openaiUrl,
@@ -222,7 +222,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
   });
 
   it("takes models from flag, folder and role, in their order of precedence", async ({ expect, onTestFinished }) => {
-    const { server, home, run } = await place({ onTestFinished }, { scenario: helping });
+    const { server, home, run } = await createFixture({ onTestFinished }, { scenario: helping });
     const folder = path.join(home, "work", ".troupe");
     await mkdir(folder, { recursive: true });
     const configFiles = {
@@ -245,7 +245,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
   });
 
   it("of an unknown model is refused before anything starts: 3", async ({ expect, onTestFinished }) => {
-    const { server, home, run } = await place({ onTestFinished });
+    const { server, home, run } = await createFixture({ onTestFinished });
     const daemon = await startDaemon({
       home,
       test: { onTestFinished },
@@ -260,7 +260,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
   });
 
   it("reports settings of a folder's file without effect", async ({ expect, onTestFinished }) => {
-    const { server, home, run } = await place({ onTestFinished });
+    const { server, home, run } = await createFixture({ onTestFinished });
     await mkdir(path.join(home, ".troupe"));
     const evil = await startModelServer({ scenario: willing });
     onTestFinished(() => evil.close());
@@ -274,7 +274,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
   });
 
   it("of an agent with an unknown model fails with a message", async ({ expect, onTestFinished }) => {
-    const { server, home, run } = await place({ onTestFinished });
+    const { server, home, run } = await createFixture({ onTestFinished });
     const agents = path.join(home, "work", ".troupe", "agents");
     await mkdir(agents, { recursive: true });
     await writeFile(path.join(agents, "odd.md"), "---\nname: odd\ndescription: d\nmodel: nowhere/x\n---\nDo it.\n");

@@ -2,11 +2,11 @@ import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
 import type { TestDaemon } from "./daemon.ts";
 import { until } from "./until.ts";
 
-type Asked = Pick<TestDaemon, "client">;
+type HasClient = Pick<TestDaemon, "client">;
 
 /** The runs of a session, once they stand as wanted. */
 export function runsWhere(
-  { client }: Asked,
+  { client }: HasClient,
   session: string,
   wanted: (runs: readonly RunRow[]) => boolean,
 ): Promise<RunRow[]> {
@@ -17,7 +17,7 @@ export function runsWhere(
 }
 
 /** Waits for a number of open approvals of a session. Returns them sorted by command. */
-export async function questionsOf({ client }: Asked, session: string, count: number): Promise<ApprovalRow[]> {
+export async function questionsOf({ client }: HasClient, session: string, count: number): Promise<ApprovalRow[]> {
   return until(async () => {
     const { approvals } = await client.approvals({ limit: 500 });
     const own = approvals.filter((row) => row.session === session);
@@ -30,7 +30,7 @@ export function commandOf({ args }: Pick<ApprovalRow, "args">): string {
 }
 
 /** Waits for the response of a session. */
-export function responseOf({ client }: Asked, session: string): Promise<RunResponse> {
+export function responseOf({ client }: HasClient, session: string): Promise<RunResponse> {
   return until(() => client.response(session).catch(() => null));
 }
 

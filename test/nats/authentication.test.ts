@@ -21,7 +21,7 @@ const hasServer = findNatsServer() !== null;
 /** One kind of credentials. The keys are those of the configuration and of a context. */
 type Settings = Readonly<Record<string, string>>;
 
-interface Way {
+interface CredentialKind {
   server: NatsServer;
   right: Settings;
   wrong: Settings;
@@ -29,11 +29,17 @@ interface Way {
   secrets: string[];
 }
 
-const wayNames = ["a creds file", "an nkey", "a token", "a user and a password", "a client's certificate"] as const;
-type WayName = (typeof wayNames)[number];
+const credentialKindNames = [
+  "a creds file",
+  "an nkey",
+  "a token",
+  "a user and a password",
+  "a client's certificate",
+] as const;
+type CredentialKindName = (typeof credentialKindNames)[number];
 
 /** Places that can name it. A configuration contains neither passwords nor tokens. */
-const places = {
+const credentialSources = {
   "the configuration": async (folder: string, url: string, settings: Settings) => {
     const file = path.join(folder, "config.yaml");
     await writeFile(file, JSON.stringify({ nats: { servers: url, ...settings } }));
@@ -53,22 +59,23 @@ const places = {
     return { env: {}, flags: { nats: url.replace("//", `//${token ?? `${user}:${password}`}@`) } };
   },
 } as const;
-type Place = keyof typeof places;
+type CredentialSource = keyof typeof credentialSources;
 
 const everywhere = ["the configuration", "variables", "a context"] as const;
 const besidesFiles = ["variables", "a context", "the address"] as const;
-const placesOf: Record<WayName, readonly Place[]> = {
+const sourcesOf: Record<CredentialKindName, readonly CredentialSource[]> = {
   "a creds file": everywhere,
   "an nkey": everywhere,
   "a token": besidesFiles,
   "a user and a password": besidesFiles,
   "a client's certificate": everywhere,
 };
-const cases = wayNames.flatMap((way) => placesOf[way].map((place) => [way, place] as const));
+const cases = credentialKindNames.flatMap((way) => sourcesOf[way].map((place) => [way, place] as const));
 
 describe.skipIf(!hasServer)(hasServer ? "authentication" : natsServerMissing, () => {
   const opened = useShared(async (test) => (hasServer ? await openWays(test) : null));
-  const ways = (): Record<WayName, Way> => opened()?.ways ?? ({} as Record<WayName, Way>);
+  const ways = (): Record<CredentialKindName, CredentialKind> =>
+    opened()?.ways ?? ({} as Record<CredentialKindName, CredentialKind>);
 
   it.for(cases)("by %s, named in %s", async ([name, place], test) => {
     const way = ways()[name];
@@ -85,7 +92,7 @@ describe.skipIf(!hasServer)(hasServer ? "authentication" : natsServerMissing, ()
     for (const secret of way.secrets) expect(error).not.toContain(secret);
   });
 
-  it.for(wayNames)("that requires %s refuses a client without credentials", async (name, test) => {
+  it.for(credentialKindNames)("that requires %s refuses a client without credentials", async (name, test) => {
     const { server } = ways()[name];
     // A server that requires a certificate has one itself, which the client must trust first.
     const { ca } = ways()["a client's certificate"].right;
@@ -119,9 +126,14 @@ describe.skipIf(!hasServer)(hasServer ? "authentication" : natsServerMissing, ()
 });
 
 /** Connects as troupe does, with files, variables and flags. */
-async function enter(url: string, settings: Settings, place: Place, test: Pick<TestContext, "onTestFinished">) {
+async function enter(
+  url: string,
+  settings: Settings,
+  place: CredentialSource,
+  test: Pick<TestContext, "onTestFinished">,
+) {
   const folder = await tempFolder("way", test);
-  const { flags, ...given } = await places[place](folder, url, settings);
+  const { flags, ...given } = await credentialSources[place](folder, url, settings);
   const env = { HOME: folder, ...given.env };
   const config = await openConfig({ home: { path: folder }, env, cwd: folder });
   const { nats } = await config.at(null);
@@ -164,7 +176,7 @@ async function openWays(test: Pick<TestContext, "onTestFinished">) {
   if (!certificates || !foreign) throw new Error("no certificates");
   const { ca, cert, key: certKey } = certificates;
   const mutual = ["--tls", "--tlscert", cert, "--tlskey", certKey, "--tlsverify", "--tlscacert", ca];
-  const ways: Record<WayName, Way> = {
+  const ways: Record<CredentialKindName, CredentialKind> = {
     "a creds file": {
       server: await start({ config: operator.config() }),
       right: { creds: await keep("member.creds", member.creds) },

@@ -159,9 +159,9 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
       const { journal, subjects } = own;
       const feed = readFeed(journal);
       await of.append(journal, -1, [of.entry(0)]);
-      const intrude = () => publish(others, subjects.journal(of.session, of.run), fields, bytes);
-      await intrude();
-      if (!("Nats-Expected-Last-Subject-Sequence" in fields)) await intrude();
+      const publishInvalid = () => publish(others, subjects.journal(of.session, of.run), fields, bytes);
+      await publishInvalid();
+      if (!("Nats-Expected-Last-Subject-Sequence" in fields)) await publishInvalid();
 
       expect(await others.journal.lastOf(of.session, of.run)).toBe(of.entry(0).text);
       expect(await journal.lastOf(of.session, of.run)).toBe(of.entry(0).text);
@@ -172,7 +172,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
       expect(await of.append(others.journal, 0, [of.entry(1)])).toEqual({ ok: true });
       expect(await of.append(journal, 0, [of.entry(1)])).toEqual({ ok: true });
       expect(await of.append(journal, 1, [of.entry(2)], true)).toEqual({ ok: true });
-      await intrude().catch(() => {});
+      await publishInvalid().catch(() => {});
       expect(await of.append(others.journal, 2, [of.entry(3)])).toMatchObject({ ok: false, lastIndex: 2 });
 
       expect((await feed.until(3)).map(({ text }) => text)).toEqual(of.texts(0, 1, 2));

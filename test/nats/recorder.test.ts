@@ -13,7 +13,7 @@ import { sessionCopies } from "../bench/session-copies.ts";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { contentOf, entryAfter, writeInto } from "../restore/feeds.ts";
 import { type PortsUnderTest, useNats } from "./ports.fixture.ts";
-import { copyOf, type Recording, startRecording, timesRecorded } from "./recording.fixture.ts";
+import { copyOf, countRecorded, type Recording, startRecording } from "./recording.fixture.ts";
 
 /** The recorder over a real server: after every fault of either, its rows are those of the journal. */
 
@@ -56,7 +56,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
   const expectAll = async (recording: Recording, feed: readonly FeedItem[]): Promise<void> => {
     await recording.recorder.caughtUp();
     expect(contentOf(await copyOf(recording))).toEqual(contentOf(feed));
-    expect(timesRecorded(recording.file)).toEqual({ items: feed.length, most: 1 });
+    expect(countRecorded(recording.file)).toEqual({ items: feed.length, most: 1 });
     expect(recording.problems.filter(({ kind }) => kind !== "stalled")).toEqual([]);
   };
 

@@ -43,7 +43,7 @@ export async function copyOf({ record }: Pick<Recording, "record">): Promise<Fee
 }
 
 /** How often each entry and each inbox item is in the file. More than once is a duplicate. */
-export function timesRecorded(file: string): { items: number; most: number } {
+export function countRecorded(file: string): { items: number; most: number } {
   const database = openSqlite(file, { readOnly: true });
   const row = database
     .prepare<[], { items: number; most: number }>(

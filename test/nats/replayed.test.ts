@@ -32,7 +32,7 @@ const script: MachinesOptions["script"] = ({ origin }) => {
   return origin.step === 1 ? { calls: children } : { text: "led" };
 };
 
-interface Told {
+interface PublishedMessage {
   subject: string;
   data: Uint8Array;
   headers: NonNullable<Parameters<NatsLink["connection"]["publish"]>[2]>["headers"];
@@ -72,7 +72,7 @@ describe.skipIf(!hasServer)(hasServer ? "a message that is sent" : natsServerMis
       const namespace = next();
       await using machines = await open(own.url, namespace);
       const ear = await openNatsLink({ servers: own.url, reconnectDelayMs: 20 });
-      const told: Told[] = [];
+      const told: PublishedMessage[] = [];
       const subscription = ear.connection.subscribe(`${namespace}.>`, {
         callback(_, { subject, data, headers }) {
           told.push({ subject, data: data.slice(), headers });

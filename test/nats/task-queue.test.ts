@@ -21,7 +21,7 @@ const offer = (n: number, changes: object = {}) => ({
 });
 
 /** Processes on one queue. They are closed at the end of a test. */
-function stageOn(url: string) {
+function createFixture(url: string) {
   const namespace = `tasks${++namespaces}`;
   const ends: QueueEnd[] = [];
   return {
@@ -49,7 +49,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   afterAll(() => server.stop());
 
   it("a suspended holder loses its task to another host, and cannot affect it when it resumes", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const [a, b] = [await stage.end(), await stage.end({ sweepMs: 100 })];
     await a.queue.offer(offer(1));
     const task = await a.next();
@@ -70,7 +70,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("a holder that no longer extends its lease does not block the task: another host gets it", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const [a, b] = [await stage.end(), await stage.end({ sweepMs: 100 })];
     await a.queue.offer(offer(1));
     const task = await a.next();
@@ -82,7 +82,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("a task that is delivered to its holder again stays held there", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const a = await stage.end({ sweepMs: 100 });
     await a.queue.offer(offer(1));
     const task = await a.next();
@@ -100,7 +100,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("a task that one host leaves to others goes to another one, although the first host takes every task", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
     let left = 0;
     const leave = async (): Promise<void> => {
@@ -119,7 +119,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("a task parked with a delay is taken after the delay, not before, and without a periodic poll", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
     await a.queue.offer(offer(1));
     const task = await a.next();
@@ -132,7 +132,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("a task whose hint was lost is found by the periodic poll", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const [a, b] = [await stage.end({ isMute: true }), await stage.end({ sweepMs: 300 })];
     await b.take();
     const found = b.next();
@@ -141,7 +141,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("an offer is found at once by its hint, not by the periodic poll", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
     await b.take();
     const found = b.next();
@@ -152,7 +152,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
   });
 
   it("320 tasks of one agent of fifty go to eight hosts, each once, and never more than their capacity", async () => {
-    await using stage = stageOn(server.url);
+    await using stage = createFixture(server.url);
     const agents = Array.from({ length: 50 }, (_, i) => `agent-${i}`);
     const ends = await Promise.all(Array.from({ length: 8 }, () => stage.end({ leaseMs: 8_000 })));
     await Promise.all(ends.map((end) => end.take({ agents })));
@@ -206,7 +206,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     };
 
     it("has no effect: it is counted, and each kind logged once", async () => {
-      await using stage = stageOn(server.url);
+      await using stage = createFixture(server.url);
       const a = await stage.end({ sweepMs: 100 });
       const { connection } = a.link;
       const subject = (n: number, of = stage.namespace): string => `${of}.task.any.coder.${runId(n)}`;
@@ -228,7 +228,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     });
 
     it("on the subject of a run gives way to the later offer of that run", async () => {
-      await using stage = stageOn(server.url);
+      await using stage = createFixture(server.url);
       const a = await stage.end({ sweepMs: 100 });
       await a.link.connection.request(`${stage.namespace}.task.any.coder.${runId(1)}`, "hello");
       expect(await a.queue.offer(offer(1))).toBe("duplicate");
@@ -238,7 +238,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     });
 
     it("larger than any message is refused before it is sent, and the connection stays", async () => {
-      await using stage = stageOn(server.url);
+      await using stage = createFixture(server.url);
       const a = await stage.end();
       const events: string[] = [];
       a.link.onEvent(({ kind }) => events.push(kind));
@@ -257,7 +257,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
   it("for seconds, and comes back: holders keep their tasks, and waiting tasks are still there", async () => {
     const server = await startNatsServer();
     try {
-      await using stage = stageOn(server.url);
+      await using stage = createFixture(server.url);
       const [a, b] = [await stage.end({ sweepMs: 100 }), await stage.end({ sweepMs: 100 })];
       for (let n = 1; n <= 20; n += 1) await a.queue.offer(offer(n));
       const held = await a.take({ max: 5 });
@@ -300,7 +300,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
     const { port } = server;
     let next: NatsServer | null = null;
     try {
-      await using stage = stageOn(server.url);
+      await using stage = createFixture(server.url);
       const a = await stage.end({ sweepMs: 100 });
       for (let n = 1; n <= 3; n += 1) await a.queue.offer(offer(n));
       const [first, second] = await a.take({ max: 2 });

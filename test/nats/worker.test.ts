@@ -186,13 +186,13 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     await writeAgent(home, "expert");
     const troupes = await createTroupes(test, { url: server.url, agents: asking() });
     const nats = what.startsWith("an unknown") ? ["--nats", server.url] : [];
-    if (nats.length > 0) await ensureThere(server.url, troupes.namespace);
+    if (nats.length > 0) await createStreams(server.url, troupes.namespace);
     const worker = await troupes.worker("expert", { home, nats, flags: [...flags] });
     expect(await worker.ended).toMatchObject({ code, stdout: expect.stringMatching(words) });
   });
 });
 
-async function ensureThere(url: string, namespace: string): Promise<void> {
+async function createStreams(url: string, namespace: string): Promise<void> {
   const link = await openNatsLink({ servers: url });
   await ensureStreams({ link, namespace });
   await link.close();

@@ -61,7 +61,7 @@ async function settled(name: SessionName): Promise<void> {
 }
 
 /** Writes the agents, the scenarios, and the files that the sessions work with. */
-async function furnish(): Promise<void> {
+async function writeHome(): Promise<void> {
   for (const folder of [home, path.join(root, "scenarios")]) await mkdir(folder, { recursive: true });
   for (const [id, front] of Object.entries(definitions)) await writeAgent(home, id, front);
   for (const [name, scenario] of Object.entries<SessionScenario>(scenarios)) {
@@ -221,7 +221,7 @@ async function keepSessions(): Promise<void> {
 if (existsSync(target)) throw new Error(`${target} exists already. A version is recorded only once.`);
 if (existsSync(root)) throw new Error(`${root} exists already. See the usage at the top of this file.`);
 await rm(partial, { recursive: true, force: true });
-await furnish();
+await writeHome();
 let daemon = await startHome();
 try {
   await recordWithoutPeople();

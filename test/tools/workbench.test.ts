@@ -17,7 +17,7 @@ const otherSession = "00000000-0000-7000-8000-0000000000f1";
 
 type Call = (tool: Tool, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
 
-async function place(folder: string, call: Call, entries: string[] = []) {
+async function openWorkbench(folder: string, call: Call, entries: string[] = []) {
   const [ours, foreign] = [join(folder, "ours"), join(folder, "foreign")];
   await Promise.all([mkdir(ours), mkdir(foreign)]);
   const blobs = createMemoryBlobs();
@@ -42,7 +42,7 @@ async function place(folder: string, call: Call, entries: string[] = []) {
 
 describe("the workbench", () => {
   test("carries a child's file to its parent, byte for byte, also into another workspace", async ({ folder, call }) => {
-    const { ours, foreign, upload, download, blobs } = await place(folder, call);
+    const { ours, foreign, upload, download, blobs } = await openWorkbench(folder, call);
     const bytes = Buffer.from([0, 255, 13, 10, 0xc3, 0x28]);
     await writeFile(join(foreign, "a.bin"), bytes);
     const uploaded = await upload("a.bin", "out/a.bin", { run: child, workspace: foreign });
@@ -53,7 +53,7 @@ describe("the workbench", () => {
   });
 
   test("has the latest file under a name", async ({ folder, call }) => {
-    const { ours, upload, download } = await place(folder, call);
+    const { ours, upload, download } = await openWorkbench(folder, call);
     for (const text of ["one", "two"]) {
       await writeFile(join(ours, "a"), text);
       expect((await upload("a", "x")).artifacts).toEqual([{ name: "x", ref: hashText(text) }]);
@@ -63,7 +63,7 @@ describe("the workbench", () => {
   });
 
   test("of another session is read if it is named and belongs to the same workspace", async ({ folder, call }) => {
-    const { ours, foreign, upload, download } = await place(folder, call);
+    const { ours, foreign, upload, download } = await openWorkbench(folder, call);
     await writeFile(join(ours, "a"), "hello");
     await upload("a", "x", { session: otherSession });
     expect((await download("x", "b")).error).toMatchObject({
@@ -75,21 +75,21 @@ describe("the workbench", () => {
   });
 
   test("is written by the runs of its own session alone", async ({ folder, call, context }) => {
-    const { ours, upload } = await place(folder, call);
+    const { ours, upload } = await openWorkbench(folder, call);
     await writeFile(join(ours, "a"), "hello");
     expect((await upload("a", "x", {}, { session_id: otherSession })).error).toMatchObject({ type: "permission" });
     expect((await upload("a", "x", {}, { session_id: context.session })).error).toBeNull();
   });
 
   test("suggests similar names", async ({ folder, call }) => {
-    const { ours, upload, download } = await place(folder, call);
+    const { ours, upload, download } = await openWorkbench(folder, call);
     await writeFile(join(ours, "a"), "hello");
     await upload("a", "report.html");
     expect((await download("reprot.html", "b")).error?.message).toContain("did you mean report.html?");
   });
 
   test("treats paths as names: they escape nothing", async ({ folder, call }) => {
-    const { ours, upload, download } = await place(folder, call);
+    const { ours, upload, download } = await openWorkbench(folder, call);
     await writeFile(join(ours, "a"), "hello");
     await writeFile(join(folder, "secret"), "secret");
     for (const name of ["../../secret", "/etc/passwd", "..", ".", "a/../../b", "C:\\x", "~", "%00", "__proto__"]) {
@@ -107,7 +107,7 @@ describe("the workbench", () => {
 
 describe("the workbench obeys the rules of the workspace:", () => {
   test("a file outside of it cannot be uploaded", async ({ folder, call }) => {
-    const { ours, upload } = await place(folder, call);
+    const { ours, upload } = await openWorkbench(folder, call);
     await writeFile(join(folder, "secret"), "secret");
     await symlink("../secret", join(ours, "link"));
     for (const path of ["../secret", join(folder, "secret"), "link"]) {
@@ -118,7 +118,7 @@ describe("the workbench obeys the rules of the workspace:", () => {
   });
 
   test("a file that is too large cannot be uploaded", async ({ folder, call }) => {
-    const { ours, upload } = await place(folder, call);
+    const { ours, upload } = await openWorkbench(folder, call);
     await writeFile(join(ours, "large"), Buffer.alloc(workbenchBytesMax + 1));
     expect((await upload("large", "x")).error?.message).toContain(`larger than ${workbenchBytesMax}`);
   });
@@ -131,7 +131,7 @@ describe("the workbench obeys the rules of the workspace:", () => {
     ["src/a", { writes: [["test"]] }],
     ["a", { writes: [[]] }],
   ] as const)("no file is downloaded to %s under %j", async ([path, scope], { folder, call }) => {
-    const { ours, upload, download } = await place(folder, call);
+    const { ours, upload, download } = await openWorkbench(folder, call);
     await writeFile(join(ours, "a.txt"), "hello");
     await writeFile(join(ours, "target"), "as it was");
     await symlink("target", join(ours, "link"));
@@ -144,7 +144,7 @@ describe("the workbench obeys the rules of the workspace:", () => {
   test.for(["target", "link"])(
     "an existing file is not overwritten, also not by %s",
     async (path, { folder, call }) => {
-      const { ours, upload, download } = await place(folder, call);
+      const { ours, upload, download } = await openWorkbench(folder, call);
       await writeFile(join(ours, "a.txt"), "hello");
       await writeFile(join(ours, "target"), "as it was");
       await symlink("target", join(ours, "link"));
@@ -167,7 +167,7 @@ describe("a file that a child made in its own folder", () => {
 
   test("is fetched by its name; the newest counts, and an older one has its reference", async ({ folder, call }) => {
     const entries: string[] = [];
-    const { ours, blobs, download } = await place(folder, call, entries);
+    const { ours, blobs, download } = await openWorkbench(folder, call, entries);
     const [older, newer] = await Promise.all(["older", "newer"].map((text) => blobs.put(Buffer.from(text))));
     entries.push(
       settledWith([{ name: "a.txt", ref: older ?? "" }], 0),
@@ -180,7 +180,7 @@ describe("a file that a child made in its own folder", () => {
   });
 
   test("is suggested for another name; a branch is not a file", async ({ folder, call }) => {
-    const { download } = await place(folder, call, [
+    const { download } = await openWorkbench(folder, call, [
       settledWith(
         [
           { name: "made.txt", ref: hashText("x") },

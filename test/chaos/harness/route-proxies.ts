@@ -8,7 +8,7 @@ export interface RouteProxies {
   /** Nothing that one of them says to the others, or they to it, arrives from now on. */
   cutOff(server: number): void;
   /** They find each other again. */
-  mend(): void;
+  restore(): void;
 }
 
 /** A wire each way between any two of the servers that listen at these ports for each other. */
@@ -27,7 +27,7 @@ export async function startRouteProxies(ports: readonly number[], scope: Scope):
       for (const { from, to, proxy } of proxies)
         if (from === server || to === server) proxy.lose("toServer", "toClient");
     },
-    mend() {
+    restore() {
       for (const { proxy } of proxies) proxy.cut();
     },
   };

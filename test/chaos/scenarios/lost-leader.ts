@@ -50,7 +50,7 @@ export const lostLeader: Scenario = {
     const cutAt = Date.now();
     await delay(minutes * 60_000);
     await untilTakenOver(natsUrl, memberProcess);
-    proxies.mend();
+    proxies.restore();
     const mendedAt = Date.now();
     for (const stream of streams) await until(() => isWhole(cluster.natsUrl, stream));
     const wholeAt = Date.now();

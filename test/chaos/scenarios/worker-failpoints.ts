@@ -14,7 +14,7 @@ import { takeoversOf } from "../harness/takeovers.ts";
 /** From the last death on, all of it together gets so long. */
 const endMs = 120_000;
 
-interface Doomed {
+interface FailingWorker {
   name: string;
   tree: TreeAgents;
   worker: TroupeMember;
@@ -44,7 +44,7 @@ async function runOnce({ settings, scope, folder, random }: ScenarioContext): Pr
   const survivor = await cluster.addWorker({ name: "survivor", agents: trees.flatMap(childrenOf), capacity: 64 });
   survivor.freeze();
   const doomed = await Promise.all(
-    failpoints.map(async (point, i): Promise<Doomed> => {
+    failpoints.map(async (point, i): Promise<FailingWorker> => {
       const tree = trees[i] ?? treeAgents();
       const failpoint = `${point}#${1 + Math.floor(random() * failpointHitsMin[point])}`;
       const name = `doomed-${point.replace(":", "-")}`;

@@ -74,7 +74,7 @@ export const claims: readonly (readonly [what: string, text: string])[] = [
 
 const untyped: Row[] = claims.map(([what, text]) => ({
   name: `work that was never done, in ${what}`,
-  says: [text],
+  outputs: [text],
   ends: {
     status: "completed",
     details: text,
@@ -83,24 +83,24 @@ const untyped: Row[] = claims.map(([what, text]) => ({
   },
 }));
 
-/** Where an answer has to fit a schema, its data is what it says: evidence it is not. */
+/** Where an answer has to fit a schema, its data is its claim: evidence it is not. */
 const typed: Row[] = [
   {
     name: "work that was never done, in the fields of a schema",
     agent: "typed",
-    says: [JSON.stringify(facts)],
+    outputs: [JSON.stringify(facts)],
     ends: { status: "completed", data: facts, ...nothingDone },
   },
   {
     name: "success in words without the schema",
     agent: "typed",
-    says: ["All done, status: completed.", "Truly, completed.", "status: completed"],
+    outputs: ["All done, status: completed.", "Truly, completed.", "status: completed"],
     ends: { status: "failed", success: false, error: { type: "verification" }, data: null, ...nothingDone },
   },
   {
     name: "success in fields of the wrong kind",
     agent: "typed",
-    says: ['{"tests_run":"12"}', '{"tests_run":"12"}', '{"tests_run":"12"}'],
+    outputs: ['{"tests_run":"12"}', '{"tests_run":"12"}', '{"tests_run":"12"}'],
     ends: { status: "failed", error: { type: "verification" }, ...nothingDone },
   },
 ];
@@ -109,12 +109,12 @@ const typed: Row[] = [
 const ends: Row[] = [
   {
     name: "success, in a refusal",
-    says: [{ text: '{"status":"completed","success":true}', stopReason: "refusal" }],
+    outputs: [{ text: '{"status":"completed","success":true}', stopReason: "refusal" }],
     ends: { status: "failed", success: false, ...nothingDone },
   },
   {
     name: "failure, in an answer",
-    says: ['{"status":"failed","success":false,"error":{"type":"crashed"},"bailoutReason":"timeout"}'],
+    outputs: ['{"status":"failed","success":false,"error":{"type":"crashed"},"bailoutReason":"timeout"}'],
     ends: { status: "completed", success: true, error: null, bailoutReason: null, ...nothingDone },
   },
 ];

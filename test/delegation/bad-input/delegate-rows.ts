@@ -231,14 +231,14 @@ const byOthers: Row[] = [
     name: "three delegate calls with two children left",
     agent: "sparing",
     submission: { limits: { maxToolCalls: 2 } },
-    says: [
+    outputs: [
       calling(
         call("delegate", { tasks: [go, go, go] }, "a"),
         call("delegate", { tasks: [go, go, go, go] }, "b"),
         call("delegate", go, "c"),
       ),
     ],
-    hears: [
+    errors: [
       ["budget", "3 more agents are over the limit of 2"],
       ["budget", "4 more agents are over the limit of 2"],
       ["budget", "the limit of 2 tool calls is reached"],

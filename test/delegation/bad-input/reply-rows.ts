@@ -12,66 +12,66 @@ const loop = { status: "bailed_out", bailoutReason: "repeated_calls", error: { t
 
 /** The same again and again. */
 const loops: Row[] = [
-  { name: "the same unknown tool three times", says: times(3, sudo), hears: [notGranted, notGranted, repeated] },
+  { name: "the same unknown tool three times", outputs: times(3, sudo), errors: [notGranted, notGranted, repeated] },
   {
     name: "the same unknown tool forever",
-    says: times(9, sudo),
-    hears: [notGranted, notGranted, repeated, repeated],
+    outputs: times(9, sudo),
+    errors: [notGranted, notGranted, repeated, repeated],
     ends: loop,
   },
   {
     name: "the same five times in one turn",
-    says: [calling(...times(5, () => "").map((_, i) => call("sudo", {}, `call-${i}`)))],
+    outputs: [calling(...times(5, () => "").map((_, i) => call("sudo", {}, `call-${i}`)))],
     ends: loop,
   },
   {
     name: "two alternating calls, forever",
-    says: times(20, (i) => sudo(i, { which: i % 2 })),
-    hears: [notGranted, notGranted, notGranted, notGranted, repeated, repeated, repeated, repeated],
+    outputs: times(20, (i) => sudo(i, { which: i % 2 })),
+    errors: [notGranted, notGranted, notGranted, notGranted, repeated, repeated, repeated, repeated],
     ends: loop,
   },
   {
     name: "the same with its keys in another order",
-    says: times(9, (i) => sudo(i, i % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 })),
-    hears: [notGranted, notGranted, repeated, repeated],
+    outputs: times(9, (i) => sudo(i, i % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 })),
+    errors: [notGranted, notGranted, repeated, repeated],
     ends: loop,
   },
   {
     name: "the same delegation to an unknown agent, forever",
-    says: times(9, (i) => calling(call("delegate", { agent: "ghost", task: "go" }, `call-${i}`))),
-    hears: [["permission", '"ghost"'], ["permission", '"ghost"'], repeated, repeated],
+    outputs: times(9, (i) => calling(call("delegate", { agent: "ghost", task: "go" }, `call-${i}`))),
+    errors: [["permission", '"ghost"'], ["permission", '"ghost"'], repeated, repeated],
     ends: loop,
   },
   {
     name: "the same delegation under different names, forever",
-    says: times(9, (i) => calling(call(i % 2 ? "Task" : "delegate", { agent: "ghost", task: "go" }, `call-${i}`))),
-    hears: [["permission", '"ghost"'], ["permission", '"ghost"'], repeated, repeated],
+    outputs: times(9, (i) => calling(call(i % 2 ? "Task" : "delegate", { agent: "ghost", task: "go" }, `call-${i}`))),
+    errors: [["permission", '"ghost"'], ["permission", '"ghost"'], repeated, repeated],
     ends: loop,
   },
   {
     name: "the same question to a tool with a constant result",
-    says: times(9, (i) => calling(call("echo", { again: true }, `call-${i}`))),
-    hears: [repeated, repeated],
+    outputs: times(9, (i) => calling(call("echo", { again: true }, `call-${i}`))),
+    errors: [repeated, repeated],
     reaches: ["echo", "echo"],
     ends: { ...loop, toolsUsed: ["echo"] },
   },
   {
     name: "a new question every time, forever",
     agent: "sparing",
-    says: times(9, (i) => sudo(i, { i })),
-    hears: [notGranted, notGranted],
+    outputs: times(9, (i) => sudo(i, { i })),
+    errors: [notGranted, notGranted],
     ends: { status: "bailed_out", bailoutReason: "max_tool_calls" },
   },
   {
     name: "a call in its last turn",
     agent: "brief",
-    says: [sudo(1)],
+    outputs: [sudo(1)],
     ends: { status: "bailed_out", bailoutReason: "max_iterations" },
   },
   {
     name: "a delegation in its last turn",
     agent: "brief",
-    says: [calling(call("delegate", { agent: "helper", task: "go" }))],
+    outputs: [calling(call("delegate", { agent: "helper", task: "go" }))],
     ends: { status: "bailed_out", bailoutReason: "max_iterations" },
   },
 ];
@@ -80,29 +80,29 @@ const nothing = { status: "failed", error: { type: "model", message: "the model 
 
 /** Nothing, or nothing that can be used. */
 const silences: Row[] = [
-  { name: "nothing, once", says: [""] },
-  { name: "nothing, twice", says: ["", ""], ends: nothing },
-  { name: "blanks, twice", says: [" ", "\n\t\n"], ends: nothing },
-  { name: "an empty reply, a mistake, and an empty reply again", says: ["", sudo(1), ""], hears: [notGranted] },
+  { name: "nothing, once", outputs: [""] },
+  { name: "nothing, twice", outputs: ["", ""], ends: nothing },
+  { name: "blanks, twice", outputs: [" ", "\n\t\n"], ends: nothing },
+  { name: "an empty reply, a mistake, and an empty reply again", outputs: ["", sudo(1), ""], errors: [notGranted] },
   {
     name: "an empty reply, in its last turn",
     agent: "brief",
-    says: [""],
+    outputs: [""],
     ends: { status: "bailed_out", bailoutReason: "max_iterations" },
   },
   {
     name: "a refusal",
-    says: [{ text: "I cannot help with that.", stopReason: "refusal" }],
+    outputs: [{ text: "I cannot help with that.", stopReason: "refusal" }],
     ends: { status: "failed", error: { type: "model", message: "the model refused to answer" } },
   },
   {
     name: "a refusal with a call in it",
-    says: [{ ...sudo(1), stopReason: "refusal" }],
+    outputs: [{ ...sudo(1), stopReason: "refusal" }],
     ends: { status: "failed", error: { type: "model" } },
   },
   {
     name: "half an answer",
-    says: [{ text: "I was about to", stopReason: "max_tokens" }],
+    outputs: [{ text: "I was about to", stopReason: "max_tokens" }],
     ends: {
       status: "completed",
       details: "I was about to",
@@ -139,7 +139,7 @@ const garbled: readonly (readonly [what: string, reply: Record<string, unknown>]
 
 const broken: Row[] = garbled.map(([what, reply]) => ({
   name: `a reply with ${what}`,
-  says: [reply as Partial<ModelReply>],
+  outputs: [reply as Partial<ModelReply>],
   ends: {
     status: "failed",
     error: { type: "model", recoverable: false, message: expect.stringMatching(/^the model's reply cannot be used: /) },
@@ -161,7 +161,7 @@ const thrown: Row[] = (
   ] as const
 ).map(([what, error, expected]) => ({
   name: `a vendor that throws ${what}`,
-  says: [{ throws: error }],
+  outputs: [{ throws: error }],
   ends: { status: "failed", error: expected },
 }));
 

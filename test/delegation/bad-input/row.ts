@@ -4,7 +4,7 @@ import { calling, type ModelOutput, type TeamAgent } from "../scripted-agents.ts
 import type { Submission } from "../team.ts";
 
 /** An error that a model is told of: its type, and a part of its message. */
-export type Hears = readonly [RunErrorType, string];
+export type ExpectedError = readonly [RunErrorType, string];
 
 /** An error that a vendor's adapter throws instead of returning a reply. */
 export interface Throws {
@@ -14,12 +14,12 @@ export interface Throws {
 /** One invalid model output and its expected result. */
 export interface Row {
   name: string;
-  /** Whose model says it. @default "main" */
+  /** The agent whose model returns them. @default "main" */
   agent?: string;
-  /** Its outputs, turn by turn. After them it gives a good last answer. */
-  says: readonly (ModelOutput | Throws)[];
-  /** The errors that it is told of, in order; there are no others. */
-  hears?: readonly Hears[];
+  /** The outputs of the model, turn by turn. After them it gives a good last answer. */
+  outputs: readonly (ModelOutput | Throws)[];
+  /** The errors that the model reads, in order; there are no others. */
+  errors?: readonly ExpectedError[];
   /** Tools that are reached all the same: before the mistake, or because they themselves refuse. @default none */
   reaches?: readonly string[];
   /** Children that are planned, though none is ever asked. @default 0 */
@@ -63,8 +63,8 @@ export const agents: readonly TeamAgent[] = [
 ];
 
 /** One call, and the one error that it leads to. */
-export function refused(name: string, asked: ToolCall, hears: Hears, more: Partial<Row> = {}): Row {
-  return { name, says: [calling(asked)], hears: [hears], ...more };
+export function refused(name: string, asked: ToolCall, hears: ExpectedError, more: Partial<Row> = {}): Row {
+  return { name, outputs: [calling(asked)], errors: [hears], ...more };
 }
 
 /** Values as they come out of a model's JSON: `__proto__` is a key like any other there. */

@@ -221,8 +221,8 @@ const tooMuch: Row[] = [
   ]),
   {
     name: "70 calls of unknown tools in one turn",
-    says: [calling(...Array.from({ length: 70 }, (_, i) => call("sudo", { i }, `call-${i}`)))],
-    hears: [
+    outputs: [calling(...Array.from({ length: 70 }, (_, i) => call("sudo", { i }, `call-${i}`)))],
+    errors: [
       ...Array.from({ length: 64 }, () => ["permission", '"sudo" is not granted'] as const),
       ...Array.from({ length: 6 }, () => ["params", "of 70 in one turn; at most 64 are made"] as const),
     ],
@@ -230,8 +230,8 @@ const tooMuch: Row[] = [
   {
     name: "more calls than its run may make",
     agent: "sparing",
-    says: [calling(...Array.from({ length: 4 }, (_, i) => call("sudo", { i }, `call-${i}`)))],
-    hears: [
+    outputs: [calling(...Array.from({ length: 4 }, (_, i) => call("sudo", { i }, `call-${i}`)))],
+    errors: [
       ["permission", '"sudo" is not granted'],
       ["permission", '"sudo" is not granted'],
       ["budget", "the limit of 2 tool calls is reached"],
@@ -241,16 +241,16 @@ const tooMuch: Row[] = [
   {
     name: "more calls than the whole tree may make",
     submission: { budget: { toolCalls: 1 } },
-    says: [calling(call("sudo", { i: 0 }, "a"), call("sudo", { i: 1 }, "b"))],
-    hears: [
+    outputs: [calling(call("sudo", { i: 0 }, "a"), call("sudo", { i: 1 }, "b"))],
+    errors: [
       ["permission", '"sudo" is not granted'],
       ["budget", "the tool calls that the whole tree may make"],
     ],
   },
   {
     name: "two calls with one id",
-    says: [calling(call("sudo", { i: 0 }, "same"), call("sudo", { i: 1 }, "same"))],
-    hears: [
+    outputs: [calling(call("sudo", { i: 0 }, "same"), call("sudo", { i: 1 }, "same"))],
+    errors: [
       ["permission", '"sudo" is not granted'],
       ["permission", '"sudo" is not granted'],
     ],

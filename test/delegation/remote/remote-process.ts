@@ -22,14 +22,14 @@ import {
   remoteTools,
 } from "./remote-deps.ts";
 
-interface AtWork {
+interface RunningHost {
   host: ActorHost;
   ports: TeamPorts;
   clock: RemoteClock;
 }
 
 const starting = startNatsServer();
-let atWork: AtWork | null = null;
+let runningHost: RunningHost | null = null;
 /** Of one test, over all hosts that it has here one after the other. */
 let counted: { namespace: string; activity: Activity } | null = null;
 
@@ -65,7 +65,7 @@ async function start(options: RemoteHostOptions): Promise<void> {
     agents: options.agents,
     localities: [],
   });
-  atWork = { host, ports, clock };
+  runningHost = { host, ports, clock };
   await host.start();
 }
 
@@ -73,18 +73,18 @@ const methods: RemoteMethods = {
   server: async () => (await starting).url,
   start,
   async stop(options) {
-    const { host, ports } = atWork ?? {};
+    const { host, ports } = runningHost ?? {};
     await host?.stop(options);
-    atWork = null;
+    runningHost = null;
     await ports?.close();
   },
-  setTime: (nowMs) => atWork?.clock.setTime(nowMs),
-  fire: (timer) => atWork?.clock.fire(timer),
+  setTime: (nowMs) => runningHost?.clock.setTime(nowMs),
+  fire: (timer) => runningHost?.clock.fire(timer),
   async quiet() {
     const { activity } = counted ?? { activity: createActivity() };
     await activity.idle();
     // Messages for this process arrive before the server's reply.
-    await atWork?.ports.sync();
+    await runningHost?.ports.sync();
     await turns();
     return { count: activity.count + test.messages, untaken: activity.untaken };
   },

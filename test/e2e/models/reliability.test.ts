@@ -164,7 +164,7 @@ describe.for(wires)("over $wire", (wire) => {
       idleTimeoutMs,
     });
     const asked = ask("go");
-    await server.waitUntil(([call]) => call?.asks != null);
+    await server.waitUntil(([call]) => call?.identity != null);
     retryClock.advance(idleTimeoutMs);
     expect((await asked).response).toMatchObject({ status: "completed" });
     expect(server.calls()).toMatchObject([{ outcome: "lost" }, { outcome: "answered" }]);

@@ -109,11 +109,11 @@ describe("agents work with", () => {
 
     expect([code, stdout]).toEqual([0, "Written. Read.\n"]);
     expect(await readFile(path.join(cwd, "made.txt"), "utf8")).toBe("größer");
-    const calls = server.calls().filter(({ asks }) => asks !== null);
+    const calls = server.calls().filter(({ identity }) => identity !== null);
     expect(new Set(calls.map((call) => call.path))).toEqual(new Set([address]));
     expect(new Set(calls.map(({ body }) => (body as { model: string }).model))).toEqual(new Set([model]));
     expect(
-      calls.map(({ asks, outcome, status }) => [asks?.agent, asks?.step, outcome, status].join(" ")).sort(),
+      calls.map(({ identity, outcome, status }) => [identity?.agent, identity?.step, outcome, status].join(" ")).sort(),
     ).toEqual([
       "coder 1 answered 200",
       "coder 2 answered 200",
@@ -126,7 +126,12 @@ describe("agents work with", () => {
     ]);
     const again = await troupe(["run", "--continue", "once more"], options);
     expect([again.code, again.stdout]).toEqual([0, "As I said.\n"]);
-    expect(server.calls().at(-1)?.asks).toMatchObject({ agent: "main", task: "once more", continued: true, step: 1 });
+    expect(server.calls().at(-1)?.identity).toMatchObject({
+      agent: "main",
+      task: "once more",
+      continued: true,
+      step: 1,
+    });
 
     expect(stderr + again.stderr).not.toContain(key);
     for (const each of await readdir(home, { recursive: true, withFileTypes: true })) {

@@ -15,7 +15,7 @@ import { responseOf } from "../../harness/session-queries.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 import { until } from "../../harness/until.ts";
 import { type Canary, createCanaries, traces } from "./canaries.ts";
-import { type Remain, remainsOf } from "./remains.ts";
+import { type Leftover, leftoversOf } from "./leftovers.ts";
 
 type Test = Pick<TestContext, "onTestFinished">;
 
@@ -136,7 +136,7 @@ const rest: string[] = [];
 while (canaries.all.length < 50) rest.push(known(`one of many, ${canaries.all.length}`));
 
 interface Left {
-  remains: Remain[];
+  remains: Leftover[];
   /** Whether the daemon did all that it was asked for. */
   statuses: string[];
 }
@@ -239,7 +239,7 @@ async function tellAll(test: Test, entry = cliPath): Promise<Left> {
   }));
   const sent = await page();
   const remains = [
-    ...(await remainsOf(home)),
+    ...(await leftoversOf(home)),
     ...printed,
     ...answered.map((text, i) => ({ name: `answer ${i}`, bytes: Buffer.from(text) })),
     { name: "text on the page", bytes: Buffer.from(sent) },

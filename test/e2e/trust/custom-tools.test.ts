@@ -11,7 +11,7 @@ import { tempFolder } from "../../harness/temp-folder.ts";
 const example = new URL("../../../examples/04-tool-file/dice.mjs", import.meta.url);
 
 /** A daemon, and one agent of the user's who throws dice in whatever folder it works in. */
-async function place(test: Pick<TestContext, "onTestFinished">) {
+async function createFixture(test: Pick<TestContext, "onTestFinished">) {
   const home = await tempFolder("custom-tools", test);
   const [work, other] = [path.join(home, "work"), path.join(home, "other")];
   await Promise.all([mkdir(work), mkdir(other)]);
@@ -44,7 +44,7 @@ async function place(test: Pick<TestContext, "onTestFinished">) {
 
 describe.concurrent("a tool in a file", { timeout: 120_000 }, () => {
   it("of the user is available everywhere, and reloaded when it changes", async ({ expect, onTestFinished }) => {
-    const { home, other, text, write, thrown } = await place({ onTestFinished });
+    const { home, other, text, write, thrown } = await createFixture({ onTestFinished });
     expect(await thrown()).toContain("is not granted");
     const file = path.join(home, "user", ".troupe", "tools", "dice.mjs");
     await write(file, text);
@@ -59,7 +59,7 @@ describe.concurrent("a tool in a file", { timeout: 120_000 }, () => {
   });
 
   it("of a project is available in it alone, after it is trusted", async ({ expect, onTestFinished }) => {
-    const { work, other, text, write, thrown, run } = await place({ onTestFinished });
+    const { work, other, text, write, thrown, run } = await createFixture({ onTestFinished });
     await write(path.join(work, ".troupe", "tools", "dice.mjs"), text);
     expect(await thrown()).toContain("is not granted");
     expect(await run("trust", "--yes")).toMatchObject({ code: 0 });

@@ -18,7 +18,7 @@ const ofTheProject = "gpt-4.1";
 const answering = { agents: { main: [{ steps: [{ text: "done" }] }] } };
 
 /** A user with a model, who has just cloned the repository. */
-async function place(test: Pick<TestContext, "onTestFinished">) {
+async function createFixture(test: Pick<TestContext, "onTestFinished">) {
   const repository = await createHostileRepository(test);
   const server = await startModelServer({ scenario: answering });
   test.onTestFinished(() => server.close());
@@ -39,7 +39,7 @@ async function isUntouched(repository: HostileRepository, before: Record<string,
 
 describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
   it("starts, asks and writes nothing, under any command in it", async ({ expect, onTestFinished }) => {
-    const { repository, run, models } = await place({ onTestFinished });
+    const { repository, run, models } = await createFixture({ onTestFinished });
     const before = await repository.contents();
     const commands: [string[], number][] = [
       [["agents", "ls"], 0],
@@ -82,7 +82,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
   });
 
   it("nor for a daemon that works in it, which logs it once", async ({ expect, onTestFinished }) => {
-    const { repository, home, env, run, models } = await place({ onTestFinished });
+    const { repository, home, env, run, models } = await createFixture({ onTestFinished });
     const before = await repository.contents();
     const daemon = await startDaemon({ home, env, test: { onTestFinished } });
     for (const task of ["one", "two"]) {
@@ -97,7 +97,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
   });
 
   it("applies as its owner accepts: accepted settings apply, and no others", async ({ expect, onTestFinished }) => {
-    const { repository, home, env, run, models } = await place({ onTestFinished });
+    const { repository, home, env, run, models } = await createFixture({ onTestFinished });
     const daemon = await startDaemon({ home, env, test: { onTestFinished } });
     const asked = async (): Promise<string | undefined> => {
       expect(await run("run", "do it")).toMatchObject({ code: 0 });
@@ -126,7 +126,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
 
 describeAtTerminal("a run at a terminal", () => {
   it("asks once whether to trust the files of the folder", async ({ expect, onTestFinished }) => {
-    const { repository, home, env, models } = await place({ onTestFinished });
+    const { repository, home, env, models } = await createFixture({ onTestFinished });
     await mkdir(path.join(home, "user"), { recursive: true });
     const options = { home, cwd: repository.folder, env, test: { onTestFinished } };
     const first = startInTerminal(["run", "do it"], options);

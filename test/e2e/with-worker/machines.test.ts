@@ -25,12 +25,12 @@ const family = (coder: Agents[string]): Agents => ({
   coder,
 });
 
-async function start(test: Test, furnish?: (home: string, isWorker: boolean) => Promise<unknown>) {
+async function start(test: Test, prepareHome?: (home: string, isWorker: boolean) => Promise<unknown>) {
   const home = await tempFolder("machines", test);
   const ledger = ledgerOf(home);
   const registry = await startWithWorker({
     ...{ name: "machines", home, test, env: ledger.env },
-    ...(furnish && { prepareHome: (each: string) => furnish(each, each !== home) }),
+    ...(prepareHome && { prepareHome: (each: string) => prepareHome(each, each !== home) }),
   });
   const { client } = registry.daemon;
   const begin = async (agents: Agents) =>
@@ -90,8 +90,8 @@ describe
       onTestFinished,
     }) => {
       const test = { onTestFinished };
-      const furnish = (home: string) => writePolicy(home, askBeforeShell);
-      const { client, daemon, worker, begin, entriesOf, ledger } = await start(test, furnish);
+      const prepareHome = (home: string) => writePolicy(home, askBeforeShell);
+      const { client, daemon, worker, begin, entriesOf, ledger } = await start(test, prepareHome);
       const { session } = await begin(
         family([{ steps: [{ calls: [shell("echo built")] }, { text: "{{result.0.output}}" }] }]),
       );
@@ -113,10 +113,10 @@ describe
       expect,
       onTestFinished,
     }) => {
-      const furnish = async (home: string, isWorker: boolean) => {
+      const prepareHome = async (home: string, isWorker: boolean) => {
         if (isWorker) await writePolicy(home, "tools: {deny: [shell]}\n");
       };
-      const { home, daemon, worker, begin, runOf, entriesOf } = await start({ onTestFinished }, furnish);
+      const { home, daemon, worker, begin, runOf, entriesOf } = await start({ onTestFinished }, prepareHome);
       const { host } = await worker.ready;
       const { session, run, workspace } = await begin({
         main: [

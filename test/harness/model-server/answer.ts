@@ -35,7 +35,7 @@ export async function answerCall({ call, response, wire, state }: Call): Promise
     maxOutputTokens: request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
   });
   const fault = scenarioAnswer.fault ?? (options.chaos ? chanceFault(options.chaos, question, triesBefore) : null);
-  Object.assign(call, { asks: identity, question, triesBefore, fault });
+  Object.assign(call, { identity, question, triesBefore, fault });
   state.calls.changed();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -47,7 +47,7 @@ export async function answerCall({ call, response, wire, state }: Call): Promise
     },
     end: () => end(call, "answered"),
   };
-  if (fault?.notWhatItSays) return somethingElse(response, fault.notWhatItSays, on);
+  if (fault?.notWhatItSays) return otherBody(response, fault.notWhatItSays, on);
 
   const { outcome } = scenarioAnswer;
   const broken = outcome.kind === "error" ? errorFault(outcome.error, scenarioAnswer.deltas.length) : fault;
@@ -146,11 +146,7 @@ async function whole(response: ServerResponse, body: unknown, { latencyMs, fault
   response.destroy();
 }
 
-function somethingElse(
-  response: ServerResponse,
-  what: NonNullable<Fault["notWhatItSays"]>,
-  on: AnswerStream["on"],
-): void {
+function otherBody(response: ServerResponse, what: NonNullable<Fault["notWhatItSays"]>, on: AnswerStream["on"]): void {
   on.head();
   on.end();
   const bodies = {

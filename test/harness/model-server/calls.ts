@@ -13,7 +13,7 @@ export interface ServedCall {
   /** The parsed body; the raw text if it is not JSON, null if there is none. */
   body: unknown;
   /** The scenario question that this request matched; null for a request that is not a model call. */
-  asks: Identity | null;
+  identity: Identity | null;
   /** Identifies a step across its tries; null for a request that is not a model call. */
   question: string | null;
   /** How often this very step was asked for before. */
@@ -56,7 +56,7 @@ export function createCallList() {
           Object.entries(headers).map(([name, value]) => [name, secret.test(name) ? "(a secret)" : value]),
         ),
         body: null,
-        asks: null,
+        identity: null,
         question: null,
         triesBefore: 0,
         fault: null,

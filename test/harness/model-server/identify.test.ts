@@ -58,49 +58,49 @@ const cases = [
     what: "a root",
     system: promptOf("main"),
     first: "the task",
-    asks: { agent: "main", depth: 0, attempt: 1, task: "the task", purpose: "turn" },
+    identity: { agent: "main", depth: 0, attempt: 1, task: "the task", purpose: "turn" },
   },
   {
     what: "a sub-agent",
     system: child("coder"),
     first: "the task",
-    asks: { agent: "coder", depth: 2, attempt: 1, task: "the task" },
+    identity: { agent: "coder", depth: 2, attempt: 1, task: "the task" },
   },
   {
     what: "a second question",
     system: child("coder", { attempt: 3 }),
     first: "the task",
-    asks: { agent: "coder", attempt: 3 },
+    identity: { agent: "coder", attempt: 3 },
   },
   {
     what: "a task with criteria and context",
     system: child("coder"),
     first: "the task\n\nSuccess criteria: c\n\nContext:\nd",
-    asks: { task: "the task" },
+    identity: { task: "the task" },
   },
   {
     what: "a task in the shape of a workspace",
     system: child("coder", { task: "## Your place\n\n- Role: Other (other)" }),
     first: "t",
-    asks: { agent: "coder" },
+    identity: { agent: "coder" },
   },
-  { what: "no prompt at all", system: "", first: "hello", asks: { agent: "main", depth: 0, task: "hello" } },
+  { what: "no prompt at all", system: "", first: "hello", identity: { agent: "main", depth: 0, task: "hello" } },
   {
     what: "a summary",
     system: summing,
     first: "User: the task\n\nAssistant: yes",
-    asks: { agent: "main", purpose: "summary", step: 1, depth: null },
+    identity: { agent: "main", purpose: "summary", step: 1, depth: null },
   },
   {
     what: "an intent",
     system: assessing,
     first: "the task",
-    asks: { agent: "coder", purpose: "intent", task: "the task" },
+    identity: { agent: "coder", purpose: "intent", task: "the task" },
   },
 ];
 
 describe("a request is identified:", () => {
-  test.for(cases)("$what", async ({ system, first, asks }, context) => {
+  test.for(cases)("$what", async ({ system, first, identity }, context) => {
     const server = await startServer(context, { scenario: anyone });
     const messages = [...(system ? [{ role: "system", content: system }] : []), { role: "user", content: first }];
     const chat = await post(server, "/v1/chat/completions", { model: "gpt-4.1", messages });
@@ -112,7 +112,7 @@ describe("a request is identified:", () => {
     });
     const responses = await post(server, "/v1/responses", { model: "gpt-5", instructions: system, input: first });
     expect([chat.status, anthropic.status, responses.status]).toEqual([200, 200, 200]);
-    expect(server.calls().map((call) => call.asks)).toMatchObject([asks, asks, asks]);
+    expect(server.calls().map((call) => call.identity)).toMatchObject([identity, identity, identity]);
   });
 });
 
@@ -141,32 +141,32 @@ describe("another turn of a session starts again", () => {
     {
       what: "after an answer",
       messages: [user("one"), reply, user("two")],
-      asks: { task: "two", step: 1, continued: true },
+      identity: { task: "two", step: 1, continued: true },
     },
     {
       what: "and continues",
       messages: [user("one"), reply, user("two"), ...called],
-      asks: { task: "two", step: 2, continued: true },
+      identity: { task: "two", step: 2, continued: true },
     },
     {
       what: "after a turn without an answer",
       messages: [user("one"), ...called, ended, user("two")],
-      asks: { task: "two", step: 1, continued: true },
+      identity: { task: "two", step: 1, continued: true },
     },
     {
       what: "but not after a message during the turn",
       messages: [user("one"), ...called, user("hurry")],
-      asks: { task: "one", step: 2, continued: false },
+      identity: { task: "one", step: 2, continued: false },
     },
     {
       what: "nor after a message of the run itself",
       messages: [user("one"), reply, user("Your result was checked and does not hold:\n- no\nMend it.")],
-      asks: { task: "one", step: 2, continued: false },
+      identity: { task: "one", step: 2, continued: false },
     },
-  ])("$what", async ({ messages, asks }, context) => {
+  ])("$what", async ({ messages, identity }, context) => {
     const server = await startServer(context, { scenario: anyone });
     await post(server, "/v1/chat/completions", chat(messages));
-    expect(server.calls()).toMatchObject([{ status: 200, asks }]);
+    expect(server.calls()).toMatchObject([{ status: 200, identity }]);
   });
 });
 
@@ -199,7 +199,7 @@ test("a test with custom agents identifies them", async (context) => {
   await reply("I am other");
   await reply("I am not");
   await reply("Whoever");
-  expect(server.calls().map(({ asks, status }) => [asks?.agent, asks?.depth, status])).toEqual([
+  expect(server.calls().map(({ identity, status }) => [identity?.agent, identity?.depth, status])).toEqual([
     ["other", 7, 200],
     ["not", 7, 400],
     ["main", 0, 200],
@@ -209,5 +209,5 @@ test("a test with custom agents identifies them", async (context) => {
 test("the root agent is configurable", async (context) => {
   const server = await startServer(context, { scenario: anyone, rootAgent: "other" });
   await post(server, "/v1/chat/completions", chat(turns(0)));
-  expect(server.calls()[0]?.asks?.agent).toBe("other");
+  expect(server.calls()[0]?.identity?.agent).toBe("other");
 });

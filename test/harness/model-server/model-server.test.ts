@@ -31,7 +31,7 @@ test("every request is listed, without its secrets", async (context) => {
       outcome: "answered",
       headers: { "x-mine": "kept" },
     },
-    { number: 2, path: "/v1/messages", status: 400, outcome: "refused", asks: null },
+    { number: 2, path: "/v1/messages", status: 400, outcome: "refused", identity: null },
   ]);
   expect(JSON.stringify(server.calls())).not.toContain("canary");
 });

@@ -88,7 +88,7 @@ describe("Anthropic's client", () => {
       });
       const answer = await call([go, sentBack(content), results(content, "found")]);
       expect(answer).toMatchObject({ content: [{ type: "text", text: "found and found" }], stop_reason: "end_turn" });
-      expect(server.calls().map(({ asks }) => asks?.step)).toEqual([1, 2]);
+      expect(server.calls().map(({ identity }) => identity?.step)).toEqual([1, 2]);
     },
   );
 

@@ -16,7 +16,7 @@ const root = "0198a222-0000-7000-8000-000000000003";
 const child = "5c5c5c5c-0000-8000-8000-000000000004";
 const old = "0198a111-0000-7000-8000-000000000001";
 
-function underWay() {
+function homeWithRunningSession() {
   const active = { status: "running", completedAt: null } as const;
   const row = aSession({ session, rootRun: root, ...active });
   const runs = [
@@ -41,7 +41,7 @@ describe("without an owner a command is stored in the home, which is free afterw
     [["pause", session.slice(0, 8)], `pausing ${root}`, ["pause (ada)"]],
     [["resume", "5C5C"], `resuming ${child}`, ["resume (ada)"]],
   ])("%j", async (args, line, commands) => {
-    const { cli, troupe } = underWay();
+    const { cli, troupe } = homeWithRunningSession();
     expect(await cli.run(...args)).toBe(0);
     expect(cli.out()).toBe(`${line}\n`);
     expect(cli.err()).toBe(`${offlineNote}\n`);
@@ -51,7 +51,7 @@ describe("without an owner a command is stored in the home, which is free afterw
   });
 
   test("cancel of a whole session", async () => {
-    const { cli, troupe } = underWay();
+    const { cli, troupe } = homeWithRunningSession();
     expect(await cli.run("cancel", "0198a222", "--json")).toBe(0);
     expect(JSON.parse(cli.out())).toEqual({ session, outcome: "requested", status: "running" });
     expect(cli.err()).toBe("");
@@ -59,7 +59,7 @@ describe("without an owner a command is stored in the home, which is free afterw
   });
 
   test("a command that fails releases the home too", async () => {
-    const { cli, troupe } = underWay();
+    const { cli, troupe } = homeWithRunningSession();
     troupe.pause = async () => {
       throw new Error("no");
     };
@@ -70,7 +70,7 @@ describe("without an owner a command is stored in the home, which is free afterw
 });
 
 test("a settled session stays unchanged", async () => {
-  const { cli, troupe } = underWay();
+  const { cli, troupe } = homeWithRunningSession();
   expect(await cli.run("cancel", old)).toBe(0);
   expect(cli.out()).toBe(`${old} has already settled: completed\n`);
   expect(await cli.run("pause", old)).toBe(0);
@@ -122,7 +122,7 @@ describe("an unknown or ambiguous id is refused with 2:", () => {
     [["steer", "5c5c", "mind", "the", "tests"], /too many arguments/, /troupe steer 5c5c "mind the tests"/],
     [["resume"], /missing required argument 'id'/, /troupe resume --help/],
   ])("%j", async (args, message, fix) => {
-    const { cli, troupe } = underWay();
+    const { cli, troupe } = homeWithRunningSession();
     expect(await cli.run(...args)).toBe(2);
     expect(cli.err()).toMatch(message);
     expect(cli.err().split("fix:")[1]).toMatch(fix);

@@ -7,7 +7,7 @@ import type { PriceTable } from "../prices/price-table.ts";
 import { ProviderLimits, type ProviderSettings } from "../settings.ts";
 import { createAnthropicProvider } from "./provider.ts";
 
-export interface Asked {
+export interface ReceivedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: {
@@ -17,11 +17,11 @@ export interface Asked {
   };
 }
 
-export type Answer = (response: ServerResponse, asked: Asked) => void | Promise<void>;
+export type Answer = (response: ServerResponse, asked: ReceivedRequest) => void | Promise<void>;
 
 /** A server on a real socket that answers each request with the next of these answers, and repeats the last. */
 export async function startWire(...answers: Answer[]) {
-  const asked: Asked[] = [];
+  const asked: ReceivedRequest[] = [];
   let connections = 0;
   const server = createServer(async (request, response) => {
     let text = "";

@@ -15,7 +15,7 @@ const wire = (...messages: Message[]) =>
   wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", signatures }).messages;
 const text = (content: string) => ({ type: "text", text: content });
 const use = (id: string, input: object = {}) => ({ type: "tool_use", id, name: "read", input });
-const came = (tool_use_id: string, content: string) => ({ type: "tool_result", tool_use_id, content });
+const toolResult = (tool_use_id: string, content: string) => ({ type: "tool_result", tool_use_id, content });
 
 describe("a conversation of the API", () => {
   test("has results first, in the order of their calls, then the messages that came meanwhile", () => {
@@ -34,7 +34,12 @@ describe("a conversation of the API", () => {
       { role: "assistant", content: [text("On it."), use("a"), use("b", { path: "b" })] },
       {
         role: "user",
-        content: [came("a", "of a"), { ...came("b", "of b"), is_error: true }, text("Faster!"), text("Please.")],
+        content: [
+          toolResult("a", "of a"),
+          { ...toolResult("b", "of b"), is_error: true },
+          text("Faster!"),
+          text("Please."),
+        ],
       },
       { role: "assistant", content: [text("Done.")] },
       { role: "user", content: [text("Thanks.")] },
@@ -53,13 +58,13 @@ describe("a conversation of the API", () => {
     expect(messages).toEqual([
       { role: "user", content: [text("Go."), text("Well?")] },
       { role: "assistant", content: [use("a")] },
-      { role: "user", content: [came("a", "(no output)")] },
+      { role: "user", content: [toolResult("a", "(no output)")] },
     ]);
   });
 
   test("has the results right after their call, even after an empty reply", () => {
     const messages = wire(user("Go."), assistant("", call("a")), assistant(" "), result("a", "of a"));
-    expect(messages.at(-1)).toEqual({ role: "user", content: [came("a", "of a")] });
+    expect(messages.at(-1)).toEqual({ role: "user", content: [toolResult("a", "of a")] });
   });
 
   test.each<[string, Message[]]>([
@@ -83,8 +88,8 @@ describe("a conversation of the API", () => {
       result("z", "of z", true),
     );
     expect(messages[2]?.content).toEqual([
-      { ...came("a", "(the result of this call is unknown)"), is_error: true },
-      came("b", "of b"),
+      { ...toolResult("a", "(the result of this call is unknown)"), is_error: true },
+      toolResult("b", "of b"),
       text("Failure of read: of z"),
     ]);
   });
@@ -100,10 +105,10 @@ describe("a conversation of the API", () => {
       result("call.1", "third"),
     );
     expect(messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"))).toEqual([
-      came("call_1", "first"),
-      came("call_1_2", "second"),
-      came("call_1_3", "third"),
-      came("call", "fourth"),
+      toolResult("call_1", "first"),
+      toolResult("call_1_2", "second"),
+      toolResult("call_1_3", "third"),
+      toolResult("call", "fourth"),
     ]);
   });
 
@@ -119,7 +124,7 @@ describe("a conversation of the API", () => {
           { type: "tool_use", id: "a", name: expect.stringMatching(/^no_such_tool__[0-9a-f]{8}$/), input: {} },
         ],
       },
-      { role: "user", content: [came("a", "\ufffd")] },
+      { role: "user", content: [toolResult("a", "\ufffd")] },
     ]);
   });
 

@@ -15,7 +15,7 @@ export interface Played {
   after?: "end" | "cut" | "hold";
 }
 
-export interface Asked {
+export interface ReceivedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: tests read any field
@@ -25,8 +25,8 @@ export interface Asked {
 /** Starts a server for all tests of a file. Each test begins without answers and requests. */
 export function usePlayServer() {
   const played: Played[] = [];
-  const asked: Asked[] = [];
-  const waiting: ((asked: Asked) => void)[] = [];
+  const asked: ReceivedRequest[] = [];
+  const waiting: ((asked: ReceivedRequest) => void)[] = [];
   const held = new Set<ServerResponse>();
   let connections = 0;
   const server = createServer(async (request, response) => {
@@ -65,7 +65,7 @@ export function usePlayServer() {
     release: () => {
       for (const response of held) response.end();
     },
-    nextAsked: () => new Promise<Asked>((resolve) => waiting.push(resolve)),
+    nextAsked: () => new Promise<ReceivedRequest>((resolve) => waiting.push(resolve)),
   };
 }
 

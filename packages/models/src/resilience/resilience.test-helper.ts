@@ -49,7 +49,7 @@ export async function pass(clock: SimulatedClock, ms: number, stepMs = 50): Prom
 }
 
 /** Behaviour of a provider for one request. */
-export type Behave = (
+export type Behaviour = (
   request: ModelRequest,
   options: ModelCallOptions,
   count: number,
@@ -78,7 +78,7 @@ export const request: ModelRequest = {
 };
 
 /** A provider inside the reliability layer, with the time of each request. */
-export function reliable(behave: Behave, limits: Partial<ProviderLimits> = {}, random: () => number = () => 1) {
+export function reliable(behave: Behaviour, limits: Partial<ProviderLimits> = {}, random: () => number = () => 1) {
   const clock = createTestClock();
   const asked: { atMs: number; request: ModelRequest }[] = [];
   const provider: ModelProvider = {
@@ -107,7 +107,7 @@ export function reliable(behave: Behave, limits: Partial<ProviderLimits> = {}, r
 }
 
 /** Fails with each of these in turn, then answers. */
-export function failing(...failures: RunFailure[]): Behave {
+export function failing(...failures: RunFailure[]): Behaviour {
   const left = [...failures];
   return async () => {
     const next = left.shift();

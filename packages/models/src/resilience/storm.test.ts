@@ -12,7 +12,7 @@ import { after, reliable, request } from "./resilience.test-helper.ts";
 const minutes = 5;
 const agents = 40;
 
-interface Asked {
+interface SentRequest {
   atMs: number;
   call: string;
   /** Error of this request; null when it was answered. */
@@ -44,10 +44,10 @@ function refusal(chance: () => number): RunFailure {
 
 async function storm(seed: number, failuresShare: number) {
   const chance = createChance(seed);
-  const asked: Asked[] = [];
+  const asked: SentRequest[] = [];
   const model = reliable(
     async ({ origin }, { signal }) => {
-      const entry: Asked = {
+      const entry: SentRequest = {
         atMs: model.clock.now(),
         call: `${origin.agent}/${origin.step}`,
         error: null,

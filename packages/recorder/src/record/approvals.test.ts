@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-interface Asking {
+interface RunWithApprovals {
   builder: FeedBuilder;
   root: RunBuilder;
   first: Approval;
@@ -36,7 +36,7 @@ interface Asking {
 }
 
 /** A run that requests approvals for two calls of one tool. */
-function anAskingRun(ids = createCountingIds()): Asking {
+function aRunWithApprovals(ids = createCountingIds()): RunWithApprovals {
   const builder = createFeedBuilder(ids);
   const root = builder.run({ agent: "main" });
   builder.requested(root);
@@ -60,7 +60,7 @@ const [a, b] = ['{"command":"a"}', '{"command":"b"}'];
 
 describe("an approval", () => {
   it("is stored whole, and waits", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     record.write(builder.feed);
     const question: ApprovalRow = {
       id: first.id,
@@ -85,7 +85,7 @@ describe("an approval", () => {
   });
 
   it("keeps its arguments in full, at any length", async () => {
-    const { builder, root } = anAskingRun();
+    const { builder, root } = aRunWithApprovals();
     const { id } = root.asked(0, "write", { content: "x".repeat(50_000) });
     record.write(builder.feed);
     expect(await record.reader.approval(id)).toMatchObject({ args: { content: "x".repeat(50_000) } });
@@ -112,7 +112,7 @@ describe("an answer", () => {
     { approved: true, state: "approved", reason: null },
     { approved: false, state: "denied", reason: "too bold" },
   ])("is visible as soon as it is in the inbox: $state", async ({ approved, state, reason }) => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     const answer = builder.answered(root, first, { approved, reason });
     record.write(builder.feed);
     expect(await record.reader.approval(first.id)).toMatchObject({
@@ -128,7 +128,7 @@ describe("an answer", () => {
   });
 
   it("is final: the first one counts", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     builder.answered(root, first, { by: "Ada" });
     builder.answered(root, first, { by: "Bob", approved: false });
     builder.answered(root, first, { by: "Eve", scope: "run" });
@@ -141,7 +141,7 @@ describe("an answer", () => {
   });
 
   it("counts for a repetition of the same approval", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     builder.answered(root, first);
     root.asked(0, "shell", { command: "a" });
     record.write(builder.feed);
@@ -149,7 +149,7 @@ describe("an answer", () => {
   });
 
   it("for the rest of the run also answers the waiting approvals of that tool, and of no other", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     root.asked(0, "write", { path: "x" });
     builder.answered(root, first, { scope: "run" });
     record.write(builder.feed);
@@ -164,14 +164,14 @@ describe("an answer", () => {
     { what: "a denial for the rest of the run", changes: { scope: "run", approved: false } as const },
     { what: "a rule", changes: { scope: "rule" } as const },
   ])("answers one approval only: $what", async ({ changes }) => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     builder.answered(root, first, changes);
     record.write(builder.feed);
     expect(statesOf(await waiting())).toEqual([[b, "waiting"]]);
   });
 
   it("in the name of another run, or in another session's inbox, is ignored", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     builder.answered(root, first, { run: "00000000-0000-7000-8000-00000000ffff" });
     const { position } = builder.feed.at(-1) ?? { position: 0 };
     const other = createFeedBuilder({ next: () => "00000000-0000-7000-8000-00000000eeee" });
@@ -186,7 +186,7 @@ describe("an answer", () => {
 
 describe("an approval without an answer", () => {
   it("is withdrawn when its run settles", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     root.received(builder.answered(root, first)).settled({ status: "cancelled" });
     record.write(builder.feed);
     expect(await states()).toEqual([
@@ -197,7 +197,7 @@ describe("an approval without an answer", () => {
   });
 
   it("is withdrawn when its call continues without it", async () => {
-    const { builder, root } = anAskingRun();
+    const { builder, root } = aRunWithApprovals();
     root.finished(0);
     record.write(builder.feed);
     expect(await states()).toEqual([
@@ -207,7 +207,7 @@ describe("an approval without an answer", () => {
   });
 
   it("keeps that state when an answer comes too late", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     root.settled();
     builder.answered(root, first);
     record.write(builder.feed);
@@ -217,9 +217,9 @@ describe("an approval without an answer", () => {
 
 describe("the reader", () => {
   /** Three sessions with two approvals each. The first approval of the second session is answered. */
-  function writeThree(): Asking[] {
+  function writeThree(): RunWithApprovals[] {
     const ids = createCountingIds();
-    const runs = [anAskingRun(ids), anAskingRun(ids), anAskingRun(ids)];
+    const runs = [aRunWithApprovals(ids), aRunWithApprovals(ids), aRunWithApprovals(ids)];
     const [, second] = runs;
     if (second) second.builder.answered(second.root, second.first);
     const feed = runs.flatMap(({ builder }) => builder.feed).map((item, i) => ({ ...item, position: i + 1 }));
@@ -271,7 +271,7 @@ describe("the reader", () => {
   });
 
   it("reports missed approvals to a client that reconnects", async () => {
-    const { builder, root, first } = anAskingRun();
+    const { builder, root, first } = aRunWithApprovals();
     record.write(builder.feed);
     const seen = record.reader.position();
     builder.answered(root, first);
@@ -283,7 +283,7 @@ describe("the reader", () => {
   });
 
   it("makes a client reload when it has missed too many approvals", async () => {
-    const { builder, root } = anAskingRun();
+    const { builder, root } = aRunWithApprovals();
     record.write(builder.feed);
     const seen = record.reader.position();
     for (let i = 0; i < 500; i += 1) root.asked(0, "shell", { command: `${i}` });

@@ -9,7 +9,7 @@ import { entriesOf } from "./run-record.test-helper.ts";
 
 /** The effect of a parent's entries on the records of its children. */
 
-interface Family {
+interface ParentAndChild {
   builder: FeedBuilder;
   root: RunBuilder;
   child: RunBuilder;
@@ -17,7 +17,7 @@ interface Family {
 }
 
 /** A root that has planned a child. */
-function aFamily(): Family {
+function aParentAndChild(): ParentAndChild {
   const builder = createFeedBuilder();
   const root = builder.run({ agent: "main" });
   const planned = builder.planned("coder");
@@ -43,20 +43,20 @@ function recordsAfter(builder: FeedBuilder): Map<string, RunRecord> {
   return records;
 }
 
-function childOf({ builder, planned }: Family): RunRecord | undefined {
+function childOf({ builder, planned }: ParentAndChild): RunRecord | undefined {
   return recordsAfter(builder).get(planned.run);
 }
 
 const error = { type: "budget", message: "nothing left", tool: null, recoverable: false, retryAfterMs: null } as const;
 
 /** The response that a parent writes for a child that never started. */
-function notStartedResponse({ child }: Family): RunResponse {
+function notStartedResponse({ child }: ParentAndChild): RunResponse {
   return child.response({ status: "cancelled", success: false, error, metrics: noMetrics });
 }
 
 describe("a planned child", () => {
   it("is visible in the queue before it has a journal of its own", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     expect(childOf(family)).toMatchObject({
       session: family.builder.session,
       parentRun: family.root.request.run,
@@ -76,7 +76,7 @@ describe("a planned child", () => {
   });
 
   it("counts from its own start once it has one, with the attempts that its parent allows", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     const queuedAt = childOf(family)?.startedAt ?? "";
     family.child.opened();
     const opened = childOf(family);
@@ -85,7 +85,7 @@ describe("a planned child", () => {
   });
 
   it("that is already known stays unchanged", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     family.child.opened();
     const before = childOf(family);
     family.root.planned([{ ...family.planned, task: "another" }]);
@@ -95,7 +95,7 @@ describe("a planned child", () => {
 
 describe("a child that never started", () => {
   it("ends as its parent reports", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     const child = childOf(family);
     expect(child).toMatchObject({
@@ -110,7 +110,7 @@ describe("a child that never started", () => {
   });
 
   it("ends once, with any later reports", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     const before = childOf(family);
     family.root.childSettled({ call: 0 }, family.child.response({ metrics: noMetrics }));
@@ -118,14 +118,14 @@ describe("a child that never started", () => {
   });
 
   it("is not restored by a second plan", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.root.planned([family.planned]);
     expect(childOf(family)?.status).toBe("cancelled");
   });
 
   it("ends with its parent if that crashed before its report", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     family.root.settled({ status: "failed", success: false });
     expect(childOf(family)).toMatchObject({
       status: "cancelled",
@@ -137,7 +137,7 @@ describe("a child that never started", () => {
   });
 
   it("is replaced by its own entries, if there are any after all", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
     family.child.opened();
     expect(childOf(family)).toMatchObject({ status: "running", completedAt: null, error: null, summary: null });
@@ -152,10 +152,10 @@ describe("an update from a parent", () => {
   };
 
   it.each([
-    { what: "works", write: ({ child }: Family) => child.opened() },
-    { what: "has settled", write: ({ child }: Family) => child.opened().settled() },
+    { what: "works", write: ({ child }: ParentAndChild) => child.opened() },
+    { what: "has settled", write: ({ child }: ParentAndChild) => child.opened().settled() },
   ])("changes nothing about a child that $what by its own journal", ({ write }) => {
-    const family = aFamily();
+    const family = aParentAndChild();
     write(family);
     const before = childOf(family);
     family.root.childSettled({ call: 0 }, notStartedResponse(family));
@@ -164,7 +164,7 @@ describe("an update from a parent", () => {
   });
 
   it("changes nothing about another run's child, or about a run of another session", () => {
-    const family = aFamily();
+    const family = aParentAndChild();
     const stranger = family.builder.run({ agent: "stranger" });
     stranger.opened().write(settledAs(notStartedResponse(family)));
     expect(childOf(family)?.status).toBe("pending");
@@ -179,7 +179,7 @@ describe("an update from a parent", () => {
   });
 
   it("makes no run of a child that is not planned", () => {
-    const { builder, root } = aFamily();
+    const { builder, root } = aParentAndChild();
     const unknown = builder.run({ agent: "coder", parent: root });
     root.childSettled({ call: 0 }, unknown.response({ metrics: noMetrics }));
     expect(recordsAfter(builder).has(unknown.request.run)).toBe(false);

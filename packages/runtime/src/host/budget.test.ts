@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 /** A model that always says as much as it may, and bills it by its price. */
-function greedy(script: Script): Script {
+function withMaximumUsage(script: Script): Script {
   return async (request, signal) => {
     const reply: Partial<ModelReply> = await script(request, signal);
     const characters = request.messages.reduce((sum, { text }) => sum + text.length, request.system.length);
@@ -45,7 +45,7 @@ function greedy(script: Script): Script {
 }
 
 /** Delegates as long as it can, and its agents do the same. */
-const hungry: Script = ({ origin, tools }) => {
+const alwaysDelegating: Script = ({ origin, tools }) => {
   const canDelegate = tools.some(({ name }) => name === "delegate");
   if (canDelegate && origin.agent === "main") {
     return { calls: [1, 2, 3].map((i) => delegate("lead", `part ${origin.step}.${i}`, `${i}`)) };
@@ -58,7 +58,7 @@ const hungry: Script = ({ origin, tools }) => {
 };
 
 async function runTree(budget: Partial<Budget>, script: Script): Promise<{ response: RunResponse; deps: TestDeps }> {
-  const deps = createTestDeps({ agents, script: greedy(script), price });
+  const deps = createTestDeps({ agents, script: withMaximumUsage(script), price });
   const host = createActorHost({ deps, capacity: 4 });
   hosts.push(host);
   await host.start();
@@ -74,7 +74,7 @@ describe("a budget for a whole tree", () => {
     { what: "runs", budget: { spawns: 4, tokens: 200_000 } },
     { what: "everything", budget: { tokens: 100_000, costUsd: 1, toolCalls: 20, spawns: 10 } },
   ])("of $what holds, and leaves enough for an answer", async ({ budget }) => {
-    const { response } = await runTree(budget, hungry);
+    const { response } = await runTree(budget, alwaysDelegating);
     const { charged, subtree } = response.metrics;
     const given = Budget.parse(budget);
     for (const kind of ["tokens", "costUsd", "toolCalls", "spawns"] as const) {
@@ -121,7 +121,7 @@ it("a model call that was lost with its host is charged its reservation", async 
   await entriesOnce(before, request, endsWith("run.opened"));
   while (before.modelCalls.length === 0) await new Promise((resolve) => setImmediate(resolve));
 
-  const after = createTestDeps({ agents, script: greedy(() => ({ text: "done" })), price, keep: before });
+  const after = createTestDeps({ agents, script: withMaximumUsage(() => ({ text: "done" })), price, keep: before });
   const host = createActorHost({ deps: after });
   hosts.push(host);
   await host.start();

@@ -132,15 +132,15 @@ describe("the login", () => {
   });
 
   it("sets a cookie that survives a restart, but not a new token", async () => {
-    const login = await doorOf(token).request("/open");
+    const login = await createApp(token).request("/open");
     const headers = { Cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
-    expect((await doorOf(token).request("/api/status", { headers })).status).toBe(200);
-    expect((await doorOf(`${token}2`).request("/api/status", { headers })).status).toBe(401);
+    expect((await createApp(token).request("/api/status", { headers })).status).toBe(200);
+    expect((await createApp(`${token}2`).request("/api/status", { headers })).status).toBe(401);
   });
 });
 
 /** A fresh server, as another process would start it. */
-function doorOf(token: string): Hono<HttpEnv> {
+function createApp(token: string): Hono<HttpEnv> {
   const auth = createAuth(token, 1);
   const door = new Hono<HttpEnv>();
   door.onError((_, context) => context.text("refused", 401));

@@ -144,7 +144,7 @@ describe("a stream of changes", () => {
     await stream.next();
     expect(service.listeners()).toBe(1);
     stream.response.destroy();
-    await listenersToBe(0);
+    await waitForListeners(0);
   });
 
   it("stops listening when the client disconnects while the missed changes are read", async () => {
@@ -157,7 +157,7 @@ describe("a stream of changes", () => {
     const socket = await stall("/api/events?after=0");
     await asked.opened;
     socket.destroy();
-    await listenersToBe(0);
+    await waitForListeners(0);
     release.open();
   });
 
@@ -172,7 +172,7 @@ describe("a stream of changes", () => {
 describe("a client that does not read", () => {
   it("loses live events, is disconnected, and catches up from its position", async () => {
     const socket = await stall("/api/events");
-    await listenersToBe(1);
+    await waitForListeners(1);
     let commits = 0;
     while (service.listeners() > 0) {
       service.emit(delta(sessionA, "x".repeat(1_000)));
@@ -189,7 +189,7 @@ describe("a client that does not read", () => {
 
   it("loses live events but stays connected", async () => {
     const socket = await stall("/api/events");
-    await listenersToBe(1);
+    await waitForListeners(1);
     const before = liveMemory();
     for (let i = 0; i < 500; i++) {
       for (let j = 0; j < 100; j++) service.emit(delta(sessionA, `${i} ${"x".repeat(1_000)}`));
@@ -204,7 +204,7 @@ describe("a client that does not read", () => {
   it("does not delay another client", async () => {
     await stall("/api/events");
     const reader = await follow("/api/events");
-    await listenersToBe(2);
+    await waitForListeners(2);
     for (let i = 1; i <= 200; i++) {
       service.commit(sessionRow(sessionA, { task: "x".repeat(50_000) }));
       expect((await reader.nextEvent()).id).toBe(String(i));
@@ -213,7 +213,7 @@ describe("a client that does not read", () => {
 
   it("costs a bounded amount of memory, even with two hundred clients", async () => {
     for (let i = 0; i < 200; i++) await stall(i % 2 ? "/api/events" : `/api/events?session=${sessionA}`);
-    await listenersToBe(200);
+    await waitForListeners(200);
     const before = liveMemory();
     let most = 0;
     for (let commits = 1; service.listeners() > 0; commits++) {
@@ -243,7 +243,7 @@ function commitTasks(...tasks: string[]): void {
 }
 
 /** Node has no event for a removed listener, so this polls the listener count. */
-async function listenersToBe(count: number): Promise<void> {
+async function waitForListeners(count: number): Promise<void> {
   await expect.poll(() => service.listeners(), { interval: 5, timeout: 5_000 }).toBe(count);
 }
 

@@ -25,7 +25,7 @@ const dangerous: Script = ({ origin, messages }) => {
   return { text: messages.map(({ text }) => text).join("|") };
 };
 
-interface Stage {
+interface Fixture {
   deps: TestDeps;
   control: Control;
   launched: ReturnType<typeof vi.fn>;
@@ -54,7 +54,7 @@ function depsWith(script: Script, rules?: ApprovalRules, keep?: TestDeps) {
   return { deps, control, launched };
 }
 
-async function stageWith(script: Script, rules?: ApprovalRules): Promise<Stage> {
+async function createFixture(script: Script, rules?: ApprovalRules): Promise<Fixture> {
   const made = depsWith(script, rules);
   return { ...made, host: await startHost(made.deps) };
 }
@@ -71,17 +71,17 @@ function start(deps: TestDeps, run = first): { response: Promise<RunResponse>; s
   return { response: ask(deps, request), session: request.session };
 }
 
-async function entriesOf({ deps }: Pick<Stage, "deps">, run: string) {
+async function entriesOf({ deps }: Pick<Fixture, "deps">, run: string) {
   return (await deps.journal.readRun(rootRequest({ run }).session, run)).map(openEntry);
 }
 
 /** Resolves when the run is parked. */
-async function parked(fixture: Stage, run = first): Promise<void> {
+async function parked(fixture: Fixture, run = first): Promise<void> {
   await vi.waitUntil(async () => (await entriesOf(fixture, run)).at(-1)?.kind === "run.parked");
   await vi.waitUntil(() => fixture.host.activeRuns() === 0);
 }
 
-async function questionOf(fixture: Pick<Stage, "deps">, run = first): Promise<string> {
+async function questionOf(fixture: Pick<Fixture, "deps">, run = first): Promise<string> {
   const request = (await entriesOf(fixture, run)).find(({ kind }) => kind === "approval.requested");
   if (request?.kind !== "approval.requested") throw new Error("there is no approval request");
   return request.approval.id;
@@ -89,7 +89,7 @@ async function questionOf(fixture: Pick<Stage, "deps">, run = first): Promise<st
 
 describe("a run that waits for a person", () => {
   it("continues after an allowance and runs the call once", async () => {
-    const fixture = await stageWith(dangerous);
+    const fixture = await createFixture(dangerous);
     const { response } = start(fixture.deps);
     await parked(fixture);
     expect(fixture.launched).not.toHaveBeenCalled();
@@ -102,7 +102,7 @@ describe("a run that waits for a person", () => {
   });
 
   it("continues after a denial and does not run the call", async () => {
-    const fixture = await stageWith(dangerous);
+    const fixture = await createFixture(dangerous);
     const { response } = start(fixture.deps);
     await parked(fixture);
     await fixture.control.answer(await questionOf(fixture), no);
@@ -111,7 +111,7 @@ describe("a run that waits for a person", () => {
   });
 
   it("takes the answer on the next host if no host runs it", async () => {
-    const fixture = await stageWith(dangerous);
+    const fixture = await createFixture(dangerous);
     void start(fixture.deps);
     await parked(fixture);
     await fixture.host.stop({ graceMs: 50 });
@@ -128,7 +128,7 @@ describe("a run that waits for a person", () => {
   });
 
   it("is cancelled while it is parked", async () => {
-    const fixture = await stageWith(dangerous);
+    const fixture = await createFixture(dangerous);
     const { response } = start(fixture.deps);
     await parked(fixture);
     const id = await questionOf(fixture);
@@ -140,7 +140,7 @@ describe("a run that waits for a person", () => {
   });
 
   it("gets messages at its next step", async () => {
-    const fixture = await stageWith(dangerous);
+    const fixture = await createFixture(dangerous);
     const { response } = start(fixture.deps);
     await parked(fixture);
     await fixture.control.steer(first, "mind the gap", "Ada");
@@ -152,7 +152,7 @@ describe("a run that waits for a person", () => {
 it("a rule answers the next run's question, and its removal brings the question back", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-live-"));
   const rules = await openApprovalRules({ file: join(folder.path, "rules.json") });
-  const fixture = await stageWith(dangerous, rules);
+  const fixture = await createFixture(dangerous, rules);
   const asking = start(fixture.deps);
   await parked(fixture);
   const { rule } = await fixture.control.answer(await questionOf(fixture), { ...yes, scope: "rule" });
@@ -172,7 +172,7 @@ it("a rule answers the next run's question, and its removal brings the question 
 it("a paused run continues from the same point when it is resumed", async () => {
   const reached = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
-  const fixture = await stageWith(async ({ origin }) => {
+  const fixture = await createFixture(async ({ origin }) => {
     if (origin.step > 1) return { text: "done" };
     reached.resolve();
     await go.promise;

@@ -24,7 +24,7 @@ async function nativeImport(folder: string): Promise<ImportModule> {
   return createRequire(file)(file);
 }
 
-interface Place {
+interface Fixture {
   folder: string;
   project: string;
   custom: CustomTools;
@@ -46,7 +46,7 @@ const shipped: Tool = defineTool({
   run: async () => ({ output: "shipped" }),
 });
 
-const test = plainTest.extend<{ place: Place }>({
+const test = plainTest.extend<{ place: Fixture }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   place: async ({}, use) => {
     await using root = await mkdtempDisposable(join(tmpdir(), "troupe-custom-"));

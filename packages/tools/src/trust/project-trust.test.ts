@@ -16,7 +16,7 @@ import {
 
 const decision = { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "ada" } as const;
 
-interface Place {
+interface Fixture {
   folder: string;
   file: string;
   trust: ProjectTrust;
@@ -25,7 +25,7 @@ interface Place {
   accept(): Promise<void>;
 }
 
-const test = plainTest.extend<{ place: Place }>({
+const test = plainTest.extend<{ place: Fixture }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   place: async ({}, use) => {
     await using root = await mkdtempDisposable(join(tmpdir(), "troupe-trust-"));
@@ -121,7 +121,7 @@ describe("a folder", () => {
 });
 
 describe("trust ends", () => {
-  const changes: [string, (place: Place) => Promise<unknown>, string[]][] = [
+  const changes: [string, (place: Fixture) => Promise<unknown>, string[]][] = [
     ["with one byte", ({ write }) => write(".mcp.json", "{ }"), ["changed .mcp.json"]],
     ["with a new file", ({ write }) => write(".troupe/hooks/b.sh", ""), ["new .troupe/hooks/b.sh"]],
     [
@@ -183,7 +183,7 @@ describe("trust ends", () => {
 });
 
 describe("files that cannot be hashed reliably cannot be trusted, and the error has a fix", () => {
-  const cases: [string, (place: Place) => Promise<unknown>, string][] = [
+  const cases: [string, (place: Fixture) => Promise<unknown>, string][] = [
     [
       "a link out of the folder",
       async ({ folder, write }) => {

@@ -15,13 +15,13 @@ function move(from: string, to: string): void {
       renameSync(at(from), at(to));
       return;
     } catch {
-      giveWay(to);
+      removeEntry(to);
     }
   }
 }
 
 /** If the tool adds more entries meanwhile, the next try removes them. */
-function giveWay(name: string): void {
+function removeEntry(name: string): void {
   try {
     rmSync(at(name), { recursive: true, force: true });
   } catch {

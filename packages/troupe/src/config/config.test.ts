@@ -14,7 +14,7 @@ afterEach(() => {
 const key = "sk-ant-api03-0123456789abcdefghij";
 
 /** A user and a project, each with the given file. The project is trusted by default. */
-function place(files: { user?: string; project?: string; trusted?: false } = {}) {
+function writeConfigFiles(files: { user?: string; project?: string; trusted?: false } = {}) {
   const root = mkdtempSync(join(tmpdir(), "troupe-config-"));
   folders.push(root);
   const user = join(root, "xdg", "troupe", "config.yaml");
@@ -43,12 +43,12 @@ const explicit = (config: Config) => config.providers.filter(({ isImplied }) => 
 
 describe("a setting", () => {
   test("in the environment wins over the project's file, and that over the user's", async () => {
-    const user = place({ user: "\nmodel: openai/by-user" });
+    const user = writeConfigFiles({ user: "\nmodel: openai/by-user" });
     expect((await user.read()).model).toEqual({
       value: "openai/by-user",
       origin: { from: "user", where: `${user.user}:2` },
     });
-    const both = place({ user: "model: openai/by-user", project: "# ours\n\nmodel: openai/by-project" });
+    const both = writeConfigFiles({ user: "model: openai/by-user", project: "# ours\n\nmodel: openai/by-project" });
     expect((await both.read()).model).toEqual({
       value: "openai/by-project",
       origin: { from: "project", where: `${both.project}:3` },
@@ -60,7 +60,7 @@ describe("a setting", () => {
   });
 
   test("in maps is merged by name", async () => {
-    const { read } = place({
+    const { read } = writeConfigFiles({
       user: "models: {a: openai/1, b: openai/2}\nroles: {coder: openai/3}\naliases: {sonnet: openai/4}",
       project: "models: {b: openai/5}\nroles: {tester: openai/6}",
     });
@@ -74,7 +74,7 @@ describe("a setting", () => {
   });
 
   test("without any source is empty: no model, and no provider but servers of this machine", async () => {
-    const config = await place().read();
+    const config = await writeConfigFiles().read();
     expect(config.model).toBeNull();
     expect(explicit(config)).toEqual([]);
     expect(config.providers.every(({ settings }) => settings.isLocal)).toBe(true);
@@ -82,7 +82,7 @@ describe("a setting", () => {
   });
 
   test("in another file applies if TROUPE_CONFIG names it", async () => {
-    const { root, read } = place({ user: "model: openai/by-user" });
+    const { root, read } = writeConfigFiles({ user: "model: openai/by-user" });
     writeFileSync(join(root, "other.yaml"), "model: openai/other");
     expect((await read({ TROUPE_CONFIG: "other.yaml" })).model?.value).toBe("openai/other");
     await expect(read({ TROUPE_CONFIG: "none.yaml" })).rejects.toMatchObject({
@@ -93,7 +93,9 @@ describe("a setting", () => {
   });
 
   test("without a value counts as missing", async () => {
-    const { read } = place({ user: "model:\nmodels:\naliases:\nroles:\nfallbacks:\nproviders:\n  ollama:\n" });
+    const { read } = writeConfigFiles({
+      user: "model:\nmodels:\naliases:\nroles:\nfallbacks:\nproviders:\n  ollama:\n",
+    });
     const config = await read();
     expect(config.model).toBeNull();
     expect(explicit(config).map(({ settings }) => settings.id)).toEqual(["ollama"]);
@@ -102,7 +104,7 @@ describe("a setting", () => {
 
 describe("a project's file", () => {
   test("cannot set providers and fallbacks, which could send a key to another server", async () => {
-    const { project, read } = place({
+    const { project, read } = writeConfigFiles({
       project: `model: openai/x
 providers:
   openai: {baseUrl: https://evil.example/v1, models: {x: {price: {inputPerMillion: 0, outputPerMillion: 0}}}}
@@ -122,7 +124,7 @@ fallbacks: {openai/x: openai/y}`,
   });
 
   test("cannot use a script as its model, because a script calls any tools", async () => {
-    const { project, read } = place({
+    const { project, read } = writeConfigFiles({
       user: "model: openai/by-user\nroles: {coder: openai/x}",
       project:
         "model: scripted/./evil.yaml\nroles: {coder: scripted/evil}\naliases: {sonnet: replay/1}\nmodels: {a: scripted/b}",
@@ -170,7 +172,7 @@ describe("a mistake is reported with its file, its line, the value and the fix",
     ["model: x\nmodel: y", "line 2: Map keys must be unique", "correct line 2 of config.yaml"],
     ["model: [", "line 1: ", "correct line 1 of config.yaml"],
   ])("%j", async ([text = "", message, fix]) => {
-    const { user, read } = place({ user: text });
+    const { user, read } = writeConfigFiles({ user: text });
     await expect(read()).rejects.toMatchObject({
       code: "INVALID_CONFIG",
       message: expect.stringContaining(user),
@@ -181,12 +183,12 @@ describe("a mistake is reported with its file, its line, the value and the fix",
 });
 
 test("a file that is too large or not a regular file is not read", async () => {
-  const large = place({ user: `# ${"x".repeat(1_000_000)}` });
+  const large = writeConfigFiles({ user: `# ${"x".repeat(1_000_000)}` });
   await expect(large.read()).rejects.toMatchObject({
     code: "INVALID_CONFIG",
     message: expect.stringContaining("1000002 bytes"),
   });
-  const folder = place();
+  const folder = writeConfigFiles();
   mkdirSync(folder.user);
   await expect(folder.read()).rejects.toMatchObject({
     code: "INVALID_CONFIG",
@@ -210,7 +212,7 @@ describe("a key in a file is refused, and not printed", () => {
     `${key}: x`,
     `providers: {${key}: {}}`,
   ])("%s", async (text) => {
-    const thrown = await place({ user: text })
+    const thrown = await writeConfigFiles({ user: text })
       .read()
       .catch((error) => error);
     expect(thrown).toMatchObject({ code: "INVALID_CONFIG" });

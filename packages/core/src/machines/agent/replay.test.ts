@@ -13,13 +13,13 @@ import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../ra
 
 const numRuns = inject("long") ? 3_000 : 100;
 
-interface Picture {
+interface Snapshot {
   state: string;
   context: unknown;
   pending: Effect[];
 }
 
-function pictureOf(d: MachineDriver): Picture {
+function snapshotOf(d: MachineDriver): Snapshot {
   const pending = d.pending().sort((a, b) => (effectKey(a) < effectKey(b) ? -1 : 1));
   return { state: d.state(), context: d.context(), pending };
 }
@@ -34,11 +34,11 @@ test("replaying a journal gives the same run at every point of it", () => {
         const known = live.facts.length;
         act(live, next);
         again.replay(live.facts.slice(known));
-        expect(pictureOf(again)).toEqual(pictureOf(live));
+        expect(snapshotOf(again)).toEqual(snapshotOf(live));
       }
       const fresh = drive(changes);
       fresh.replay(live.facts);
-      expect(pictureOf(fresh)).toEqual(pictureOf(live));
+      expect(snapshotOf(fresh)).toEqual(snapshotOf(live));
     }),
     { numRuns },
   );
@@ -212,5 +212,5 @@ test("a settled run ignores every later event", () => {
   const again = drive();
   d.feed(settledWith(aResponse()));
   again.replay(d.facts);
-  expect(pictureOf(again)).toEqual(pictureOf(d));
+  expect(snapshotOf(again)).toEqual(snapshotOf(d));
 });

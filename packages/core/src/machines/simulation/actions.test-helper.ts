@@ -43,7 +43,7 @@ function actionsOfEffect(session: Session, run: SimulatedRun, effect: Effect): A
       return childActions(session, run, effect);
     case "cancelChild":
       if (session.toldToStop.has(effect.request.run)) return [];
-      return [{ weight: 6, act: () => session.tellToStop(effect) }];
+      return [{ weight: 6, act: () => session.cancelChild(effect) }];
     case "startTimer": {
       const weight = effect.timer === "deadline" ? 0.05 : effect.timer === "grace" ? 2 : 4;
       const isHurried = effect.timer === "deadline" || effect.timer === "grace";
@@ -99,7 +99,7 @@ function faultActions(session: Session): Action[] {
     actions.push({ weight: 0.6, act: () => session.crash(random.of(alive)) });
     actions.push({ weight: 0.2, act: () => alive.forEach((run) => void session.crash(run)) });
     actions.push({ weight: 0.2, act: () => session.drain(random.of(alive)) });
-    actions.push({ weight: 0.05, act: () => session.giveUp(random.of(alive)) });
+    actions.push({ weight: 0.05, act: () => session.abandon(random.of(alive)) });
   }
   if (cancels) {
     actions.push({ weight: 0.05, act: () => session.command({ kind: "session.cancelled", reason: "enough" }) });

@@ -19,7 +19,7 @@ export interface Outcome {
   /** Null if nothing was used. */
   usage: ModelReply["usage"] | null;
   /** Whether the run cannot know the real usage. */
-  isUnsure: boolean;
+  isUnknown: boolean;
   words: string;
 }
 
@@ -31,8 +31,8 @@ interface OutcomeOptions {
   mayStream: boolean;
 }
 
-function outcome(body: FactBody, words = "", usage: Outcome["usage"] = null, isUnsure = false): Outcome {
-  return { body, usage, isUnsure, words };
+function outcome(body: FactBody, words = "", usage: Outcome["usage"] = null, isUnknown = false): Outcome {
+  return { body, usage, isUnknown, words };
 }
 
 /** A random outcome; null for effects without their own outcome (a running child, a cancel). */
@@ -90,7 +90,7 @@ function replied(effect: EffectOf<"callModel">, options: OutcomeOptions): Outcom
   const error = faults.failures && random.chance(10) ? randomError(random) : null;
   if (error) return failedCall({ kind: "model.failed", step, error, durationMs: 1 }, error, effect, options);
   const isDone = faults.none || (effect.lastTurn && random.chance(80));
-  const content = randomReply(run, { isDone, mayDelegate, mayStream, isNaughty: faults.failures }, random);
+  const content = randomReply(run, { isDone, mayDelegate, mayStream, mayMisbehave: faults.failures }, random);
   const usage = usageOf(effect, run, random);
   const body = { kind: "model.replied" as const, step, reply: { ...content, usage, model: "any" }, durationMs: 1 };
   return outcome(body, describeReply(content), usage);

@@ -14,7 +14,7 @@ export interface ReplyOptions {
   /** Whether streaming batches are allowed. */
   mayStream: boolean;
   /** Whether bad replies are allowed: empty ones, refusals, identical calls, unknown agents. */
-  isNaughty: boolean;
+  mayMisbehave: boolean;
 }
 
 type ReplyContent = Pick<ModelReply, "text" | "calls" | "stopReason">;
@@ -22,11 +22,11 @@ type ReplyContent = Pick<ModelReply, "text" | "calls" | "stopReason">;
 /** A random reply: an answer, or calls of tools and agents. */
 export function randomReply(
   run: SimulatedRun,
-  { isDone, mayDelegate, mayStream, isNaughty }: ReplyOptions,
+  { isDone, mayDelegate, mayStream, mayMisbehave }: ReplyOptions,
   random: Random,
 ): ReplyContent {
   if (isDone) return { text: "done", calls: [], stopReason: "end" };
-  if (isNaughty && random.chance(4)) return { text: "", calls: [], stopReason: random.of(["end", "refusal"]) };
+  if (mayMisbehave && random.chance(4)) return { text: "", calls: [], stopReason: random.of(["end", "refusal"]) };
   const text = random.chance(35) ? "word ".repeat(random.below(500)) : "words";
   const isParent = run.pin.targets.length > 0 && mayDelegate;
   if (random.chance(isParent ? 12 : 40)) return { text: text || "done", calls: [], stopReason: "end" };
@@ -34,7 +34,7 @@ export function randomReply(
     const id = `${run.entries.length}.${place}`;
     if (isParent && random.chance(70))
       return { id, name: "delegate", args: delegateArgs(run, id, random), problem: null };
-    const path = isNaughty && random.chance(20) ? "same" : id;
+    const path = mayMisbehave && random.chance(20) ? "same" : id;
     return { id, name: random.of(["read", "shell"]), args: { path }, problem: null };
   });
   return { text, calls, stopReason: "tool_calls" };
@@ -44,7 +44,7 @@ export function randomReply(
       .filter(({ streaming }) => streaming)
       .flatMap(runningTasks);
     if (handles.length > 0 && chance.chance(40)) return { cancel: chance.of(handles).handle };
-    if (isNaughty && chance.chance(5)) return { agent: "missing", task: id };
+    if (mayMisbehave && chance.chance(5)) return { agent: "missing", task: id };
     if (chance.chance(40)) return taskArgs(asking, `${id} alone`, chance);
     const count = 1 + chance.below(4);
     const tasks = Array.from({ length: count }, (_, place) => ({

@@ -73,7 +73,7 @@ export class Session implements RunListener {
   started(run: SimulatedRun, effect: Effect): void {
     if (effect.kind !== "runChild" || this.#offered.has(effect.request.run)) return;
     this.#offered.add(effect.request.run);
-    this.spending.pay(run, this.above(run), { spawns: 1 });
+    this.spending.charge(run, this.above(run), { spawns: 1 });
     this.queue.push(effect.request);
   }
 
@@ -101,7 +101,7 @@ export class Session implements RunListener {
     return request.ancestors.flatMap((id) => this.known.get(id) ?? []);
   }
 
-  story(): string {
+  describeSession(): string {
     const agents = this.#registry.map(
       ({ id, subagents, limits, budget, retry, intent, model }) =>
         `  ${id}: ${JSON.stringify({ asks: subagents.allow, model, intent, limits, budget, retry })}`,
@@ -129,7 +129,7 @@ export class Session implements RunListener {
       this.#now = Math.max(this.#now, effect.since + effect.delayMs);
     }
     if (effect.kind === "callTool" && outcome.body.kind === "tool.finished") this.#countTool(run, effect);
-    this.#pay(run, outcome.usage, outcome.isUnsure, "");
+    this.#pay(run, outcome.usage, outcome.isUnknown, "");
     this.feed(run, outcome.body, `${effectKey(effect)} ${outcome.words}${bracketed(outcome.usage)}`);
   }
 
@@ -159,7 +159,7 @@ export class Session implements RunListener {
     if (words) this.note(`${run.name}: ${words}${bracketed(usage)}`);
     if (!usage) return;
     const tokens = usage.inputTokens + usage.outputTokens;
-    this.spending.pay(run, this.above(run), { tokens, costUsd: usage.costUsd ?? 0 });
+    this.spending.charge(run, this.above(run), { tokens, costUsd: usage.costUsd ?? 0 });
   }
 
   /** A call that is repeated after a crash counts once. */
@@ -167,7 +167,7 @@ export class Session implements RunListener {
     const key = `${run.request.run}/${effectKey(effect)}`;
     if (this.#toolCallsMade.has(key)) return;
     this.#toolCallsMade.add(key);
-    this.spending.pay(run, this.above(run), { toolCalls: 1 });
+    this.spending.charge(run, this.above(run), { toolCalls: 1 });
   }
 
   refuseToAsk(run: SimulatedRun, effect: EffectOf<"runChild">): void {
@@ -188,7 +188,7 @@ export class Session implements RunListener {
     this.inbox.add(command, this.root.request.session, this.#now);
   }
 
-  tellToStop({ request, reason }: EffectOf<"cancelChild">): void {
+  cancelChild({ request, reason }: EffectOf<"cancelChild">): void {
     this.toldToStop.add(request.run);
     this.command({ kind: "run.cancelled", run: request.run, reason });
   }
@@ -237,7 +237,7 @@ export class Session implements RunListener {
   }
 
   /** Settles a run that its host cannot continue. */
-  giveUp(run: SimulatedRun): void {
+  abandon(run: SimulatedRun): void {
     const response = composeResponse(run.context, failedOutcome(anError({ type: "crashed" })));
     this.abandoned.add(run);
     this.spending.markUnknown(run, this.above(run));

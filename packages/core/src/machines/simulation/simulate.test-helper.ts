@@ -33,7 +33,9 @@ export function simulate(
     law?.(session);
     return session;
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n\n${session.story()}`, { cause: error });
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${session.describeSession()}`, {
+      cause: error,
+    });
   }
 }
 

@@ -38,7 +38,7 @@ export class Spending {
     return account;
   }
 
-  pay(run: SimulatedRun, above: readonly SimulatedRun[], paid: Partial<Amounts>): void {
+  charge(run: SimulatedRun, above: readonly SimulatedRun[], paid: Partial<Amounts>): void {
     const all = { tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0, ...paid };
     for (const sum of [this.of(run).own, ...[run, ...above].map((each) => this.of(each).subtree)]) {
       sum.tokens += all.tokens;

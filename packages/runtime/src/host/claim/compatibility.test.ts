@@ -10,7 +10,7 @@ const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
 const shared = RunRequest.parse({ ...request, workspace: { id: "w", path: "/w", place: "box", mode: "shared" } });
 
-interface Elsewhere {
+interface OtherHost {
   /** The recorded definition, or another of the same name. */
   definition: "recorded" | "another";
   alive?: boolean;
@@ -21,7 +21,7 @@ interface Elsewhere {
 
 /** A host with everything in the spec of a run, except for the parts that the test removes. */
 async function given(
-  others: Elsewhere[] | null,
+  others: OtherHost[] | null,
   changes: Partial<TestDeps> = {},
 ): Promise<{ deps: TestDeps; spec: RunSpec }> {
   const deps = createTestDeps({
@@ -49,10 +49,10 @@ const changed = createTestDeps({
 const otherAgents = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
 
 describe("a run that was opened elsewhere", () => {
-  const recorded: Elsewhere = { definition: "recorded" };
+  const recorded: OtherHost = { definition: "recorded" };
   test.for<{
     what: string;
-    others: Elsewhere[] | null;
+    others: OtherHost[] | null;
     changes?: Partial<TestDeps>;
     of?: RunRequest;
     why: RegExp | null;

@@ -3,7 +3,7 @@ import path from "node:path";
 import { openSqlite } from "@troupe/recorder/internal";
 
 /** Bytes that a process left behind, with a name. */
-export interface Remain {
+export interface Leftover {
   name: string;
   bytes: Buffer;
 }
@@ -12,7 +12,7 @@ export interface Remain {
  * Every file of a home as it is, write-ahead logs too, and every row of its databases: a long text is spread over pages
  * of a file, and a secret on the border of two of them would be found in neither.
  */
-export async function remainsOf(home: string): Promise<Remain[]> {
+export async function leftoversOf(home: string): Promise<Leftover[]> {
   const names = (await readdir(home, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
@@ -22,7 +22,7 @@ export async function remainsOf(home: string): Promise<Remain[]> {
   return [...files, ...rows, { name: "file names", bytes: Buffer.from(names.join("\n")) }];
 }
 
-function rowsOf(file: string): Remain[] {
+function rowsOf(file: string): Leftover[] {
   const database = openSqlite(file, { readOnly: true });
   const tables = database.prepareValue<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   const remains = tables.map((table) => {
