@@ -125,6 +125,22 @@ describe.each(teamSizes)("with $what", (size) => {
     });
   });
 
+  it("an expert of one domain works alone, whatever agents its file allows", async () => {
+    const experts = [...agents.slice(0, 2), { id: "expert", domain: "email", subagents: { allow: ["helper"] } }];
+    const answer: Answer = ({ origin }) => {
+      if (origin.step > 1) return "done";
+      return { calls: [origin.agent === "main" ? delegate("expert", "write") : delegate("helper", "help")] };
+    };
+    await withTeam({ ...size, agents: experts, answer }, async (team) => {
+      const session = await team.begin(request);
+      expect(await session.response).toMatchObject({ status: "completed" });
+      const [question, next] = askedOf(team, "expert");
+      expect(question?.tools.map(({ name }) => name)).not.toContain("delegate");
+      expect(next && toolResultsIn(next)).toMatchObject([{ isError: true }]);
+      expect(askedOf(team, "helper")).toEqual([]);
+    });
+  });
+
   it("one summary serves all children of a turn, and is charged to the parent", async () => {
     const summaries = ["a", "b", "c"].map((task) => delegate("helper", task, { context: "summary" }));
     await withTeam({ ...size, agents, answer: afterSomeWords(...summaries) }, async (team) => {

@@ -119,7 +119,9 @@ describe("the prompt of a sub-agent", () => {
     ["task", "Your task", "<task>\nBuild a greeter\n</task>"],
     ["criteria", "Your task", "<criteria>\nhello.md exists\n</criteria>"],
     ["message, where results and context are", "Your task", "Your message has it in full"],
-    ["one answer", "Your answer", "you cannot ask back"],
+    ["one answer", "Your answer", "You get one message and give one answer; you cannot ask back."],
+    ["way with an open task", "Your answer", "take the most\nlikely reading and name it"],
+    ["way with missing data", "Your answer", "where data is missing, say which"],
     ["summary", "Your answer", "`## Summary`: the outcome in a few sentences, at most 500 characters"],
     ["details", "Your answer", "`## Details`"],
     ["findings", "Your answer", "`## Findings`: a list"],
@@ -227,6 +229,7 @@ describe("an answer in the form of a schema", () => {
     const answer = section(prompt("coder", request({ ...ofChild, outputSchema })), "Your answer") ?? "";
     expect(answer).toContain("one JSON value");
     expect(answer).toContain("you cannot ask back");
+    expect(answer).toContain("take the most\nlikely reading and name it; where data is missing, say which");
     expect(JSON.parse(/<schema>([\s\S]*)<\/schema>/.exec(answer)?.[1] ?? "")).toEqual(outputSchema);
     expect(answer).not.toContain("## Summary");
   });
