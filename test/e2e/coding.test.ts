@@ -147,7 +147,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     expect(rowsOf(home, "SELECT path, kind, tool, lines_added, diff FROM changes")).toMatchObject([
       { path: "src/cart.js", kind: "modified", tool: "edit", lines_added: 1, diff },
     ]);
-    expect(rowsOf(home, "SELECT files_modified_json FROM messages")).toEqual([
+    expect(rowsOf(home, "SELECT files_modified_json FROM messages WHERE request_type = 'prompt'")).toEqual([
       { files_modified_json: '["src/cart.js"]' },
     ]);
     const shown = await troupe(["sessions", "show", session, "--diff"], { home });

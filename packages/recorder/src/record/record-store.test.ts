@@ -150,13 +150,13 @@ describe("rows", () => {
   it("are one message per run, below its parent's", () => {
     const builder = largeSession();
     record.write(builder.feed);
-    const rows = query<Record<string, unknown>>("SELECT * FROM messages ORDER BY id");
+    const rows = query<Record<string, unknown>>("SELECT * FROM messages WHERE request_type <> 'tool_call' ORDER BY id");
     expect(rows.map((row) => [row.id, row.parent_message_id, row.agent_role, row.agent_depth, row.status])).toEqual([
       [1, null, "main", 0, "completed"],
       [2, 1, "coder", 1, "completed"],
       [3, 1, "tester", 1, "failed"],
-      [4, 2, "reviewer", 2, "failed"],
-      [5, 1, "tester", 1, "cancelled"],
+      [7, 2, "reviewer", 2, "failed"],
+      [8, 1, "tester", 1, "cancelled"],
     ]);
     const [root, coder] = rows;
     expect(root).toMatchObject({
@@ -183,6 +183,83 @@ describe("rows", () => {
     ]);
     const reviewer = rows[3];
     expect(JSON.parse(String(reviewer?.metadata_json))).toMatchObject({ status: "rejected" });
+  });
+
+  it("have the value of each column for a run that stopped at a limit", () => {
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    root.opened().replied([["delegate", { agent: "coder" }]]);
+    const coder = builder.run({ agent: "coder", parent: root });
+    const error = {
+      type: "budget",
+      message: "12 iterations",
+      tool: null,
+      recoverable: false,
+      retryAfterMs: null,
+    } as const;
+    coder
+      .opened()
+      .replied([["write", { path: "a.md" }]])
+      .finished(0, { filesCreated: ["a.md"] })
+      .settled({ status: "bailed_out", bailoutReason: "max_iterations", error, filesCreated: ["a.md"] });
+    record.write(builder.feed);
+    const [row] = query<Record<string, string>>("SELECT * FROM messages WHERE agent_role = 'coder' ORDER BY id");
+    const { tool_calls_json, metadata_json, ...plain } = row ?? {};
+    expect(plain).toEqual({
+      id: 2,
+      session_id: builder.session,
+      parent_message_id: 1,
+      started_at: expect.stringMatching(/^2026-01-01T00:00:\d\d\.000Z$/),
+      completed_at: expect.stringMatching(/^2026-01-01T00:00:\d\d\.000Z$/),
+      duration_ms: 4_500,
+      agent_role: "coder",
+      agent_depth: 1,
+      model_id: "demo/answered",
+      system_prompt_id: "coder@0123456789ab",
+      request_type: "delegation",
+      request_content: "the task of coder",
+      context_mode: "summary",
+      context_token_count: 300,
+      response_content: "all that coder has to say",
+      response_summary: "coder is done",
+      files_modified_json: '["a.md"]',
+      prompt_tokens: 200,
+      completion_tokens: 20,
+      total_tokens: 220,
+      iteration_count: 2,
+      max_iterations: 12,
+      max_duration_ms: 60_000,
+      bailout_reason: "max_iterations",
+      status: "failed",
+      error_message: "12 iterations",
+    });
+    expect(JSON.parse(tool_calls_json ?? "")).toMatchObject([{ name: "write", args: { path: "a.md" } }]);
+    expect(JSON.parse(metadata_json ?? "")).toMatchObject({ status: "bailed_out", bailout_reason: "max_iterations" });
+  });
+
+  it("are one message per finished tool call, below the message of its run", () => {
+    const builder = largeSession();
+    record.write(builder.feed);
+    const rows = query<Record<string, string>>("SELECT * FROM messages WHERE request_type = 'tool_call' ORDER BY id");
+    expect(
+      rows.map((row) => [row.parent_message_id, row.agent_role, row.agent_depth, row.request_content, row.status]),
+    ).toEqual([
+      [2, "coder", 1, '{"tool":"write","args":{"path":"hello.md"}}', "completed"],
+      [1, "main", 0, '{"tool":"read","args":{"path":"notes.md"}}', "completed"],
+      [3, "tester", 1, '{"tool":"shell","args":{"command":"npm test"}}', "failed"],
+    ]);
+    const [write, , shell] = rows;
+    expect(write).toMatchObject({
+      session_id: builder.session,
+      model_id: "demo/answered",
+      response_content: "done",
+      files_modified_json: '["hello.md"]',
+      duration_ms: 7,
+      error_message: null,
+    });
+    expect(Date.parse(write?.completed_at ?? "") - Date.parse(write?.started_at ?? "")).toBe(7);
+    expect(shell).toMatchObject({ error_message: "exit 1", files_modified_json: "[]" });
+    expect(JSON.parse(shell?.metadata_json ?? "")).toMatchObject({ step: 1, call: 0, error_type: "tool_error" });
   });
 
   it("use only the agreed words, and include every parent", () => {

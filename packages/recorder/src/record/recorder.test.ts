@@ -116,7 +116,7 @@ describe("the subscription", () => {
     await recorder.stop();
     record.close();
     const before = rowsOf(file);
-    expect(before.messages).toHaveLength(5);
+    expect(before.runs).toHaveLength(5);
     await rm(file);
     const rebuilt = await openRecord({ file });
     opened.push(rebuilt.close);

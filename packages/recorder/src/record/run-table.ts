@@ -8,6 +8,7 @@ import {
   type RunTableName,
   runFieldEntries,
 } from "./run-fields.ts";
+import { createToolCallInsert, type ToolCallMessage } from "./tool-call-messages.ts";
 
 /** Settled runs leave the cache at once. Of open runs it keeps this many and loads the others again when needed. */
 const cachedMax = 20_000;
@@ -17,6 +18,8 @@ export interface RunTable {
   get(run: string): RunRecord | null;
   /** The session's row must exist before `flush`. */
   set(record: RunRecord): void;
+  /** The run must have been set before. */
+  addToolCall(message: ToolCallMessage): void;
   /** Writes and returns the records that were set since the last flush, in the order of their first `set`. */
   flush(): RunRecord[];
   /** Drops the cache. Call it after a failed transaction: records in memory may never have been stored. */
@@ -26,7 +29,9 @@ export interface RunTable {
 export function createRunTable(database: Database): RunTable {
   const statements = createStatements(database);
   const cached = new Map<string, RunRecord>();
-  const changed = new Set<string>();
+  const insertToolCall = createToolCallInsert(database);
+  /** Ids of runs, and tool calls. Their order does not depend on the size of a batch, and so neither do the row ids. */
+  const changed = new Set<string | ToolCallMessage>();
 
   const trim = (): void => {
     for (const [run, record] of cached) {
@@ -46,9 +51,19 @@ export function createRunTable(database: Database): RunTable {
       cached.set(record.run, record);
       changed.add(record.run);
     },
+    addToolCall: (message) => void changed.add(message),
     flush() {
-      const records = [...changed].flatMap((run) => cached.get(run) ?? []);
-      for (const record of records) statements.save(record);
+      const records: RunRecord[] = [];
+      for (const change of changed) {
+        if (typeof change !== "string") {
+          insertToolCall(change);
+          continue;
+        }
+        const record = cached.get(change);
+        if (!record) continue;
+        statements.save(record);
+        records.push(record);
+      }
       changed.clear();
       for (const { run, completedAt } of records) if (completedAt !== null) cached.delete(run);
       trim();

@@ -12,6 +12,7 @@ import type { RunRecord } from "./run-fields.ts";
 import { createRunTable } from "./run-table.ts";
 import { createSessionTable } from "./sessions.ts";
 import { earlier } from "./time.ts";
+import { toolCallMessage } from "./tool-call-messages.ts";
 
 type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
 
@@ -104,13 +105,19 @@ export function createWriter(database: Database): Writer {
     if (!after) return;
     setRun({ ...after, position: item.position });
     if (before && isClosed(before)) return;
-    if (entry.kind === "tool.finished") changes.add(after, entry);
+    if (entry.kind === "tool.finished") addToolCall(after, entry);
     if (entry.kind === "run.opened" && after.parentRun === null) sessions.setRoot(entry.request, item.position);
     for (const { run, apply } of childUpdatesOf(after, entry)) {
       const child = apply(runs.get(run));
       if (child) setRun({ ...child, position: item.position });
     }
     writeApprovals(item, entry, before, after);
+  };
+
+  const addToolCall = (after: RunRecord, entry: Entry & { kind: "tool.finished" }): void => {
+    changes.add(after, entry);
+    const message = toolCallMessage(after, entry);
+    if (message) runs.addToolCall(message);
   };
 
   const writeApprovals = ({ position }: EntryItem, entry: Entry, before: RunRecord | null, after: RunRecord): void => {
