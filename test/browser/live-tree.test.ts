@@ -61,6 +61,34 @@ describeInChromium("the live tree", (browser) => {
     await page.locator(".run-panel .lines", { hasText: "hello.html" }).waitFor();
   });
 
+  it("indents each level, and folds and unfolds what is below a row", async (test) => {
+    const { expect } = test;
+    const daemon = await startDemoDaemon(test);
+    const { page } = await openPage(browser(), daemon, { test });
+    await page.getByTestId("run-demo").click();
+    await sessionIs(page, "completed");
+
+    const widths = await Promise.all(
+      ["main", "coder", "tester"].map((agent) =>
+        rowOf(page, agent)
+          .locator(".rails")
+          .evaluate((rails) => rails.getBoundingClientRect().width),
+      ),
+    );
+    expect(widths).toEqual([...new Set(widths)].sort((a, b) => a - b));
+
+    const main = rowOf(page, "main");
+    await main.getByRole("button", { name: "Fold" }).click();
+    await main.locator(".folded").waitFor();
+    expect(await main.getAttribute("aria-expanded")).toBe("false");
+    expect(await main.locator(".folded").textContent()).toBe("+5 · 1 failed");
+    expect((await shownRuns(page)).map(({ agent }) => agent)).toEqual(["main"]);
+
+    await main.getByRole("button", { name: "Unfold" }).click();
+    await rowOf(page, "tester").waitFor();
+    expect(await shownShape(page)).toEqual(demoRuns);
+  });
+
   it("shows a session without a reload that `troupe run` started elsewhere", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);

@@ -108,6 +108,10 @@ export interface Team {
   /** Begins a session and waits for its end, letting time pass where the clock is the test's. */
   ask(task: string, submission?: Submission): Promise<RunResponse>;
   readonly journal: Pick<Journal, "readRun" | "openRuns">;
+  /** The bus between the hosts, and its subjects. */
+  readonly wire: Pick<TeamPorts, "bus" | "subjects">;
+  /** The SQLite file of the record. */
+  readonly recordFile: string;
   entries(run: RunRef): Promise<Entry[]>;
   /** Resolves as soon as a run's journal satisfies the condition. */
   entriesOnce(run: RunRef, isWanted: (entries: readonly Entry[]) => boolean): Promise<Entry[]>;
@@ -163,7 +167,8 @@ async function startTeam(options: TeamOptions, folder: string, cleanup: (() => u
   const { journal } = ports;
   cleanup.push(() => (remoteHost ?? ports).close());
   cleanup.push(async () => expectReplayable(await readFeed(journal)));
-  const record = await openRecord({ file: path.join(folder, "troupe.db") });
+  const recordFile = path.join(folder, "troupe.db");
+  const record = await openRecord({ file: recordFile });
   cleanup.push(() => record.close());
   const recorder = startRecorder({
     journal,
@@ -244,6 +249,8 @@ async function startTeam(options: TeamOptions, folder: string, cleanup: (() => u
     questions,
     log,
     journal,
+    wire: ports,
+    recordFile,
     begin,
     ask: async (task, submission) => patiently((await begin(task, submission)).response),
     entries,

@@ -1,3 +1,424 @@
 import type { Mutant } from "./mutant.ts";
 
-export const mutants: readonly Mutant[] = [];
+const store = "packages/recorder/src/record/record-store.test.ts";
+const rows = `${store} > rows`;
+const bailedOut = `${rows} > have the value of each column for a run that stopped at a limit`;
+const toolCalls = `${rows} > are one message per finished tool call, below the message of its run`;
+const runFields = "packages/recorder/src/record/run-fields.ts";
+const projection = "packages/recorder/src/record/projection.ts";
+const caps = "packages/core/src/machines/agent/caps.test.ts";
+const response = "packages/core/src/protocol/response.ts";
+const renderPrompt = "packages/roles/src/render-prompt.ts";
+const promptTest = "packages/roles/src/render-prompt.test.ts";
+const child = `${promptTest} > the prompt of a sub-agent`;
+const rendered =
+  "packages/runtime/src/host/claim/run-spec.test.ts > the prompt is rendered from the definition, the request and the limits and targets of the run";
+const liveTree = "test/browser/live-tree.test.ts > the live tree";
+const facts = `${liveTree} > shows each run's agent, status, depth, steps, step limit and demo label`;
+const icons = "apps/dashboard/src/components/icons.test.ts";
+const treeRow = "apps/dashboard/src/features/tree/tree-row.tsx";
+const oneHost = "test/delegation/messages.test.ts > with one host";
+const deepTree =
+  "test/delegation/pains-limits.test.ts > with one host > pain 1: a tree that wants to grow without end stays within its depth, its breadth and its number of runs";
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "the index on status is missing",
+    rows: ["S5.1a"],
+    file: "packages/recorder/src/record/schema.ts",
+    find: "CREATE INDEX idx_messages_status ON messages (status);\n",
+    replace: "",
+    tests: [`${store} > the schema`],
+  },
+  {
+    name: "a message has no foreign key to its parent",
+    rows: ["S5.1a"],
+    file: "packages/recorder/src/record/schema.ts",
+    find: "  FOREIGN KEY (parent_message_id) REFERENCES messages (id),\n",
+    replace: "",
+    tests: [`${store} > the schema`],
+  },
+  {
+    name: "system_prompt_id is NULL",
+    rows: ["S5.1b"],
+    file: projection,
+    find: "systemPrompt: `${definition.id}@${definitionHash.slice(0, 12)}`",
+    replace: "systemPrompt: definition.id && definitionHash ? null : null",
+    tests: [bailedOut],
+  },
+  {
+    name: "context_token_count is NULL",
+    rows: ["S5.1b"],
+    file: projection,
+    find: "contextTokens: metrics.contextSize,",
+    replace: "contextTokens: null,",
+    tests: [bailedOut],
+  },
+  {
+    name: "bailout_reason is NULL",
+    rows: ["S5.1b"],
+    file: "packages/recorder/src/record/run-table.ts",
+    find: 'column: "bailout_reason", encodeFrom: bailoutWord }',
+    replace: 'column: "bailout_reason", encodeFrom: () => null }',
+    tests: [bailedOut],
+  },
+  {
+    name: "a continued turn counts as a prompt",
+    rows: ["S5.1c"],
+    file: "packages/recorder/src/record/new-run-record.ts",
+    find: 'request.continues === null ? "prompt" : "continuation"',
+    replace: 'request.continues === null ? "prompt" : "prompt"',
+    tests: [
+      "packages/recorder/src/record/turns.test.ts > a session with a second turn > keeps its turns apart in messages",
+    ],
+  },
+  {
+    name: "a tool call gets no message",
+    rows: ["S5.1c"],
+    file: "packages/recorder/src/record/writer.ts",
+    find: "if (message) runs.addToolCall(message);",
+    replace: "if (!message) return;",
+    tests: [toolCalls],
+  },
+  {
+    name: "the message of a tool call has no parent",
+    rows: ["S5.1c"],
+    file: "packages/recorder/src/record/tool-call-messages.ts",
+    find: "(SELECT message_id FROM runs WHERE run_id = ?)",
+    replace: "(SELECT NULL FROM runs WHERE run_id = ?)",
+    tests: [toolCalls],
+  },
+  {
+    name: "a failed tool call is completed",
+    rows: ["S5.1c"],
+    file: "packages/recorder/src/record/tool-call-messages.ts",
+    find: '? "completed" : "failed"',
+    replace: '? "completed" : "completed"',
+    tests: [toolCalls],
+  },
+  {
+    name: "a run that reached a limit was not stopped by anything",
+    rows: ["S5.1d"],
+    file: "packages/recorder/src/record/run-table.ts",
+    find: 'return record.exactStatus === "bailed_out" ? "error" : null;',
+    replace: "return null;",
+    tests: ["packages/recorder/src/record/projection.test.ts > status words"],
+  },
+  {
+    name: "a rejected run keeps its own word for the status",
+    rows: ["S5.1d"],
+    file: projection,
+    find: "status: toRecordStatus(status),",
+    replace: 'status: status === "rejected" ? "cancelled" : toRecordStatus(status),',
+    tests: ["packages/recorder/src/record/projection.test.ts > status words"],
+  },
+  {
+    name: "the delegation tool accepts any role",
+    rows: ["S5.4a"],
+    file: "packages/core/src/delegation/spec.ts",
+    find: 'agent: { type: "string", enum: [...ids] },',
+    replace: 'agent: { type: "string" },',
+    tests: ["packages/core/src/delegation/spec.test.ts > is a tool that names the available agents"],
+  },
+  {
+    name: "delegate_to_agent is no name of the delegation tool",
+    rows: ["S5.4a"],
+    file: "packages/core/src/permissions/grant.ts",
+    find: '["delegate", "delegate_to_agent", "Task", "task", "Agent"]',
+    replace: '["delegate", "Task", "task", "Agent"]',
+    tests: ["packages/core/src/machines/agent/delegate.test.ts > a delegation > may use the name delegate_to_agent"],
+  },
+  {
+    name: "a role is not read",
+    rows: ["S5.4a"],
+    file: "packages/core/src/delegation/arguments.ts",
+    find: "return agent ?? role ?? subagent_type;",
+    replace: "return agent ?? subagent_type;",
+    tests: [
+      "packages/core/src/delegation/arguments.test.ts > one task > accepts other names for the same argument: role",
+    ],
+  },
+  {
+    name: "the files for the context do not reach the child",
+    rows: ["S5.4b"],
+    file: "packages/runtime/src/host/effects/child-request.ts",
+    find: "return { ...request, context };",
+    replace: "return { ...request, context: request.context && context };",
+    tests: [
+      "packages/runtime/src/host/effects/child-request.test.ts > files are read in order by the parent's tools, under its grant, and follow the rest of the context",
+    ],
+  },
+  {
+    name: "the criteria do not reach the child",
+    rows: ["S5.4b"],
+    file: "packages/core/src/machines/agent/plan-batch.ts",
+    find: "successCriteria: task.successCriteria,",
+    replace: "successCriteria: null,",
+    tests: [
+      "packages/core/src/machines/agent/delegate.test.ts > a delegation > is one request with all fields of the child",
+    ],
+  },
+  {
+    name: "the tests that ran are not among the fields",
+    rows: ["S5.5"],
+    file: response,
+    find: "    tests_run: response.testsRun,\n",
+    replace: "",
+    tests: ["packages/core/src/protocol/response.test.ts > the result of a child for its parent's model"],
+  },
+  {
+    name: "created files are the modified ones",
+    rows: ["S5.5"],
+    file: response,
+    find: "files_created: response.filesCreated,",
+    replace: "files_created: response.filesModified,",
+    tests: [
+      "packages/core/src/machines/agent/delegate.test.ts > a delegation > returns the JSON of the child's response to the model",
+    ],
+  },
+  {
+    name: "the cancel of one run is ignored",
+    rows: ["S5.6a"],
+    file: "packages/core/src/machines/agent/events.ts",
+    find: 'return event.item.kind === "session.cancelled" || event.item.kind === "run.cancelled";',
+    replace: 'return event.item.kind === "session.cancelled";',
+    tests: [
+      "packages/core/src/machines/agent/cancel.test.ts > a cancel of one run has the same effect as a cancel of its session",
+    ],
+  },
+  {
+    name: "a child is as deep as its parent",
+    rows: ["S5.6a"],
+    file: "packages/core/src/machines/agent/plan-batch.ts",
+    find: "depth: request.depth + 1,",
+    replace: "depth: request.depth,",
+    tests: [
+      "packages/core/src/machines/agent/delegate.test.ts > a delegation > is one request with all fields of the child",
+    ],
+  },
+  {
+    name: "the model call of a summary is not counted",
+    rows: ["S5.6b"],
+    file: projection,
+    find: '"context.summarised": (before, { usage }) => addUsage(before, usage),',
+    replace: '"context.summarised": () => ({}),',
+    tests: ["packages/recorder/src/record/projection.test.ts > the cost of a run"],
+  },
+  {
+    name: "the model call of an intent is not counted",
+    rows: ["S5.6b"],
+    file: projection,
+    find: "(before, { usage }) => (usage ? addUsage(before, usage) : {}),",
+    replace: "() => ({}),",
+    tests: ["packages/recorder/src/record/projection.test.ts > the cost of a run"],
+  },
+  {
+    name: "iterations have no limit",
+    rows: ["S5.6c"],
+    file: "packages/core/src/machines/agent/turn.ts",
+    find: '  if (nextStep(context) >= limits.maxIterations) return "max_iterations";\n',
+    replace: "",
+    tests: [`${caps} > iterations`],
+  },
+  {
+    name: "the deadline never stops a run",
+    rows: ["S5.6c"],
+    file: "packages/core/src/machines/agent/setup/control.ts",
+    find: "event.timer === deadline && context.clock.runningSince !== null,",
+    replace: 'event.timer === "never" && context.clock.runningSince !== null,',
+    tests: [`${caps} > the deadline`],
+  },
+  {
+    name: "the prompt is the definition's alone",
+    rows: ["S5.6d"],
+    file: "packages/runtime/src/host/claim/run-spec.ts",
+    find: "prompt: registry.renderPrompt(definition, request, facts),",
+    replace: "prompt: facts ? definition.prompt : registry.renderPrompt(definition, request, facts),",
+    tests: [
+      rendered,
+      "test/delegation/context.test.ts > with one host > general-purpose > has its parent's prompt and tools, and knows the task alone",
+    ],
+  },
+  {
+    name: "the prompt is rendered without the targets",
+    rows: ["S5.6d"],
+    file: "packages/runtime/src/host/claim/run-spec.ts",
+    find: "targets: targets.map(({ id }) => id), now:",
+    replace: "targets: targets.slice(0, 0).map(({ id }) => id), now:",
+    tests: [rendered],
+  },
+  {
+    name: "a child's prompt does not name its parent",
+    rows: ["S5.7a"],
+    file: renderPrompt,
+    find: '    `- Asked by: ${request.parent?.agent ?? request.chain.at(-1) ?? "the user"}`,\n',
+    replace: "",
+    tests: [`${child} > has its parent`],
+  },
+  {
+    name: "a child's prompt has no criteria",
+    rows: ["S5.7a"],
+    file: renderPrompt,
+    find: '...fenced("criteria", cut(request.successCriteria.trim(), taskCharactersMax)),',
+    replace: "",
+    tests: [`${child} > has its criteria`],
+  },
+  {
+    name: "a child's prompt does not ask for warnings",
+    rows: ["S5.7b"],
+    file: renderPrompt,
+    find: "- \\`## Warnings\\`: a list of what failed, was skipped, or is uncertain.\n",
+    replace: "",
+    tests: [`${child} > has its warnings`],
+  },
+  {
+    name: "a child's prompt names no iterations",
+    rows: ["S5.7c"],
+    file: renderPrompt,
+    find: "    `- Iterations: ${limits.maxIterations} (one is a reply of yours and the tool calls in it)`,\n",
+    replace: "",
+    tests: [`${child} > has its iterations`],
+  },
+  {
+    name: "a child at the deepest level reads that it can delegate",
+    rows: ["S5.7d"],
+    file: renderPrompt,
+    find: "return depth < limits.maxDepth && budget.spawns !== 0;",
+    replace: "return depth <= limits.maxDepth && budget.spawns !== 0;",
+    tests: [`${child} > at the deepest level it cannot delegate, with any targets`],
+  },
+  {
+    name: "a child without targets is not told that it cannot delegate",
+    rows: ["S5.7d"],
+    file: renderPrompt,
+    find: 'return request.depth > 0 ? ["## Delegating',
+    replace: 'return request.depth > 99 ? ["## Delegating',
+    tests: [`${child} > without targets says that it cannot delegate`],
+  },
+  {
+    name: "a settled run stays running in the record",
+    rows: ["S5.8a"],
+    file: projection,
+    find: "completedAt: toIso(atMs),",
+    replace: "completedAt: atMs < 0 ? toIso(atMs) : null,",
+    tests: [bailedOut],
+  },
+  {
+    name: "no message has a parent",
+    rows: ["S5.8b", "C.4b"],
+    file: "packages/recorder/src/record/run-table.ts",
+    find: "const parentMessage = messageOf.get(parentRun) ?? null;",
+    replace: "const parentMessage = parentRun === run.names ? 0 : null;",
+    tests: [
+      `${oneHost} > the record has the row of each run below the row of its parent, with its request and response`,
+      `${rows} > are one message per run, below its parent's`,
+    ],
+  },
+  {
+    name: "the runs of a session have no order",
+    rows: ["S5.8b"],
+    file: "packages/recorder/src/record/run-table.ts",
+    find: "(SELECT coalesce(max(seen), -1) + 1 FROM runs WHERE session_id = ?)",
+    replace: "(SELECT coalesce(min(seen), 1) - 1 FROM runs WHERE session_id = ?)",
+    tests: [`${store} > the reader > shows a session's runs in the order of their arrival`],
+  },
+  {
+    name: "the turn that a user continues from the page is not recorded",
+    rows: ["S5.8c"],
+    file: "packages/recorder/src/record/writer.ts",
+    find: "if (requested && beginsTurn(command)) beginTurn(command, requested, item.position);",
+    replace: 'if (requested && command.kind === "session.requested") beginTurn(command, requested, item.position);',
+    tests: [
+      "packages/recorder/src/record/turns.test.ts > a session with a second turn > is pending again after its request, and has the name of its first request",
+    ],
+  },
+  {
+    name: "no level of the tree is indented",
+    rows: ["S5.9a"],
+    file: treeRow,
+    find: "style={{ width: indentPx(level, props.layout) }}",
+    replace: "style={{ width: indentPx(level, props.layout) * 0 }}",
+    tests: [`${liveTree} > indents each level, and folds and unfolds what is below a row`],
+  },
+  {
+    name: "a folded row shows what is below it",
+    rows: ["S5.9a"],
+    file: "apps/dashboard/src/lib/tree.ts",
+    find: "row.expanded = !collapsed.has(node.run.run);",
+    replace: "row.expanded = !collapsed.has(`${node.run.run}?`);",
+    tests: [`${liveTree} > indents each level, and folds and unfolds what is below a row`],
+  },
+  {
+    name: "all agents have the icon of an unknown role",
+    rows: ["S5.9b"],
+    file: "apps/dashboard/src/components/icons.tsx",
+    find: "{icons[role]}",
+    replace: "{icons[role] && icons.other}",
+    tests: [`${icons} > a role`],
+  },
+  {
+    name: "the planner is drawn like the reviewer",
+    rows: ["S5.9b"],
+    file: "apps/dashboard/src/components/icons.tsx",
+    find: "{icons[role]}",
+    replace: '{icons[role === "planner" ? "reviewer" : role]}',
+    tests: [`${icons} > a role`],
+  },
+  {
+    name: "a run that timed out has the badge of a failed one",
+    rows: ["S5.9c"],
+    file: "apps/dashboard/src/components/badges.tsx",
+    find: '    <span className="badge" data-status={row.status} data-kind={kind}>\n      <svg viewBox="0 0 16 16" aria-hidden="true">\n        {glyphs[kind]}',
+    replace:
+      '    <span className="badge" data-status={row.status} data-kind={kind}>\n      <svg viewBox="0 0 16 16" aria-hidden="true">\n        {glyphs[kind === "timeout" ? "failed" : kind]}',
+    tests: [`${icons} > a status`],
+  },
+  {
+    name: "a run shows no duration",
+    rows: ["S5.9d"],
+    file: treeRow,
+    find: '<span className="figure">{durationText(run, now)}</span>',
+    replace: '<span className="figure">{durationText(run, now).slice(99)}</span>',
+    tests: [facts],
+  },
+  {
+    name: "a run shows no iterations",
+    rows: ["S5.9d"],
+    file: treeRow,
+    find: "        {run.iterations}\n",
+    replace: "",
+    tests: [facts],
+  },
+  {
+    name: "the description of the debugger does not say when",
+    rows: ["S5.10a"],
+    file: "packages/roles/agents/debugger.md",
+    find: "Finds the cause of a failure, a crash or slowness",
+    replace: "Finds causes",
+    tests: ["packages/roles/src/shipped-agents.test.ts > debugger has a description of when to use it, and when not"],
+  },
+  {
+    name: "an agent does not read when not to delegate",
+    rows: ["S5.10b"],
+    file: renderPrompt,
+    find: "Do the work yourself if it is a",
+    replace: "Delegate also what is a",
+    tests: [`${promptTest} > an agent that may delegate > reads: when to use an agent, and when not`],
+  },
+  {
+    name: "an agent does not read that it has to check results",
+    rows: ["S5.10c"],
+    file: renderPrompt,
+    find: "check it before you build on it.",
+    replace: "build on it.",
+    tests: [`${promptTest} > an agent that may delegate > reads: to check results before it continues`],
+  },
+  {
+    name: "no depth stops a tree",
+    rows: ["S5.11b"],
+    file: "packages/runtime/src/host/claim/run-spec.ts",
+    find: "return depth < maxDepth ? agents.filter((id) => !chain.includes(id)) : [];",
+    replace: "return depth < maxDepth + 9 ? agents.filter((id) => !chain.includes(id)) : [];",
+    tests: [deepTree],
+  },
+];

@@ -30,6 +30,26 @@ test("every new run can compact its conversation", async () => {
   expect(await resolved([main])).toMatchObject({ makesRoom: true });
 });
 
+test("the prompt is rendered from the definition, the request and the limits and targets of the run", async () => {
+  const deps = createTestDeps({ agents: [main, { id: "helper" }], script: () => ({}) });
+  const registry = await deps.agentSource.load(null);
+  const request = rootRequest({ run, budget: { tokens: 9, costUsd: null, toolCalls: null, spawns: null } });
+  const rendered: unknown[] = [];
+  const spec = await resolveRunSpec(deps, request, {
+    ...registry,
+    renderPrompt: (...from) => {
+      rendered.push(...from);
+      return "the rendered prompt";
+    },
+  });
+  expect(spec.prompt).toBe("the rendered prompt");
+  expect(rendered).toEqual([
+    registry.find("main"),
+    request,
+    { limits: spec.limits, budget: spec.budget, targets: ["helper"], now: expect.any(Number) },
+  ]);
+});
+
 describe("the grant", () => {
   test("is the intersection of every layer and the definition", async () => {
     const spec = await resolved([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
