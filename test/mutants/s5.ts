@@ -4,7 +4,6 @@ const store = "packages/recorder/src/record/record-store.test.ts";
 const rows = `${store} > rows`;
 const bailedOut = `${rows} > have the value of each column for a run that stopped at a limit`;
 const toolCalls = `${rows} > are one message per finished tool call, below the message of its run`;
-const runFields = "packages/recorder/src/record/run-fields.ts";
 const projection = "packages/recorder/src/record/projection.ts";
 const caps = "packages/core/src/machines/agent/caps.test.ts";
 const response = "packages/core/src/protocol/response.ts";
@@ -145,6 +144,7 @@ export const mutants: readonly Mutant[] = [
     find: "return { ...request, context };",
     replace: "return { ...request, context: request.context && context };",
     tests: [
+      "test/delegation/context.test.ts > with one host > a child gets its selected files, and nothing else",
       "packages/runtime/src/host/effects/child-request.test.ts > files are read in order by the parent's tools, under its grant, and follow the rest of the context",
     ],
   },
@@ -414,11 +414,11 @@ export const mutants: readonly Mutant[] = [
     tests: [`${promptTest} > an agent that may delegate > reads: to check results before it continues`],
   },
   {
-    name: "no depth stops a tree",
+    name: "no run is deeper than its parent, so no depth stops a tree",
     rows: ["S5.11b"],
-    file: "packages/runtime/src/host/claim/run-spec.ts",
-    find: "return depth < maxDepth ? agents.filter((id) => !chain.includes(id)) : [];",
-    replace: "return depth < maxDepth + 9 ? agents.filter((id) => !chain.includes(id)) : [];",
+    file: "packages/core/src/machines/agent/plan-batch.ts",
+    find: "depth: request.depth + 1,",
+    replace: "depth: request.depth + 0,",
     tests: [deepTree],
   },
 ];

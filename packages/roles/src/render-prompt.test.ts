@@ -254,7 +254,7 @@ describe("an agent that may delegate", () => {
   test.each([
     [
       "when to use an agent, and when not",
-      /work over many files[\s\S]*a\s+question, one file or a few minutes of work/,
+      /work over many files[\s\S]*Do the work yourself if it is a\s+question, one file or a few minutes of work/,
     ],
     ["to do the work that needs the user itself", /whatever needs the user/],
     ["a clear task with its paths", /exact paths/],

@@ -16,6 +16,7 @@ describe("status words", () => {
     ["rejected", null, "failed", null],
     ["timeout", "timeout", "timeout", "timeout"],
     ["timeout", null, "timeout", "timeout"],
+    ["bailed_out", null, "failed", "error"],
     ["bailed_out", "timeout", "failed", "timeout"],
     ["bailed_out", "max_iterations", "failed", "max_iterations"],
     ["bailed_out", "max_tool_calls", "failed", "error"],
