@@ -28,7 +28,7 @@ import { startTcpProxy, type TcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 import { createSleepyClock } from "./queues.fixture.ts";
 
-export const leaseMs = 1_000;
+export const leaseMs = 2_000;
 
 /** The replies of a machine's model. */
 export type MachineScript = (
