@@ -23,7 +23,7 @@ const isLong = process.env.TROUPE_TEST_LONG === "1";
 export default defineConfig({
   test: {
     // Far beyond what a test takes: two copies of the suite may share the machine.
-    testTimeout: isLong ? 600_000 : 60_000,
+    testTimeout: isLong ? 600_000 : 180_000,
     hookTimeout: 120_000,
     // Files with processes use three quarters of a core: they wait for leases, kills and pages in between.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),

@@ -42,7 +42,7 @@ const agents: Agents = {
 };
 
 describeInChromium("every page with an approval", (browser) => {
-  it("passes axe in light and in dark, and fits into 360 pixels", { timeout: 60_000 }, async (test) => {
+  it("passes axe in light and in dark, and fits into 360 pixels", async (test) => {
     const { expect } = test;
     const { page } = await openTab(browser(), { test });
     const found = await walkThroughStates(page, test);

@@ -89,7 +89,7 @@ describeInChromium("the view of a run's changes", (browser) => {
     expect(await lines.count()).toBeLessThanOrEqual(1_200);
   });
 
-  it("passes axe in light and in dark, and fits into 360 pixels", { timeout: 60_000 }, async (test) => {
+  it("passes axe in light and in dark, and fits into 360 pixels", async (test) => {
     const { page } = await openChanges(browser(), test);
     for (const path of ["cart.js", "empty.txt", "huge.txt", long]) await fileOf(page, path).locator("summary").click();
     await fileOf(page, long).getByTestId("diff").waitFor();

@@ -51,7 +51,7 @@ describeInChromium("a daemon that is alone", (browser) => {
 const hasServer = findNatsServer() !== null;
 
 describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, (browser) => {
-  it.skipIf(!hasServer)("shows hosts that join, their runs, a drain and a kill", { timeout: 60_000 }, async (test) => {
+  it.skipIf(!hasServer)("shows hosts that join, their runs, a drain and a kill", async (test) => {
     const { expect } = test;
     const server = await startNatsServer();
     test.onTestFinished(() => server.stop());

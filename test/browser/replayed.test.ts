@@ -39,7 +39,7 @@ async function replaySession(test: Pick<TestContext, "onTestFinished">) {
 }
 
 describeInChromium("a replayed session", (browser) => {
-  it("is labelled in the record, the API, the command line and the page", { timeout: 60_000 }, async (test) => {
+  it("is labelled in the record, the API, the command line and the page", async (test) => {
     const { expect } = test;
     const { home, response, row } = await replaySession(test);
     expect(response).toMatchObject({ status: "completed", summary: "hello" });

@@ -8,7 +8,7 @@ import { connectionIs, linkOf, openPage, openTab, tabTo } from "../harness/tab.t
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
 describeInChromium("every state of the page", (browser) => {
-  it("passes axe in light and in dark, and fits into 360 pixels", { timeout: 60_000 }, async (test) => {
+  it("passes axe in light and in dark, and fits into 360 pixels", async (test) => {
     const { expect } = test;
     const tab = await openTab(browser(), { test });
     const found = await walkThroughStates(tab.page, test, () => auditPage(tab.page));

@@ -38,7 +38,7 @@ const daemon = useDaemon("approvals", (home) => writePolicy(home, askBeforeShell
 const scenarioIn = (home: string, agents: Parameters<typeof writeScenario>[1], name: string) =>
   writeScenario(home, agents, name);
 
-describe.concurrent("an approval", { timeout: 60_000 }, () => {
+describe.concurrent("an approval", () => {
   it("is listed with agent, tool, all arguments and risk", async ({ expect }) => {
     const { home, client } = daemon();
     const long = `printf '%s' ${"long words ".repeat(40)}> long.txt`;
@@ -216,7 +216,7 @@ describe.concurrent("an approval", { timeout: 60_000 }, () => {
   );
 });
 
-onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("of several answers", () => {
   it("the first answer counts, also in a race of an allowance and a denial", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
@@ -251,7 +251,7 @@ onlyWithoutWorker(describe.concurrent)("of several answers", { timeout: 60_000 }
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("the time of a wait for a person", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("the time of a wait for a person", () => {
   it("the wait for a person counts neither for the run nor for its parent", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
@@ -278,7 +278,7 @@ onlyWithoutWorker(describe.concurrent)("the time of a wait for a person", { time
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("without a user to ask", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("without a user to ask", () => {
   it("--no-input ends with 8 and names the open questions; after an answer without a daemon the next daemon continues", async ({
     expect,
     onTestFinished,
@@ -335,7 +335,7 @@ onlyWithoutWorker(describe.concurrent)("without a user to ask", { timeout: 60_00
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("a daemon killed with kill -9 during questions", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("a daemon killed with kill -9 during questions", () => {
   it.for([
     { when: "no other run is active", busy: 0 },
     { when: "another agent is in the middle of a model call", busy: 600_000 },

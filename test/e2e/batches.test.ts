@@ -55,7 +55,7 @@ const failing = { steps: [{ text: "x", error: { type: "auth" as const, message: 
 const statuses = (results: { name: string; status: string }[]) =>
   results.map(({ name, status }) => `${name} ${status}`);
 
-describe.concurrent("a batch", { timeout: 60_000 }, () => {
+describe.concurrent("a batch", () => {
   it("keeps the order of its dependencies, passes their results on, and answers in the order of the tasks", async ({
     expect,
   }) => {

@@ -61,7 +61,7 @@ async function usedBy(session: string) {
   };
 }
 
-describe.concurrent("a budget", { timeout: 60_000 }, () => {
+describe.concurrent("a budget", () => {
   it.for([
     // Slightly more than the first turn; the tool descriptions count too.
     { flag: "--max-tokens", kind: "tokens", most: 3_000, reason: "max_tokens", agents: 1 },

@@ -55,7 +55,7 @@ async function everythingOf(session: string) {
   };
 }
 
-describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
+describe.concurrent("a session that is cancelled", () => {
   it.for([
     { by: "on the command line", code: 6 },
     { by: "over HTTP", code: 6 },
@@ -134,7 +134,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
   );
 });
 
-describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
+describe.concurrent("a run that is cancelled", () => {
   it("ends with its descendants; its siblings and its parent continue", async ({ expect }) => {
     const { home, client, ledger, journal } = daemon();
     const mark = newMark();

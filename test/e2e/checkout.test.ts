@@ -16,9 +16,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-it("works in its caller's folder, and prints only the answer on stdout", { timeout: 60_000 }, async ({
-  onTestFinished,
-}) => {
+it("works in its caller's folder, and prints only the answer on stdout", async ({ onTestFinished }) => {
   const home = await tempFolder("checkout", { onTestFinished });
   const caller = path.join(home, "caller");
   await mkdir(caller);

@@ -28,7 +28,7 @@ const agents: Agents = {
 };
 
 describe.concurrent("troupe run --continue and --resume", () => {
-  it("continue a session in its folder; the answer is that of the turn", { timeout: 60_000 }, async (test) => {
+  it("continue a session in its folder; the answer is that of the turn", async (test) => {
     const { expect } = test;
     const home = await tempFolder("continue", test);
     const folder = await tempFolder("continue-work", test);
@@ -64,7 +64,7 @@ describe.concurrent("troupe run --continue and --resume", () => {
 });
 
 it("a daemon killed in the middle of a turn continues it, with the whole conversation", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async (test) => {
   const daemon = await startScriptedDaemon({ test, agents });
   const file = path.join(daemon.home, "journal.db");

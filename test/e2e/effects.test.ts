@@ -89,7 +89,7 @@ function outcomeOf(entries: readonly Entry[]): ToolOutcome {
 }
 
 const at = (point: string) => `${point}@${key}`;
-const timeout = 60_000;
+const timeout = 180_000;
 
 describe.concurrent("a command, which cannot be reverted", { timeout }, () => {
   const call = shell("echo once >> a.txt");

@@ -98,7 +98,7 @@ describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(p
   ({ write, runs, moments }) => {
     it.for(moments)(
       "at $name loses nothing and repeats nothing",
-      { timeout: 60_000 },
+      { timeout: 180_000 },
       async ({ failpoint, killAfterMs }, { expect, onTestFinished }) => {
         const test = { onTestFinished };
         const home = await tempFolder("kill", test);
@@ -157,7 +157,7 @@ describe.concurrent("a daemon killed as soon as it has accepted", () => {
   ];
   it.for(casesOf(commands, ({ afterMs }) => afterMs <= 500))(
     "$command, $afterMs ms into a session, starts nothing more",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ command, afterMs }, { expect, onTestFinished }) => {
       const test = { onTestFinished };
       const home = await tempFolder("command", test);

@@ -46,7 +46,7 @@ async function installed(test: Pick<TestContext, "onTestFinished">) {
   return { home, caller, launcher, start };
 }
 
-describe.concurrent("setup-cli", { timeout: 60_000 }, () => {
+describe.concurrent("setup-cli", () => {
   it("installs into ~/.local/bin, says how to put it on the PATH, and removes it", async ({
     expect,
     onTestFinished,
@@ -86,7 +86,7 @@ describe.concurrent("setup-cli", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("the launcher", { timeout: 60_000 }, () => {
+describe.concurrent("the launcher", () => {
   it("runs a task in its caller's folder, with standard input as context", async ({ expect, onTestFinished }) => {
     const { caller, start } = await installed({ onTestFinished });
     await writeScenario(caller, {

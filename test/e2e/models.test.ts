@@ -32,7 +32,7 @@ async function createFixture(test: Pick<TestContext, "onTestFinished">, options:
   return { server, home, run };
 }
 
-describe.concurrent("models test", { timeout: 60_000 }, () => {
+describe.concurrent("models test", () => {
   it.for([
     ["anthropic", (url: string) => ({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }), "anthropic/claude-sonnet-5"],
     [
@@ -135,7 +135,7 @@ registerHooks({ load(url, context, next) {
   return next(url, context);
 } });`)}`;
 
-describe.concurrent("the vendors' libraries", { timeout: 60_000 }, () => {
+describe.concurrent("the vendors' libraries", () => {
   it("are loaded by a process that calls a model, and by no other", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await createFixture({ onTestFinished });
     const env = {
@@ -152,7 +152,7 @@ describe.concurrent("the vendors' libraries", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("models ls", { timeout: 60_000 }, () => {
+describe.concurrent("models ls", () => {
   it("shows configured models, the default model, the models of the sizes, and servers without an answer", async ({
     expect,
     onTestFinished,
@@ -183,7 +183,7 @@ describe.concurrent("models ls", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("a run", { timeout: 60_000 }, () => {
+describe.concurrent("a run", () => {
   const helping = {
     agents: {
       main: [

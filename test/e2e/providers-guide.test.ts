@@ -70,7 +70,7 @@ async function program(file: string, line: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-describe.concurrent("in the providers guide,", { timeout: 90_000 }, () => {
+describe.concurrent("in the providers guide,", () => {
   it("each way takes three commands at most", ({ expect }) => {
     expect([...blocks.keys()]).toEqual([...Object.keys(ways), "No key"]);
     for (const [title, code] of blocks) expect(code.trim().split("\n").length, title).toBeLessThanOrEqual(3);

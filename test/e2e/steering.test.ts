@@ -22,7 +22,7 @@ const daemon = useDaemon("steering", (home) =>
 const everyPaused = (runs: readonly { exactStatus: string; completedAt: string | null }[]): boolean =>
   runs.every(({ exactStatus, completedAt }) => completedAt !== null || exactStatus === "paused");
 
-describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
+describe.concurrent("troupe steer", () => {
   it("is read by the model at its next step, and is in the journal of that run alone", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await writeScenario(
@@ -81,7 +81,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
+describe.concurrent("troupe pause", () => {
   onlyWithoutWorker(it)(
     "starts no effect in a session, also after a restart, until troupe resume",
     async ({ expect, onTestFinished }) => {
@@ -176,7 +176,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("troupe explain", () => {
   it("troupe explain names the layer that denied a tool or an agent: policy, session, agent", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await writeScenario(
@@ -227,7 +227,7 @@ onlyWithoutWorker(describe.concurrent)("troupe explain", { timeout: 60_000 }, ()
   });
 });
 
-onlyWithoutWorker(describe.concurrent)("an unknown id", { timeout: 60_000 }, () => {
+onlyWithoutWorker(describe.concurrent)("an unknown id", () => {
   const unknownRun = "01a1ef83-2982-7c8e-9aa4-915dae5d1f12";
   it.for([
     { command: "cancel", words: [unknownRun], fix: "troupe sessions ls" },

@@ -18,7 +18,7 @@ export interface TabOptions extends BrowserContextOptions {
 }
 
 /** No condition of a healthy page takes longer, on a machine however busy. */
-export const patienceMs = 25_000;
+export const patienceMs = 60_000;
 
 /** Opens an empty tab in a profile of its own: no cookie and no storage of any other test. */
 export async function openTab(browser: Browser, { test, ...options }: TabOptions): Promise<Tab> {

@@ -17,7 +17,7 @@ const readingMs = 500;
 
 /** A group of tests at terminals; where there can be none it is skipped, under a name that says why. */
 export function describeAtTerminal(name: string, define: () => void): void {
-  if (process.platform === "linux") describe.concurrent(name, { timeout: 60_000 }, define);
+  if (process.platform === "linux") describe.concurrent(name, define);
   else describe.skip(`${name} (no terminal that a program can type into: only made on Linux)`, define);
 }
 

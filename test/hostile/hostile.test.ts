@@ -173,7 +173,7 @@ function wrongIn(entries: readonly Entry[]): string[] {
 describe.concurrent("a hostile model", () => {
   it.for(attacks.map((attack) => [attack.name, attack] as const))(
     "%s",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ([name, attack], { expect }) => {
       const target = await createAttackWorkspace(await mkdtemp(path.join(folder, "ground-")));
       targets.set(name, target);

@@ -195,7 +195,7 @@ async function questionsOf(session: Session): Promise<(string | null)[]> {
 describe.concurrent("a model that follows injected text", () => {
   it.for(rows)(
     "in $source, $suggestion: needs an approval, and nothing happens",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ source, suggestion }, { expect }) => {
       const workspace = await mkdtemp(path.join(folder, "work-"));
       await mkdir(path.join(workspace, "docs"));

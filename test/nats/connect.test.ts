@@ -207,7 +207,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     expect(await again.ended).toMatchObject({ code: 0 });
     await until(() => !isAlive(third));
     expect((await worker.kill("SIGTERM")).code).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   it.for([
     ["nowhere on the PATH", { PATH: "/nowhere" }, /needs nats-server, and it is not on the PATH/],

@@ -140,7 +140,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
       // Only calls without an outcome at the time of the kill are repeated.
       expect(repeatedKeys(await callsOf(run)), how).toEqual(how === "SIGKILL" ? [`${run}/model/1`] : []);
     }
-  }, 60_000);
+  }, 180_000);
 
   it("wait for a server that is not started yet, and reconnect to a lost one without a limit", async (test) => {
     const own = await startNatsServer();
@@ -170,7 +170,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     expect((await worker.kill("SIGTERM")).code).toBe(0);
     await daemon.stop();
     expect(await daemon.ended).toMatchObject({ code: 0 });
-  }, 60_000);
+  }, 180_000);
 
   it.for([
     [

@@ -78,5 +78,5 @@ describe.skipIf(!hasServer)(hasServer ? "workspaces" : natsServerMissing, () => 
     expect((await outputsOf(response.runId)).at(-1)).toContain("written");
     const other = workers.find((each) => each !== holder);
     await until(async () => (await readdir(path.join(other?.home ?? "", "runs", "isolated"))).length === 0);
-  }, 60_000);
+  }, 180_000);
 });

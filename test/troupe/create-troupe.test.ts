@@ -311,7 +311,7 @@ describe("a program", () => {
   });
 });
 
-test("a program that is killed in the middle of a call continues at its next start", { timeout: 60_000 }, async () => {
+test("a program that is killed in the middle of a call continues at its next start", async () => {
   const program = join(import.meta.dirname, "killed-program.ts");
   const start = (mode: string) =>
     spawn(process.execPath, [program, folder, mode], { stdio: ["ignore", "pipe", "inherit"], env: {} });

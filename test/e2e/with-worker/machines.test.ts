@@ -48,7 +48,7 @@ const hostsIn = (entries: readonly Entry[]): string[] => [...new Set(entries.map
 
 describe
   .skipIf(!hasServer)
-  .concurrent(hasServer ? "a daemon and a worker" : natsServerMissing, { timeout: 60_000 }, () => {
+  .concurrent(hasServer ? "a daemon and a worker" : natsServerMissing, { timeout: 180_000 }, () => {
     it("share a session: each run works at a host that serves its agent; a cancel at one host ends processes of the other", async ({
       expect,
       onTestFinished,
