@@ -346,7 +346,9 @@ describe("a request is refused:", () => {
       });
       expect(response.status).toBe(status);
       expect(response.headers.get("request-id")).toMatch(/^req_/);
-      expect(server.calls()).toMatchObject([{ outcome: "refused", status, refusal: answer.error.message, identity: null }]);
+      expect(server.calls()).toMatchObject([
+        { outcome: "refused", status, refusal: answer.error.message, identity: null },
+      ]);
     },
   );
 });
