@@ -13,7 +13,8 @@ import {
   rowsOf,
 } from "../feed-builder.test-helper.ts";
 import { openRecord } from "./record-store.ts";
-import { recordSpec } from "./schema.ts";
+import { runFieldEntries } from "./run-fields.ts";
+import { recordSpec, recordVersion, tableMigrations } from "./schema.ts";
 
 /** A file of version 1 is migrated to the same rows that this version writes. */
 
@@ -60,6 +61,14 @@ it.each([1, 2, 9, 16, feed.length])("after %i items: no loss, and later items ar
   expect(record.write(feed)).toEqual([]);
   record.close();
   expect(rowsOf(file)).toEqual(await rowsOfWhole(feed));
+});
+
+it("the versions are 1 to the newest, each once", () => {
+  // A version that two migrations have would drop one of them, and a gap would shift the versions after it.
+  const ofFields = runFieldEntries.flatMap(([, { addedBy }]) => addedBy?.version ?? []);
+  const versions = [...Object.keys(tableMigrations).map(Number), ...ofFields].sort((a, b) => a - b);
+  expect(versions).toEqual(versions.map((_, i) => i + 1));
+  expect(versions.length).toBe(recordVersion);
 });
 
 it("keeps the cost of settled runs, and has an unknown cost for running ones", async () => {

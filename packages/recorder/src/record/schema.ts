@@ -6,16 +6,8 @@ export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    // Versions that only add columns for runs are beside their fields in `run-fields.ts`.
-    migrations: Object.values({
-      1: tree,
-      2: delegation,
-      3: turns,
-      4: fileChanges,
-      5: origin,
-      8: replays,
-      ...columnMigrations,
-    }),
+    // The order of integer keys is ascending, so the place in this list is the version.
+    migrations: Object.values({ ...tableMigrations, ...columnMigrations }),
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # the next start rebuilds it from the journal`,
   };
@@ -267,6 +259,16 @@ UPDATE sessions SET replay = 1 WHERE (
   ORDER BY i.seq DESC LIMIT 1
 ) LIKE 'replay/%';
 `;
+
+/** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-fields.ts`. */
+export const tableMigrations: Readonly<Record<number, string>> = {
+  1: tree,
+  2: delegation,
+  3: turns,
+  4: fileChanges,
+  5: origin,
+  8: replays,
+};
 
 /** The newest version of `troupe.db` that this package reads. */
 export const recordVersion: number = recordSpec("").migrations.length;
