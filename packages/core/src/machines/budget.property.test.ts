@@ -20,10 +20,15 @@ const timeoutMs = 120_000;
 const times = inject("long") ? 10 : 1;
 
 function hold(scenarios: fc.Arbitrary<Scenario>, numRuns: number): void {
+  let held = 0;
   fc.assert(
-    fc.property(scenarios, (scenario) => void simulate(scenario)),
+    fc.property(scenarios, (scenario) => {
+      simulate(scenario);
+      held += 1;
+    }),
     { numRuns: numRuns * times },
   );
+  expect(held).toBe(numRuns * times);
 }
 
 test(
