@@ -2,6 +2,7 @@
  * Exports for troupe's own packages. They may change in any version: import from `@troupe/core` instead.
  */
 export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
+export { leaseMsDefault } from "./defaults.ts";
 export {
   type BatchMode,
   type BatchPolicy,
@@ -85,7 +86,7 @@ export {
   type RunFolder,
   sharedFolder,
 } from "./ports/run-folders.ts";
-export { leaseMsDefault, type ParkOptions, type TakeRequest } from "./ports/task-queue.ts";
+export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
 export type { ToolAssessment } from "./ports/tool-host.ts";
 export {
   ContextMode,

@@ -1,6 +1,3 @@
-/** The default lease of a queue that several hosts share: 8 seconds. */
-export const leaseMsDefault = 8_000;
-
 /**
  * Distributes runs to hosts. The queue stores bytes and knows only the names of agents.
  *

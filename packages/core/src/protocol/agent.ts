@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { backoffMsDefault, maxAttemptsDefault, maxConcurrentChildrenDefault } from "../defaults.ts";
 import { durationSchema } from "../text/duration.ts";
 import { PartialBudget } from "./budget.ts";
 import { Token } from "./ids.ts";
@@ -19,8 +20,8 @@ export type Effort = z.infer<typeof Effort>;
 
 /** Retries of a child of this agent by its parent. */
 export const RetryPolicy = z.object({
-  maxAttempts: z.int().min(1).max(10).default(2),
-  backoffMs: durationSchema(z.int().nonnegative()).default(1_000),
+  maxAttempts: z.int().min(1).max(10).default(maxAttemptsDefault),
+  backoffMs: durationSchema(z.int().nonnegative()).default(backoffMsDefault),
   on: z.array(RunErrorType).default(["network", "rate_limit", "crashed", "model"]),
   /** The agent for one more attempt after all others have failed. */
   alternative: Token.nullable().default(null),
@@ -35,7 +36,7 @@ export const Subagents = z.strictObject({
   allow: z.array(z.union([allAgents, Token])).default([]),
   deny: z.array(Token).default([]),
   execution: z.enum(["parallel", "parallel_streaming", "sequential"]).default("parallel"),
-  max_concurrent: z.int().positive().default(5),
+  max_concurrent: z.int().positive().default(maxConcurrentChildrenDefault),
 });
 export type Subagents = z.infer<typeof Subagents>;
 

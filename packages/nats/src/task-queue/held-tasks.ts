@@ -2,8 +2,8 @@ import type { Clock, TakenTask } from "@troupe/core";
 import type { ParkOptions } from "@troupe/core/internal";
 import type { NatsLink } from "../connection/link.ts";
 import type { Requester } from "../connection/requester.ts";
-import { Lease, type LeaseOptions } from "./lease.ts";
 import type { Delivery } from "./pulls.ts";
+import { Lease, type LeaseOptions } from "./task-lease.ts";
 
 /** A final acknowledgement without a confirmation is repeated this often within one lease. */
 const attemptsPerLease = 8;

@@ -5,7 +5,7 @@ import { useNow } from "../../lib/clock.ts";
 import { useRoute } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { isActive } from "../../lib/status.ts";
-import { Cell } from "./tree-cells.tsx";
+import { Cell } from "./row-parts.tsx";
 import type { Tree } from "./tree-keys.ts";
 import { type TreeLayout, TreeRowView } from "./tree-row.tsx";
 import { useTree, useTreeKeys } from "./use-tree.ts";

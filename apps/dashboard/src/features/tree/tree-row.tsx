@@ -8,7 +8,7 @@ import { activityOf, type LiveNote, latestEventAt } from "../../lib/live-note.ts
 import { selectRun } from "../../lib/navigation.ts";
 import { bailoutText, isActive, isFailure } from "../../lib/status.ts";
 import type { TreeNode, TreeRow } from "../../lib/tree.ts";
-import { Age, Cell, Fold, FoldedBelow, TimeBar } from "./tree-cells.tsx";
+import { Age, Cell, Fold, FoldedBelow, TimeBar } from "./row-parts.tsx";
 
 /** The row hides a smaller share of a budget. */
 const visibleShareMin = 0.01;

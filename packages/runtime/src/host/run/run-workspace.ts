@@ -73,6 +73,7 @@ export class RunWorkspace {
     }
   }
 
+  /** Deletes an isolated folder. The run calls it after every end, also after a cancel. */
   async remove(): Promise<void> {
     const { session, run } = this.#request;
     const logFailure = (err: unknown): void =>

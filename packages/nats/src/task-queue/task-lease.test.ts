@@ -9,7 +9,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { createTestLink, settle, type TestLink } from "../connection/link.fixture.ts";
 import { createRequester } from "../connection/requester.ts";
 import { deliveryOf } from "./delivery.fixture.ts";
-import { Lease } from "./lease.ts";
+import { Lease } from "./task-lease.ts";
 
 const certainMs = 600;
 const extendMs = 250;
