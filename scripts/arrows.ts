@@ -21,8 +21,9 @@ const arrows: Record<string, Arrows> = {
   runtime: { mayImport: ["core"], testsMayImport: ["models", "tools"] },
   troupe: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats"] },
   cli: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats", "troupe", "dashboard"] },
-  // The dashboard reaches the daemon over HTTP alone: the build erases the types that it imports from core.
-  dashboard: { mayImport: ["core"], typesOnly: true },
+  // The dashboard reaches the daemon over HTTP alone: the build erases the types that it imports from core. The texts that it
+  // shares with the command line import nothing.
+  dashboard: { mayImport: ["core"], typesOnly: true, valuesFrom: ["@troupe/core/texts"] },
 };
 
 interface Arrows {
@@ -30,6 +31,8 @@ interface Arrows {
   /** Only tests import these: they are dev dependencies. */
   testsMayImport?: string[];
   typesOnly?: boolean;
+  /** Entries whose values a package with `typesOnly` may import. */
+  valuesFrom?: string[];
   outsideOnly?: string[];
 }
 
@@ -231,7 +234,8 @@ function workspaceViolation(
   const arrow = arrowViolation(specifier, from, kind);
   if (arrow) return arrow;
   const name = packageName(specifier);
-  if (arrows[from.name]?.typesOnly && !typeOnly && !kind.isTest) {
+  const { typesOnly = false, valuesFrom = [] } = arrows[from.name] ?? {};
+  if (typesOnly && !typeOnly && !kind.isTest && !valuesFrom.includes(specifier)) {
     return `${from.name} imports only types from ${name}: write \`import type\``;
   }
   const entry = `.${specifier.slice(name.length)}`;

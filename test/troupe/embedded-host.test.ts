@@ -6,7 +6,7 @@ import { createToolHost, defineTool } from "@troupe/tools";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { ask, rootRequest } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
-import { createEmbeddedHost, type EmbeddedHostOptions } from "../../packages/troupe/src/embedded-world.ts";
+import { createEmbeddedHost, type EmbeddedHostOptions } from "../../packages/troupe/src/embedded-host.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const laterRun = "0198a000-0000-7000-8000-000000000002";

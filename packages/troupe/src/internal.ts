@@ -11,7 +11,7 @@ export { parseConfig, userConfigFile, withoutPassword } from "./config/config-fi
 export { natsRows } from "./config/nats-settings.ts";
 export { type ConfigRow, describeOrigin } from "./config/origin.ts";
 export type { Provider } from "./config/providers.ts";
-export { createEmbeddedHost, type EmbeddedHost, type EmbeddedHostOptions } from "./embedded-world.ts";
+export { createEmbeddedHost, type EmbeddedHost, type EmbeddedHostOptions } from "./embedded-host.ts";
 export { checkIsFolder, type Home, homeFiles, locateHome, prepareHome } from "./home/home.ts";
 export { isLocked, type Lock, tryLock } from "./home/lock.ts";
 export { acquireHome, type OwnedHome, tryAcquireHome } from "./home/owned-home.ts";

@@ -27,8 +27,8 @@ describe("a note", () => {
   });
 
   it.each([
-    ["rate_limit", "rate limit: retry in 8 s (2 of 5)"],
-    ["network", "the model is not reachable: retry in 8 s (2 of 5)"],
+    ["rate_limit", "was rate-limited: retry in 8 s (2 of 5)"],
+    ["network", "could not reach its model: retry in 8 s (2 of 5)"],
   ] as const)("shows when the host retries a model call: %s", (type, expected) => {
     const event = {
       ...base,
@@ -45,7 +45,7 @@ describe("a note", () => {
   it("shows the wait of a retry without a limit", () => {
     const retry = { type: "rate_limit", message: "no", waitMs: 3_600_000, tries: 6, triesMax: null } as const;
     const note = applyLiveEvent(undefined, { ...base, kind: "model.retrying", ...retry }, Date.now());
-    expect(note.activity).toMatch(/^rate limit: retry in 1h [^(]*$/);
+    expect(note.activity).toBe("was rate-limited: retry in 1 h 00 m");
   });
 
   it("keeps only the end of a long text", () => {

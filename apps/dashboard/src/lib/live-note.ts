@@ -1,5 +1,5 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
-import { formatDuration } from "./format.ts";
+import { describeRetry } from "@troupe/core/texts";
 
 /** The latest live events of a run. The record does not contain them. */
 export interface LiveNote {
@@ -25,12 +25,8 @@ export function applyLiveEvent(note: LiveNote | undefined, event: LiveEvent, at:
       return { at, activity: "writing", text: `${note?.text ?? ""}${event.text}`.slice(-textMax) };
     case "run.claimed":
       return { at, activity: "claimed by a host", text: "" };
-    case "model.retrying": {
-      const reason = event.type === "rate_limit" ? "rate limit" : "the model is not reachable";
-      const wait = event.waitMs < 60_000 ? `${Math.ceil(event.waitMs / 1_000)} s` : formatDuration(event.waitMs);
-      const count = event.triesMax === null ? "" : ` (${event.tries + 1} of ${event.triesMax})`;
-      return { at, activity: `${reason}: retry in ${wait}${count}`, text: "" };
-    }
+    case "model.retrying":
+      return { at, activity: describeRetry(event), text: "" };
     case "run.waiting":
       // The record knows the reason: an approval, a child run, or a pause.
       return { at, activity: event.waiting ? null : "continues", text: "" };

@@ -1,7 +1,8 @@
 import type { RecordStatus } from "@troupe/core/internal";
+import { describeBailout } from "@troupe/core/texts";
 import { describe, expect, it } from "vitest";
 import { runRow } from "./fixtures.test-helper.ts";
-import { announceEnded, bailoutText, statusKind, statusText, withQueuePositions } from "./status.ts";
+import { announceEnded, statusKind, statusText, withQueuePositions } from "./status.ts";
 
 describe("the badge of a row", () => {
   it.each([
@@ -27,7 +28,7 @@ describe("the limit that ended a run", () => {
     ["repeated_calls", /^repeated calls: the same call/],
     ["a_later_limit", /^a later limit$/],
   ])("%s", (reason, text) => {
-    expect(bailoutText(reason)).toMatch(text);
+    expect(describeBailout(reason)).toMatch(text);
   });
 });
 

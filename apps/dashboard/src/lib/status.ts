@@ -1,5 +1,6 @@
 import type { RunRow, SessionRow } from "@troupe/core";
 import type { RecordStatus } from "@troupe/core/internal";
+import { describeStatus } from "@troupe/core/texts";
 
 const active: ReadonlySet<RecordStatus> = new Set(["pending", "running"]);
 const failure: ReadonlySet<RecordStatus> = new Set(["failed", "timeout"]);
@@ -41,24 +42,7 @@ export function statusKind(row: StatusFields): StatusKind {
 export function statusText(row: StatusFields): string {
   const kind = statusKind(row);
   if (kind !== row.exactStatus && idleStatuses.some((idle) => idle === row.exactStatus)) return kind;
-  if (kind === "waiting") return "waiting for approval";
-  if (kind === "queued" && typeof row.queuePosition === "number") return `queued ${row.queuePosition}`;
-  return (row.exactStatus || row.status).replaceAll("_", " ");
-}
-
-const limits: Readonly<Record<string, string>> = {
-  max_iterations: "the limit of steps was reached",
-  max_tool_calls: "the limit of tool calls was reached",
-  max_tokens: "the limit of tokens was reached",
-  max_cost: "the cost limit was reached",
-  max_context: "the conversation no longer fits the model",
-  timeout: "the time limit was reached",
-  repeated_calls: "repeated calls: the same call with the same arguments, again and again",
-};
-
-/** Names the limit that ended a run. */
-export function bailoutText(reason: string): string {
-  return limits[reason] ?? reason.replaceAll("_", " ");
+  return describeStatus({ exactStatus: row.exactStatus || row.status, queuePosition: row.queuePosition });
 }
 
 /** The label in every view of a session that no model answered, and its short form for lists. */

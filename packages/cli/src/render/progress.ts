@@ -1,5 +1,6 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
+import { describeBailout, describeRetry } from "@troupe/core/texts";
 import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatDuration } from "./format.ts";
@@ -103,21 +104,18 @@ function retryEvent(
   nowMs: number,
   colours: Colours,
 ): ProgressEvent {
-  const { type, waitMs, tries, triesMax } = event;
-  const why = type === "rate_limit" ? "was rate-limited" : "could not reach its model";
-  const count = triesMax === null ? "" : ` (${tries + 1} of ${triesMax})`;
-  const text = `${cleanLine(run.agent)} ${why}: retry in ${formatWait(waitMs)}${count}`;
+  const text = `${cleanLine(run.agent)} ${describeRetry(event)}`;
   return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text };
 }
 
-function formatWait(waitMs: number): string {
-  return waitMs < 60_000 ? `${Math.ceil(waitMs / 1_000)} s` : formatDuration(waitMs);
+function bailoutOf({ bailoutReason }: RunRow): string | null {
+  return bailoutReason === null ? null : describeBailout(bailoutReason);
 }
 
 function endEvent(run: RunRow, completedAt: string, colours: Colours): ProgressEvent {
   const style = statusStyle(run.exactStatus);
   const took = run.durationMs === null ? "" : ` in ${formatDuration(run.durationMs)}`;
-  const why = cleanLine(run.error ?? run.bailoutReason ?? run.summary ?? "");
+  const why = cleanLine(run.error ?? bailoutOf(run) ?? run.summary ?? "");
   const text = `${cleanLine(run.agent)} ${run.exactStatus.replaceAll("_", " ")}${took}${why ? `: ${why}` : ""}`;
   return { at: Date.parse(completedAt), run, glyph: style.glyph, paint: style.paint(colours), text };
 }

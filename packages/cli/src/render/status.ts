@@ -1,4 +1,3 @@
-import type { RunRow } from "@troupe/core";
 import type { Colours } from "../terminal/terminal.ts";
 
 /** Glyph and colour of a status, beside its word, so that a status is readable without colours. */
@@ -25,11 +24,4 @@ const styles: Record<string, StatusStyle> = {
 /** The style of a status. A status of a newer version looks like `running`. */
 export function statusStyle(status: string): StatusStyle {
   return styles[status] ?? { glyph: "●", paint: (colours) => colours.cyan };
-}
-
-/** The status of a run in words, with its position if it is queued. */
-export function describeStatus({ exactStatus, queuePosition }: Pick<RunRow, "exactStatus" | "queuePosition">): string {
-  if (exactStatus === "queued" && queuePosition !== null) return `queued ${queuePosition}`;
-  if (exactStatus === "waiting") return "waiting for approval";
-  return exactStatus.replaceAll("_", " ");
 }

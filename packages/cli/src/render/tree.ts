@@ -1,9 +1,10 @@
 import type { RunRow } from "@troupe/core";
+import { describeBailout, describeStatus } from "@troupe/core/texts";
 import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatCost, formatDuration, shortRunId } from "./format.ts";
 import { type Cell, type Column, layout, truncate } from "./layout.ts";
-import { describeStatus, statusStyle } from "./status.ts";
+import { statusStyle } from "./status.ts";
 
 interface TreeLine {
   run: RunRow;
@@ -82,7 +83,8 @@ function paintAfter(head: string, paint: (text: string) => string): (text: strin
 
 /** The error or the current activity below a run's line. */
 function noteOf({ run, below }: TreeLine, options: { width: number; colours: Colours }): string[] {
-  const note = run.error ?? run.bailoutReason ?? (run.completedAt === null ? run.activity : null);
+  const bailout = run.bailoutReason === null ? null : describeBailout(run.bailoutReason);
+  const note = run.error ?? bailout ?? (run.completedAt === null ? run.activity : null);
   if (!note) return [];
   const noteWidth = Math.max(20, options.width - below.length);
   return [below + options.colours.dim(truncate(cleanLine(note), noteWidth))];

@@ -1,7 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { Clock, ModelCallOptions, ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
+import type { ModelCallOptions, ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
-import { freePrice, type PriceTable } from "../prices/price-table.ts";
+import { freePrice } from "../prices/price-table.ts";
+import type { ProviderOptions } from "../provider-options.ts";
 import { baseUrlOf, type ProviderSettings } from "../settings.ts";
 import { cancelledCall, throwIfAborted } from "../wire/cancellation.ts";
 import { createSdkFetch, requestHeaders } from "../wire/http.ts";
@@ -9,15 +10,6 @@ import { createFailures } from "./failures.ts";
 import { addEvent, composeReply, createDraft } from "./reply.ts";
 import { wireRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
-
-export interface AnthropicProviderOptions {
-  settings: ProviderSettings;
-  prices: PriceTable;
-  /** @default the system clock */
-  clock?: Clock;
-  /** @default globalThis.fetch */
-  fetch?: typeof globalThis.fetch;
-}
 
 /**
  * The adapter for Anthropic's Messages API, at Anthropic or at any other base URL. One streamed request per call, without
@@ -27,7 +19,7 @@ export interface AnthropicProviderOptions {
  * const provider = createAnthropicProvider({ settings, prices });
  * const reply = await provider.call({ model: "anthropic/claude-sonnet-5-5", ...request }, { signal, onDelta });
  */
-export function createAnthropicProvider(options: AnthropicProviderOptions): ModelProvider {
+export function createAnthropicProvider(options: ProviderOptions): ModelProvider {
   const { settings, prices, clock = systemClock(), fetch = globalThis.fetch } = options;
   const { id } = settings;
   const client = createClient(settings, fetch);

@@ -3,7 +3,7 @@ import { systemClock } from "@troupe/core/system";
 import OpenAI from "openai";
 import { isServerKind } from "../local/local-model.ts";
 import { createModelProbe, isPrivateServer } from "../local/probe.ts";
-import type { PriceTable } from "../prices/price-table.ts";
+import type { ProviderOptions } from "../provider-options.ts";
 import { baseUrlOf, type ProviderSettings } from "../settings.ts";
 import { cancelledCall, throwIfAborted } from "../wire/cancellation.ts";
 import { createSdkFetch, requestHeaders } from "../wire/http.ts";
@@ -20,15 +20,6 @@ import { looksTruncated, truncationOf } from "./truncation.ts";
 import type { Tokens } from "./usage.ts";
 import { BrokenAnswer } from "./vendor-error.ts";
 
-export interface OpenAiProviderOptions {
-  settings: ProviderSettings;
-  prices: PriceTable;
-  /** @default the system clock */
-  clock?: Clock;
-  /** @default globalThis.fetch */
-  fetch?: typeof globalThis.fetch;
-}
-
 /**
  * The adapter for OpenAI and every compatible server: chat completions or Responses, as `settings.wire` says. One streamed
  * request per call, without retries. Environment variables have no effect.
@@ -37,7 +28,7 @@ export interface OpenAiProviderOptions {
  * const provider = createOpenAiProvider({ settings: presetSettings("ollama"), prices });
  * await provider.call({ model: "ollama/qwen3", ...request }, { signal, onDelta });
  */
-export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvider {
+export function createOpenAiProvider(options: ProviderOptions): ModelProvider {
   const { settings, prices, clock = systemClock(), fetch = globalThis.fetch } = options;
   const client = createClient(settings, fetch);
   const redact = redactorOf(settings);

@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type AgentDefinition, type AgentSource, type Logger, RunRequest, type TaskQueue } from "@troupe/core";
+import { type AgentSource, type Logger, RunRequest, type TaskQueue } from "@troupe/core";
 import { decode } from "@troupe/core/internal";
-import { createAgentSource } from "@troupe/roles";
+import { type AgentSourceOptions, createAgentSource } from "@troupe/roles";
 import type { ServedAgents } from "@troupe/runtime";
 import type { Home } from "../home/home.ts";
 
@@ -11,15 +11,9 @@ export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
   return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
 
-export interface HomeAgentSourceOptions {
-  /** Returns the agents of other hosts. */
-  remoteAgents?: () => readonly AgentDefinition[];
+export interface HomeAgentSourceOptions extends Pick<AgentSourceOptions, "remoteAgents" | "folders" | "definitions"> {
   /** A project whose agents are served for runs of every workspace. */
   project?: string | undefined;
-  /** Agent folders that override all others. */
-  folders?: readonly string[];
-  /** Agents given as objects. */
-  definitions?: readonly AgentDefinition[];
 }
 
 export function createHomeAgentSource(

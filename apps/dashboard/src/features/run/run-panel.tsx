@@ -1,4 +1,5 @@
 import type { RunRow, SessionRow } from "@troupe/core";
+import { describeBailout } from "@troupe/core/texts";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { StatusBadge } from "../../components/badges.tsx";
 import { Glyph, RoleIcon } from "../../components/icons.tsx";
@@ -9,7 +10,7 @@ import { subjectOf } from "../../lib/approvals.ts";
 import { activityOf } from "../../lib/live-note.ts";
 import { selectRun } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
-import { bailoutText, isActive } from "../../lib/status.ts";
+import { isActive } from "../../lib/status.ts";
 import { ancestors } from "../../lib/tree.ts";
 import { Changes } from "./changes.tsx";
 import { PassedContext } from "./passed-context.tsx";
@@ -86,7 +87,7 @@ function Results({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
       )}
       {run.bailoutReason !== null && (
         <PanelSection name="Stopped by a limit" tone="timeout">
-          <p>{bailoutText(run.bailoutReason)}</p>
+          <p>{describeBailout(run.bailoutReason)}</p>
         </PanelSection>
       )}
       {run.summary !== null && run.summary !== run.error && (

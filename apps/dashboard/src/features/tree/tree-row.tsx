@@ -1,4 +1,5 @@
 import type { RunRow } from "@troupe/core";
+import { describeBailout } from "@troupe/core/texts";
 import { memo } from "react";
 import { StatusBadge } from "../../components/badges.tsx";
 import { RoleIcon } from "../../components/icons.tsx";
@@ -6,7 +7,7 @@ import { budgetShare } from "../../lib/budget.ts";
 import { costText, firstLine, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { activityOf, type LiveNote, latestEventAt } from "../../lib/live-note.ts";
 import { selectRun } from "../../lib/navigation.ts";
-import { bailoutText, isActive, isFailure } from "../../lib/status.ts";
+import { isActive, isFailure } from "../../lib/status.ts";
 import type { TreeNode, TreeRow } from "../../lib/tree.ts";
 import { Age, Cell, Fold, FoldedBelow, TimeBar } from "./row-parts.tsx";
 
@@ -138,7 +139,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
 function activityText({ run, orphan }: TreeNode, note: LiveNote | undefined): string {
   const prefix = orphan ? "parent not loaded yet · " : "";
   if (isActive(run)) return prefix + firstLine(activityOf(run, note) ?? "");
-  const limit = run.bailoutReason === null ? "" : `${bailoutText(run.bailoutReason)} · `;
+  const limit = run.bailoutReason === null ? "" : `${describeBailout(run.bailoutReason)} · `;
   return prefix + limit + firstLine(run.error ?? run.summary ?? run.activity ?? "");
 }
 

@@ -1,0 +1,58 @@
+import type { RunRow } from "./protocol/api.ts";
+import type { LiveEvent } from "./protocol/live.ts";
+
+/** Texts that the page and the command line share. This module has no imports at run time, so that the page can bundle it. */
+
+/**
+ * Describes a model call that waits for another try, after the name of its agent.
+ *
+ * @example
+ * describeRetry(event); // "was rate-limited: retry in 8 s (2 of 5)"
+ */
+export function describeRetry({
+  type,
+  waitMs,
+  tries,
+  triesMax,
+}: Pick<Extract<LiveEvent, { kind: "model.retrying" }>, "type" | "waitMs" | "tries" | "triesMax">): string {
+  const why = type === "rate_limit" ? "was rate-limited" : "could not reach its model";
+  const count = triesMax === null ? "" : ` (${tries + 1} of ${triesMax})`;
+  return `${why}: retry in ${formatWait(waitMs)}${count}`;
+}
+
+/** The status of a run in words, with its position if it is queued. */
+export function describeStatus({
+  exactStatus,
+  queuePosition,
+}: Pick<RunRow, "exactStatus"> & { queuePosition?: number | null | undefined }): string {
+  if (exactStatus === "queued" && typeof queuePosition === "number") return `queued ${queuePosition}`;
+  if (exactStatus === "waiting") return "waiting for approval";
+  return exactStatus.replaceAll("_", " ");
+}
+
+const limits: Readonly<Record<string, string>> = {
+  max_iterations: "the limit of steps was reached",
+  max_tool_calls: "the limit of tool calls was reached",
+  max_tokens: "the limit of tokens was reached",
+  max_cost: "the cost limit was reached",
+  max_context: "the conversation no longer fits the model",
+  timeout: "the time limit was reached",
+  repeated_calls: "repeated calls: the same call with the same arguments, again and again",
+};
+
+/** Names the limit that ended a run. */
+export function describeBailout(reason: string): string {
+  return limits[reason] ?? reason.replaceAll("_", " ");
+}
+
+function formatWait(waitMs: number): string {
+  const seconds = Math.ceil(waitMs / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} m ${twoDigits(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} m`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, "0");
+}
