@@ -42,6 +42,12 @@ describe.concurrent("arguments", () => {
       { args: ["rum", "x"], names: "'rum'", fix: "troupe --help" },
       { args: ["sessions", "ls", "--limit", "many"], names: '--limit "many"', fix: "troupe sessions ls --limit 20" },
       { args: ["agents", "show", "nobody"], names: '"nobody"', fix: "troupe agents ls" },
+      { args: ["agents", "show", "codr"], names: '"codr"; available: ', fix: "did you mean coder?" },
+      {
+        args: ["run", "x", "--agent", "co.der"],
+        names: '"co.der" is not a valid agent id',
+        fix: "did you mean coder?",
+      },
       { args: ["agents", "validate", "nowhere"], names: '"nowhere"', fix: "troupe agents validate .claude/agents" },
     ].map(titled),
   )("$title: ends with 2", async ({ args, names, fix }, { expect, onTestFinished }) => {
@@ -58,6 +64,7 @@ describe.concurrent("arguments", () => {
   it.for(
     [
       { args: ["run", "x", "--agent", "nobody"], names: '"nobody"', fix: "troupe agents ls" },
+      { args: ["run", "x", "--agent", "codr"], names: '"codr"; available: ', fix: "did you mean coder?" },
       { args: ["run", "x", "--scenario", "nothing"], names: '"nothing"', fix: /^use a known name, or the path/ },
       { args: ["cancel", "0123"], names: '"0123"', fix: "troupe sessions ls" },
       { args: ["sessions", "show", "0123"], names: '"0123"', fix: "troupe sessions ls" },

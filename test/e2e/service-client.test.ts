@@ -51,6 +51,17 @@ async function follow(client: TroupeClient, session: string, after: number) {
 }
 
 describe("both clients", () => {
+  test("refuse an unknown agent with the similar one and the known ones", async () => {
+    for (const client of [inProcess, overHttp]) {
+      const refused = await client.submit({ task: "x", agent: "mian", origin: "api" }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: "UNKNOWN_AGENT",
+        message: expect.stringMatching(/"mian"; available: .*main/),
+        fix: "did you mean main?",
+      });
+    }
+  });
+
   test("show the same sessions, responses and changes", async () => {
     const { sessionId } = await troupe.run("say it");
     const seen = async (client: TroupeClient) => [

@@ -382,6 +382,12 @@ describe("an error names its fix", () => {
     expect(error.fix).toBeTruthy();
   });
 
+  test("a task for an unknown agent, with the similar one and the known ones", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const { message, fix } = await rejection(troupe.run("x", { agent: "mian" }));
+    expect([message, fix]).toEqual([expect.stringMatching(/"mian"; available: .*main/), "did you mean main?"]);
+  });
+
   test("two troupes on one home", async () => {
     await using _first = await createTroupe(defaults);
     const error = await rejection(createTroupe(defaults));

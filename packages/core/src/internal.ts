@@ -175,4 +175,5 @@ export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";
 export { didYouMean, nearestNames } from "./text/nearest-names.ts";
 export { retryAfterMs } from "./text/retry-after.ts";
+export { shortList, unknownAgent } from "./text/unknown-agent.ts";
 export { endWithinBytes, startWithinBytes } from "./text/within-bytes.ts";

@@ -173,6 +173,14 @@ describe("delegation between agents", () => {
     ]);
   });
 
+  test("an unknown target without a similar name is a warning that lists the agents", async () => {
+    await write(project("a.md"), agent("a", "d", "subagents: {allow: [bookkeeper]}"));
+    const registry = await load();
+    expect(registry.problems).toMatchObject([
+      { code: "unknown-target", fix: "remove bookkeeper, or add an agent with this id; available: a" },
+    ]);
+  });
+
   test("an agent that names itself is refused", async () => {
     await write(project("a.md"), agent("a", "d", "tools: read, Agent(a)"));
     const registry = await load();

@@ -1,4 +1,4 @@
-import { type AgentProblem, didYouMean } from "@troupe/core/internal";
+import { type AgentProblem, didYouMean, shortList } from "@troupe/core/internal";
 import type { ParsedAgent } from "./parse-agent.ts";
 
 export type AgentsById = Map<string, ParsedAgent>;
@@ -101,7 +101,8 @@ function findAbsence(
   if (refused.has(id)) {
     return { code: "unusable", reason: "whose file has an error", fix: `correct the errors in the file of ${id}` };
   }
-  const fix = didYouMean(id, [...agents.keys()]) ?? `remove ${id}, or add an agent with this id`;
+  const known = [...agents.keys()];
+  const fix = didYouMean(id, known) ?? `remove ${id}, or add an agent with this id; available: ${shortList(known)}`;
   return { code: "unknown", reason: "which does not exist", fix };
 }
 

@@ -6,7 +6,7 @@ import {
   type AgentList,
   type AgentProblem,
   type AgentSummary,
-  didYouMean,
+  unknownAgent,
   workspaceModeOf,
 } from "@troupe/core/internal";
 import { resolveForAgent } from "@troupe/models";
@@ -36,7 +36,12 @@ export async function showAgent(cli: Cli, id: string, flags: { json: boolean }):
   const { out } = cli.terminal;
   const registry = await loadAgents(cli);
   const agent = registry.find(id);
-  if (!agent) throw unknownAgent(id, registry);
+  if (!agent) {
+    throw unknownAgent(
+      cleanLine(id),
+      registry.agents.map((each) => each.id),
+    );
+  }
   if (flags.json) out.line(jsonLine(agent));
   else for (const line of detailsOf(agent, out)) out.line(line);
   return 0;
@@ -62,17 +67,6 @@ export async function validateAgents(cli: Cli, paths: readonly string[], flags: 
 
 function loadAgents(cli: Cli): Promise<AgentRegistry> {
   return cli.composition.loadAgents({ home: cli.home, workspace: cli.cwd, env: cli.env });
-}
-
-function unknownAgent(id: string, registry: AgentRegistry): TroupeError {
-  const known = registry.agents.map((agent) => agent.id);
-  return new TroupeError(
-    "UNKNOWN_AGENT",
-    `there is no agent ${JSON.stringify(cleanLine(id))}; available: ${known.join(", ")}`,
-    {
-      fix: didYouMean(id, known) ?? "troupe agents ls",
-    },
-  );
 }
 
 function existing(cli: Cli, given: string): string {

@@ -44,8 +44,9 @@ describe("explain", () => {
   test.each([
     [
       ["explain", "5c5c", "shel"],
-      /no tool or agent "shel"; available: read, shell, coder\nfix: {3}troupe explain 5c5c/,
+      /no tool or agent "shel"; available: read, shell, coder\nfix: {3}did you mean shell\?/,
     ],
+    [["explain", "5c5c", "xylophone"], /no tool or agent "xylophone"; .*\nfix: {3}troupe explain 5c5c/],
     [["explain", "77"], /there is no run "77"/],
     [["explain"], /missing required argument 'run'/],
   ])("%j is refused with 2", async (args, message) => {

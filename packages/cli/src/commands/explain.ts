@@ -1,5 +1,5 @@
 import { TroupeError } from "@troupe/core";
-import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
+import { didYouMean, type GrantDecision, type GrantExplanation } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
@@ -22,9 +22,10 @@ export async function explain(cli: Cli, given: string, name: string | null, flag
 function decisionsOn({ verdicts, run }: GrantExplanation, name: string): GrantDecision[] {
   const found = verdicts.filter((decision) => decision.name === name);
   if (found.length > 0) return found;
-  const known = verdicts.map((decision) => cleanLine(decision.name)).join(", ") || "none";
+  const names = verdicts.map((decision) => cleanLine(decision.name));
+  const known = names.join(", ") || "none";
   throw new TroupeError("USAGE", `there is no tool or agent ${JSON.stringify(cleanLine(name))}; available: ${known}`, {
-    fix: `troupe explain ${run}`,
+    fix: didYouMean(name, names) ?? `troupe explain ${run}`,
   });
 }
 

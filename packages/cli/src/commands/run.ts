@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, TroupeError } from "@troupe/core";
-import { type SessionGrant, Token } from "@troupe/core/internal";
+import { type SessionGrant, Token, unknownAgent } from "@troupe/core/internal";
 import type { NatsFlags } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { configWarnings } from "../models/requested-model.ts";
@@ -70,7 +70,7 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
   const workspace = flags.workspace === undefined ? null : workspaceFolder(cli, flags.workspace);
   const input = {
     continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
-    agent: flags.agent === undefined ? null : agentId(flags.agent),
+    agent: flags.agent === undefined ? null : await agentId(cli, flags.agent, workspace),
     workspace,
     timeoutMs: flags.timeout ?? null,
     scenario: flags.scenario === undefined ? null : scenarioName(cli, flags.scenario),
@@ -84,11 +84,12 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
   return { ...input, task, context: await readContext(cli.stdin, reading) };
 }
 
-function agentId(given: string): string {
+async function agentId(cli: Cli, given: string, workspace: string | null): Promise<string> {
   if (Token.safeParse(given).success) return given;
-  throw new TroupeError("UNKNOWN_AGENT", `${JSON.stringify(given)} is not a valid agent id`, {
-    fix: "troupe agents ls",
-  });
+  const { composition, home, cwd, env } = cli;
+  const { agents } = await composition.loadAgents({ home, workspace: workspace ?? cwd, env });
+  const known = agents.map(({ id }) => id);
+  throw unknownAgent(given, known, `${JSON.stringify(given)} is not a valid agent id`);
 }
 
 /** The folder with links resolved, so that every process uses the same path. */

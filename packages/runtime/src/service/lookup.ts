@@ -8,7 +8,7 @@ import {
   type RunRequest,
   TroupeError,
 } from "@troupe/core";
-import { didYouMean, openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
+import { openEntry, type RecordStatus, toRecordStatus, unknownAgent } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 
 /** The sources for looking up a run. */
@@ -70,9 +70,7 @@ export function findAgent(registry: AgentRegistry, id: string): AgentDefinition 
     });
   }
   const known = registry.agents.map((each) => each.id);
-  throw new TroupeError("UNKNOWN_AGENT", `no agent is called "${id}"; there are: ${known.join(", ")}`, {
-    fix: didYouMean(id, known) ?? "troupe agents ls",
-  });
+  throw unknownAgent(id, known, `no agent is called "${id}"`);
 }
 
 const kinds = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type AgentRegistry, TroupeError } from "@troupe/core";
-import { didYouMean } from "@troupe/core/internal";
+import { unknownAgent } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader } from "@troupe/models";
 import { checkStreams, type NatsLink, openNatsLink } from "@troupe/nats";
@@ -141,7 +141,5 @@ function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
   const known = own.filter(({ disabled }) => !disabled).map((agent) => agent.id);
   const found = find(id);
   const why = found && found.source.origin !== "remote" ? "is disabled" : "does not exist";
-  return new TroupeError("UNKNOWN_AGENT", `the agent ${JSON.stringify(id)} ${why}; available: ${known.join(", ")}`, {
-    fix: didYouMean(id, known) ?? "troupe agents ls",
-  });
+  return unknownAgent(id, known, `the agent ${JSON.stringify(id)} ${why}`);
 }
