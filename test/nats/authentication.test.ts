@@ -137,7 +137,7 @@ async function enter(
   const env = { HOME: folder, ...given.env };
   const config = await openConfig({ home: { path: folder }, env, cwd: folder });
   const { nats } = await config.at(null);
-  const connection = findConnection({ flags, nats, env, cwd: folder });
+  const connection = await findConnection({ flags, nats, env, cwd: folder });
   if (connection.kind !== "server") throw new Error(`it is ${connection.kind}`);
   const { servers, access } = connection.server;
   // A server that refuses a certificate just goes silent.

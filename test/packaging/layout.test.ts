@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const fromRoot = (path: string): URL => new URL(`../../${path}`, import.meta.url);
@@ -38,5 +39,38 @@ describe("the repository", () => {
   ])("%s stands on %s", (folder, library) => {
     const { dependencies = {}, devDependencies = {} } = manifest(folder);
     expect({ ...dependencies, ...devDependencies }).toHaveProperty([library]);
+  });
+});
+
+describe("optional parts", () => {
+  const peersOf = (folder: string): Record<string, string> => manifest(folder).peerDependencies ?? {};
+  const { "@troupe/nats": _, ...outside } = peersOf("packages/troupe");
+
+  test("troupe passes on the optional parts of the other packages, and the command line has all of them", () => {
+    expect(outside).toEqual({ ...peersOf("packages/models"), ...peersOf("packages/tools") });
+    expect(manifest("packages/cli").dependencies).toMatchObject({ ...outside, "@troupe/nats": "workspace:*" });
+  });
+
+  test.each(["models", "tools", "troupe"])("every one of %s is optional", (name) => {
+    const { peerDependencies, peerDependenciesMeta } = manifest(`packages/${name}`);
+    const optional = Object.keys(peerDependencies).map((part) => [part, { optional: true }]);
+    expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
+  });
+
+  test("the commands that install them, in code and READMEs, name the declared versions", () => {
+    const files = ["packages/*/src/**/*.ts", "packages/{troupe,models,tools}/README.md"].flatMap((pattern) =>
+      globSync(pattern, { cwd: fileURLToPath(fromRoot(".")) }).filter((file) => !file.endsWith(".test.ts")),
+    );
+    const commands = files.flatMap((file) => {
+      const text = readFileSync(fromRoot(file), "utf8");
+      return [...text.matchAll(/(?:loadOptional\("|npm install )([@\w./ -]+)/g)].map(([, specs = ""]) => specs);
+    });
+    const specs = commands.flatMap((command) => command.split(" ")).filter((spec) => /^(?!@troupe\/).+@/.test(spec));
+    expect(specs.length).toBeGreaterThan(8);
+    const wrong = specs.filter((spec) => {
+      const at = spec.lastIndexOf("@");
+      return !outside[spec.slice(0, at)]?.replace("^", "").startsWith(spec.slice(at + 1));
+    });
+    expect(wrong).toEqual([]);
   });
 });

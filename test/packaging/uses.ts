@@ -1,3 +1,5 @@
+import { manifests } from "./installed-packages.ts";
+
 /**
  * A short program for each package that uses only this package. Each is type-checked and run in a project without other
  * packages, and must end with `console.log("ok")`. Extend them freely.
@@ -48,7 +50,7 @@ const outcome = await code.run(call, {
   session: "s", run: "r", agent: "main", workspace: process.cwd(), signal: new AbortController().signal,
   grant: { tools: ["code_search"], agents: [], writes: [] }, idempotencyKey: "1", approved: false, plan: null,
 });
-assert.match(outcome.output, /use\\.ts:\\d+ constant: const hash: string/, "grammars are found where the package is installed");
+assert.match(outcome.error?.message ?? "", /npm install @vscode\\/tree-sitter-wasm@0\\.3$/, "the parser is optional");
 console.log("ok");
 `,
   nats: `
@@ -70,19 +72,21 @@ console.log("ok");
 `,
   troupe: `
 import assert from "node:assert/strict";
-import { createMemoryJournal } from "@troupe/core/memory";
-import { systemClock } from "@troupe/core/system";
-import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
-import { createEmbeddedHost } from "troupe/internal";
+import { createTroupe, defineTool } from "troupe";
+import { z } from "zod";
 
-const { start, stop } = createEmbeddedHost({
-  journal: createMemoryJournal(),
-  models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
-  agents: [{ id: "researcher", description: "Finds things out", prompt: "You find things out.", tools: ["read"] }],
+const lookup = defineTool({
+  name: "lookup",
+  description: "Looks up a licence.",
+  input: z.strictObject({ package: z.string() }),
+  risk: "low",
+  effect: "read",
+  run: async () => ({ output: "MIT" }),
 });
-await start();
-await stop();
-assert.ok(true);
+const troupe = await createTroupe({ model: "scripted/answers.yaml", tools: [lookup], store: "memory" });
+const response = await troupe.run("What does this project do?");
+assert.equal(response.status, "completed");
+await troupe.close();
 console.log("ok");
 `,
   roles: `
@@ -129,3 +133,90 @@ assert.ok(existsSync(join(folder, "dist", "index.html")));
 console.log("ok");
 `,
 };
+
+/** A scenario: what the model of the programs answers. */
+export const answers =
+  "{ name: answers, description: Answers, agents: { main: [{ steps: [{ text: An answer. }] }] } }\n";
+
+/** Programs that use an optional part of `troupe` where only one provider is installed, and what they print. */
+export const missingParts = [
+  {
+    part: "another provider",
+    program: `
+import { createTroupe, TroupeError } from "troupe";
+
+const options = { model: "openai/gpt-5", env: { ...process.env, OPENAI_API_KEY: "k3y" }, store: "memory" } as const;
+await createTroupe(options).catch((error) => TroupeError.is(error) && console.log(error.code, error.fix));
+`,
+    prints: "MISSING_PACKAGE npm install openai@7",
+  },
+  {
+    part: "NATS",
+    program: `
+import { createTroupe, TroupeError } from "troupe";
+
+await createTroupe({ nats: { url: "nats://127.0.0.1:1" } }).catch(
+  (error) => TroupeError.is(error) && console.log(error.code, error.fix),
+);
+`,
+    prints: `MISSING_PACKAGE npm install @troupe/nats@${manifests.get("nats")?.version}`,
+  },
+  {
+    part: "code tools",
+    program: `
+import { createCodeTools, createSandbox, createToolHost } from "@troupe/tools";
+
+const host = createToolHost({ tools: createCodeTools({ sandbox: await createSandbox() }) });
+const call = { id: "1", name: "code_search", args: { name: "hash", path: "missing.ts" }, problem: null };
+const outcome = await host.run(call, {
+  session: "s", run: "r", agent: "main", workspace: process.cwd(), signal: new AbortController().signal,
+  grant: { tools: ["code_search"], agents: [], writes: [] }, idempotencyKey: "1", approved: false, plan: null,
+});
+console.log(outcome.error?.message);
+`,
+    prints: "the package @vscode/tree-sitter-wasm is not installed; run: npm install @vscode/tree-sitter-wasm@0.3",
+  },
+];
+
+/** Prints the npm packages that a process has loaded when it ends. Loaded with `node --import`. */
+export const traceProgram = `
+import { registerHooks } from "node:module";
+import { isMainThread } from "node:worker_threads";
+
+const packages = new Set();
+registerHooks({
+  load(url, context, nextLoad) {
+    const [, name] = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url) ?? [];
+    if (name) packages.add(name);
+    return nextLoad(url, context);
+  },
+});
+if (isMainThread) process.on("exit", () => console.log(JSON.stringify([...packages].sort())));
+`;
+
+/** Starts a troupe, runs a task, and stops. */
+export const startProgram = `
+import { createTroupe } from "troupe";
+
+const troupe = await createTroupe({ model: "scripted/answers.yaml", store: "memory" });
+await troupe.run("What does this project do?");
+await troupe.close();
+`;
+
+/** The npm packages that a command loads where every optional part is installed. */
+export const loadedPackages = [
+  {
+    what: 'import("troupe")',
+    command: ["--eval", 'await import("troupe")'],
+    loaded: ["@noble/hashes", "@troupe/core", "@troupe/tools", "troupe", "zod"],
+  },
+  { what: "troupe --help", command: ["CLI", "--help"], loaded: ["@troupe/cli", "commander", "picocolors"] },
+  {
+    what: "a task in one process",
+    command: ["start.ts"],
+    loaded: [
+      ...["@noble/hashes", "@troupe/core", "@troupe/models", "@troupe/recorder", "@troupe/roles", "@troupe/runtime"],
+      ...["@troupe/tools", "troupe", "uuidv7", "xstate", "yaml", "zod"],
+    ],
+  },
+];

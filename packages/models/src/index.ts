@@ -27,8 +27,9 @@ export {
   presets,
 } from "./presets.ts";
 export { createPriceTable, type PriceTable, type PriceTableOptions } from "./prices/price-table.ts";
+export type { ProviderOptions } from "./provider-options.ts";
 export { createReliableProvider, type ReliableOptions } from "./resilience/reliable-provider.ts";
-export { createModelRouter, createProvider, type ModelRouter, type ProviderOptions } from "./router.ts";
+export { createModelRouter, createProvider, type ModelRouter, requireSdk } from "./router.ts";
 export {
   createScenarioLoader,
   listScenarios,

@@ -1,8 +1,9 @@
-import { type Clock, type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
+import { type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
+import { loadOptional } from "@troupe/core/internal";
 import { callWithFallbacks, type Fallbacks, fallbackChain } from "./fallbacks.ts";
 import { maxPrice } from "./prices/max-price.ts";
-import type { PriceTable } from "./prices/price-table.ts";
-import type { ProviderSettings } from "./settings.ts";
+import type { ProviderOptions } from "./provider-options.ts";
+import type { Wire } from "./settings.ts";
 
 /** Several providers behind one `ModelProvider`. */
 export interface ModelRouter extends ModelProvider {
@@ -86,16 +87,10 @@ function prefixes(ids: readonly string[]): string {
   return ids.map((id) => `${id}/`).join(", ") || "(no provider is set up)";
 }
 
-export interface ProviderOptions {
-  settings: ProviderSettings;
-  prices: PriceTable;
-  /** @default the system clock */
-  clock?: Clock;
-}
-
 /**
- * Creates the adapter for the API that the settings name. It loads the vendor's SDK with its first call. It makes one
- * request per call and never retries: wrap it in `createReliableProvider`.
+ * Creates the adapter for the API that the settings name. Its first call loads the vendor's SDK, and throws
+ * `MISSING_PACKAGE` if that is not installed. It makes one request per call and never retries: wrap it in
+ * `createReliableProvider`.
  *
  * @example
  * const provider = createProvider({ settings, prices });
@@ -104,10 +99,7 @@ export interface ProviderOptions {
 export function createProvider(options: ProviderOptions): ModelProvider {
   const { settings, prices } = options;
   const { id, wire } = settings;
-  const adapter = lazy(async () => {
-    if (wire === "anthropic") return (await import("./anthropic/provider.ts")).createAnthropicProvider(options);
-    return (await import("./openai/provider.ts")).createOpenAiProvider(options);
-  });
+  const adapter = lazy(async () => (await loadAdapter(wire))(options));
   return {
     id,
     call: async (request, callOptions) => (await adapter()).call(request, callOptions),
@@ -115,6 +107,23 @@ export function createProvider(options: ProviderOptions): ModelProvider {
     priceOf: async (model) => prices.priceOf(model.slice(id.length + 1)),
     contextOf: async (model) => (await (await adapter()).contextOf?.(model)) ?? null,
   };
+}
+
+/**
+ * Checks that the vendor's SDK for an API is installed. Throws `MISSING_PACKAGE`, with the command that installs it.
+ *
+ * @example
+ * await requireSdk("anthropic");
+ */
+export async function requireSdk(wire: Wire): Promise<void> {
+  await loadAdapter(wire);
+}
+
+/** Loads the adapter for an API, and with it the vendor's SDK. */
+async function loadAdapter(wire: Wire): Promise<(options: ProviderOptions) => ModelProvider> {
+  return wire === "anthropic"
+    ? (await loadOptional("@anthropic-ai/sdk@1", () => import("./anthropic/provider.ts"))).createAnthropicProvider
+    : (await loadOptional("openai@7", () => import("./openai/provider.ts"))).createOpenAiProvider;
 }
 
 /** Loads once. A failed load is tried again with the next call. */

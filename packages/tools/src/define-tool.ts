@@ -1,5 +1,6 @@
-import { Risk, type RunError, RunFailure, type ToolContext, type ToolOutcome, ToolSpec } from "@troupe/core";
+import type { RunError, ToolContext, ToolOutcome } from "@troupe/core";
 import type { EffectClass, FilePlan } from "@troupe/core/internal";
+import { Risk, RunFailure, ToolSpec } from "@troupe/core/tool";
 import { z } from "zod";
 
 /** The result of a call. The host turns it into a `ToolOutcome`. */

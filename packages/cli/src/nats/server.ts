@@ -34,7 +34,7 @@ export async function findServer({
 }: NatsCheckOptions & { nats?: NatsFlags }): Promise<Connection> {
   const trust = createProjectTrust({ file: homeFiles(home).trust });
   const { nats } = await (await openConfig({ home, env, cwd, trust })).at(null);
-  return findConnection({ flags, nats, env, cwd });
+  return await findConnection({ flags, nats, env, cwd });
 }
 
 /** A connection to a server, as far as a command needs it. */

@@ -1,5 +1,4 @@
-import { Defuddle } from "defuddle/node";
-import { parseHTML } from "linkedom";
+import { loadOptional } from "@troupe/core/internal";
 import { decodeText } from "./decode-text.ts";
 import { htmlToText } from "./html-to-text.ts";
 
@@ -31,7 +30,8 @@ export interface ExtractedPage {
   note: string | null;
 }
 
-type Document = ReturnType<typeof parseHTML>["document"];
+type Libraries = Awaited<ReturnType<typeof loadLibraries>>;
+type Document = ReturnType<Libraries["parseHTML"]>["document"];
 type Element = NonNullable<ReturnType<Document["querySelector"]>>;
 
 const contentLengthMax = 2_000_000;
@@ -42,17 +42,19 @@ const depthMax = 200;
 /**
  * Extracts the content of an HTML page as Markdown. It runs no script of the page and fetches nothing: the parser cannot,
  * and Defuddle's extractors for known sites are told not to. It blocks its thread, so call it in the extract process.
+ * Throws `MISSING_PACKAGE` if the libraries are not installed, except for the mode `text`.
  */
 export async function extractPage(input: ExtractInput): Promise<ExtractedPage> {
   const { text: html, charset } = decodeText(input.bytes, input.charset);
   if (input.mode === "text") return asText(html, charset, null);
-  const { document } = parseHTML(html);
+  const libraries = await loadLibraries();
+  const { document } = libraries.parseHTML(html);
   if (document.documentElement === null) return asText(html, charset, null);
   if (isTooDeep(document.documentElement)) {
     return asText(html, charset, "shown as plain text: its elements are nested too deeply");
   }
   resolveLinks(document, input.url);
-  const page = await extractWithDefuddle(document, input);
+  const page = await extractWithDefuddle(libraries, document, input);
   if (page.content.trim() === "") {
     const note = input.mode === "article" ? "no article was found on the page: this is its whole text" : null;
     const { title, author, published, site, language } = page;
@@ -61,7 +63,19 @@ export async function extractPage(input: ExtractInput): Promise<ExtractedPage> {
   return { ...page, content: page.content.slice(0, contentLengthMax), charset };
 }
 
-async function extractWithDefuddle(document: Document, { url, mode, images }: ExtractInput): Promise<ExtractedPage> {
+/** The plain text of a page needs none of them. */
+async function loadLibraries() {
+  return await loadOptional("defuddle@0.19 linkedom@0.18.12", async () => {
+    const [{ Defuddle }, { parseHTML }] = await Promise.all([import("defuddle/node"), import("linkedom")]);
+    return { Defuddle, parseHTML };
+  });
+}
+
+async function extractWithDefuddle(
+  { Defuddle }: Libraries,
+  document: Document,
+  { url, mode, images }: ExtractInput,
+): Promise<ExtractedPage> {
   const wholePage = {
     contentSelector: "body",
     removeExactSelectors: false,

@@ -1,7 +1,6 @@
 import { isAbsolute } from "node:path";
 import { durationSchema, leaseMsDefault, Token } from "@troupe/core/internal";
 import { looksLikeKey } from "@troupe/models";
-import { toNatsServers } from "@troupe/nats";
 import { z } from "zod";
 import type { ConfigFile } from "./config-file.ts";
 import type { ConfigRow, Origin, Setting } from "./origin.ts";
@@ -140,10 +139,11 @@ export function natsKeyFix(key: string): string | null {
   return /password|pass|token|secret|seed/i.test(key) ? secretFix : null;
 }
 
+/** Accepts addresses without credentials. It repeats the check of `@troupe/nats`, which may not be installed. */
 function isServer(text: string): boolean {
-  try {
-    return Object.keys(toNatsServers(text).credentials).length === 0;
-  } catch {
-    return false;
-  }
+  return text.split(",").every((each) => {
+    const address = each.trim();
+    const url = URL.parse(address.includes("://") ? address : `nats://${address}`);
+    return url !== null && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "" && url.username === "";
+  });
 }

@@ -14,12 +14,13 @@ import {
   ProviderLimits,
   type ProviderSettings,
   probeLocalServer,
+  requireSdk,
   resolveForAgent,
   resolveModelName,
   type Scenario,
 } from "@troupe/models";
 import type { ChooseModel } from "@troupe/runtime/internal";
-import type { Config, ConfigSource } from "../config/config.ts";
+import { type Config, type ConfigSource, findProvider } from "../config/config.ts";
 import type { Provider } from "../config/providers.ts";
 import { chooseModel, type ModelChoice, providerLabel } from "./choose-model.ts";
 
@@ -71,7 +72,10 @@ export async function openModels(given: ModelsOptions): Promise<Models> {
     provider: explainUnknownModels(createModelRouter(providers, { fallbacks: fallbacksOf(config) }), config),
     resolve: (request) => resolve(options, request),
     async choose({ model, workspace }) {
-      const { id, demo } = chooseModel(await source.at(workspace), model ?? named);
+      const config = await source.at(workspace);
+      const { id, demo } = chooseModel(config, model ?? named);
+      const provider = findProvider(config, id);
+      if (provider) await requireSdk(provider.settings.wire);
       await checkScenario(id, loadScenario);
       return { id, demo };
     },

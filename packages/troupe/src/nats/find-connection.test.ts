@@ -45,15 +45,15 @@ function user({ flags = {}, env = {}, file = "", contexts = {}, selected, files 
   return { home, settings, find: () => findConnection({ flags, nats: settings, env: all, cwd: home }) };
 }
 
-function serverOf(given: Given) {
-  const connection = user(given).find();
+async function serverOf(given: Given) {
+  const connection = await user(given).find();
   if (connection.kind !== "server") throw new Error(`it is ${connection.kind}`);
   return connection;
 }
 
-function errorOf(given: Given): TroupeError {
+async function errorOf(given: Given): Promise<TroupeError> {
   try {
-    user(given).find();
+    await user(given).find();
   } catch (error) {
     if (TroupeError.is(error)) return error;
     throw error;
@@ -87,22 +87,21 @@ describe("of several sources of a server URL", () => {
     ["NATS_URL", { flags: {} }, "nats://by-variable", "environment"],
     ["the file's servers", { flags: {}, env: {} }, "nats://by-file", "user"],
     ["the file's context", { flags: {}, env: {}, file: "nats: {context: by-file}" }, "nats://by-file-context", "user"],
-  ])("%s wins over the sources below it", (_name, less, servers, from) => {
-    expect(serverOf({ ...all, ...less }).server).toMatchObject({ servers, origin: { from } });
+  ])("%s wins over the sources below it", async (_name, less, servers, from) => {
+    expect((await serverOf({ ...all, ...less })).server).toMatchObject({ servers, origin: { from } });
   });
 
-  test("the selected context counts only on request", () => {
-    expect(user({ contexts: { chosen: { url: "nats://by-context" } }, selected: "chosen" }).find().kind).toBe(
-      "embedded",
-    );
+  test("the selected context counts only on request", async () => {
+    const { find } = user({ contexts: { chosen: { url: "nats://by-context" } }, selected: "chosen" });
+    expect(await find()).toEqual({ kind: "embedded" });
   });
 
-  test("none is set, and everything runs in one process", () => {
-    expect(user({}).find()).toEqual({ kind: "embedded" });
+  test("none is set, and everything runs in one process", async () => {
+    expect(await user({}).find()).toEqual({ kind: "embedded" });
   });
 
-  test("`auto` is a private server, with an ordinary namespace", () => {
-    expect(user({ flags: { nats: "auto", namespace: "mine" } }).find()).toMatchObject({
+  test("`auto` is a private server, with an ordinary namespace", async () => {
+    expect(await user({ flags: { nats: "auto", namespace: "mine" } }).find()).toMatchObject({
       kind: "auto",
       namespace: "mine",
     });
@@ -110,8 +109,8 @@ describe("of several sources of a server URL", () => {
 });
 
 describe("credentials", () => {
-  const authOf = (given: Given) => {
-    const { access } = serverOf(given).server;
+  const authOf = async (given: Given) => {
+    const { access } = (await serverOf(given)).server;
     const { authenticator } = access;
     return typeof authenticator === "function" ? authenticator("bm9uY2U") : null;
   };
@@ -126,71 +125,71 @@ describe("credentials", () => {
       { nkey: expect.stringMatching(/^U/) },
     ],
     ["a creds file", { env: { NATS_CREDS: "~/ada.creds" }, files: { "ada.creds": creds } }, { jwt }],
-  ])("are %s of variables", (_name, given, auth) => {
-    expect(authOf({ ...given, flags: { nats } })).toMatchObject(auth);
+  ])("are %s of variables", async (_name, given, auth) => {
+    expect(await authOf({ ...given, flags: { nats } })).toMatchObject(auth);
   });
 
-  test("of a context win over those of variables", () => {
+  test("of a context win over those of variables", async () => {
     const env = { NATS_TOKEN: "of-variables" };
     const contexts = { own: { url: nats, user: "ada", password: "pw", token: "" }, bare: { url: nats } };
-    expect(authOf({ env, contexts, flags: { context: "own" } })).toMatchObject({ user: "ada", pass: "pw" });
-    expect(authOf({ env, contexts, flags: { context: "bare" } })).toMatchObject({ auth_token: "of-variables" });
+    expect(await authOf({ env, contexts, flags: { context: "own" } })).toMatchObject({ user: "ada", pass: "pw" });
+    expect(await authOf({ env, contexts, flags: { context: "bare" } })).toMatchObject({ auth_token: "of-variables" });
   });
 
-  test("of the configuration are for its own servers, and for no others", () => {
+  test("of the configuration are for its own servers, and for no others", async () => {
     const file = "nats: {servers: nats://home, creds: ~/ada.creds}";
     const files = { "ada.creds": creds };
-    expect(authOf({ file, files })).toMatchObject({ jwt });
-    expect(authOf({ file, files, flags: { nats } })).toBeNull();
+    expect(await authOf({ file, files })).toMatchObject({ jwt });
+    expect(await authOf({ file, files, flags: { nats } })).toBeNull();
   });
 
-  test("are all registered as secrets", () => {
-    const secretsOf = (given: Given) => serverOf(given).server.secrets.map(({ value }) => value);
+  test("are all registered as secrets", async () => {
+    const secretsOf = async (given: Given) => (await serverOf(given)).server.secrets.map(({ value }) => value);
     // The name of a user may be a word of every day.
-    expect(secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toEqual(["pass-word"]);
-    expect(secretsOf({ flags: { nats: "nats://token-of-mine@h" } })).toEqual(["token-of-mine"]);
-    expect(secretsOf({ flags: { nats }, env: { NATS_TOKEN: "token-of-mine" } })).toEqual(["token-of-mine"]);
+    expect(await secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toEqual(["pass-word"]);
+    expect(await secretsOf({ flags: { nats: "nats://token-of-mine@h" } })).toEqual(["token-of-mine"]);
+    expect(await secretsOf({ flags: { nats }, env: { NATS_TOKEN: "token-of-mine" } })).toEqual(["token-of-mine"]);
     const fromFile = { flags: { nats }, env: { NATS_CREDS: "ada.creds" }, files: { "ada.creds": creds } };
-    expect(secretsOf(fromFile)).toEqual(expect.arrayContaining([seed, jwt]));
+    expect(await secretsOf(fromFile)).toEqual(expect.arrayContaining([seed, jwt]));
   });
 
-  test("of the file of a context are found beside it", () => {
+  test("of the file of a context are found beside it", async () => {
     const files = { "team/nats.json": JSON.stringify({ url: nats, creds: "ada.creds" }), "team/ada.creds": creds };
-    expect(authOf({ files, flags: { context: "team/nats.json" } })).toMatchObject({ jwt });
+    expect(await authOf({ files, flags: { context: "team/nats.json" } })).toMatchObject({ jwt });
   });
 });
 
 describe("TLS", () => {
   const { certificate, key } = makeCertificate();
-  const tlsOf = (given: Given) => serverOf(given).server.access.tls;
+  const tlsOf = async (given: Given) => (await serverOf(given)).server.access.tls;
 
-  test("has a custom authority, a client's certificate, and the handshake first", () => {
+  test("has a custom authority, a client's certificate, and the handshake first", async () => {
     const files = { "ca.pem": `${certificate}# ca`, "c.pem": certificate, "k.pem": key };
     const file = "nats: {servers: tls://h, ca: ~/ca.pem, cert: ~/c.pem, key: ~/k.pem, tlsFirst: true}";
     const wanted = { ca: files["ca.pem"], cert: certificate, key, handshakeFirst: true };
-    expect(tlsOf({ file, files })).toEqual(wanted);
+    expect(await tlsOf({ file, files })).toEqual(wanted);
     const own = { url: "tls://h", ca: "~/ca.pem", cert: "~/c.pem", key: "~/k.pem", tls_first: true };
-    expect(tlsOf({ files, contexts: { own }, flags: { context: "own" } })).toEqual(wanted);
+    expect(await tlsOf({ files, contexts: { own }, flags: { context: "own" } })).toEqual(wanted);
   });
 
-  test("is required if the URL says so, and otherwise the server's choice", () => {
-    expect(tlsOf({ flags: { nats: "tls://h" } })).toEqual({});
-    expect(tlsOf({ flags: { nats: "nats://h" } })).toBeUndefined();
+  test("is required if the URL says so, and otherwise the server's choice", async () => {
+    expect(await tlsOf({ flags: { nats: "tls://h" } })).toEqual({});
+    expect(await tlsOf({ flags: { nats: "nats://h" } })).toBeUndefined();
   });
 });
 
 describe("shared settings", () => {
-  test("have a flag, a key in the file, and a default", () => {
-    expect(serverOf({ flags: { nats: "h" } })).toMatchObject({
+  test("have a flag, a key in the file, and a default", async () => {
+    expect(await serverOf({ flags: { nats: "h" } })).toMatchObject({
       ...{ namespace: "troupe", leaseMs: 8_000, keepDays: null, settings: {} },
       locality: expect.stringMatching(/^m[0-9a-f]{12}$/),
     });
     const file = `nats: {servers: [h1, h2], namespace: team, leaseMs: 2000, keepDays: 30, replicas: 3, journalBytesMax: 5, place: disk-1}`;
     const shared = { leaseMs: 2_000, keepDays: 30, settings: { replicas: 3, journalBytesMax: 5 } };
-    expect(serverOf({ file })).toMatchObject({ ...shared, namespace: "team", locality: "disk-1" });
-    expect(serverOf({ file: "nats: {servers: h, leaseMs: 2s}" })).toMatchObject({ leaseMs: 2_000 });
+    expect(await serverOf({ file })).toMatchObject({ ...shared, namespace: "team", locality: "disk-1" });
+    expect(await serverOf({ file: "nats: {servers: h, leaseMs: 2s}" })).toMatchObject({ leaseMs: 2_000 });
     const flags = { namespace: "other", locality: "disk-2", leaseMs: 3_000 };
-    expect(serverOf({ file, flags })).toMatchObject({ namespace: "other", locality: "disk-2", leaseMs: 3_000 });
+    expect(await serverOf({ file, flags })).toMatchObject({ namespace: "other", locality: "disk-2", leaseMs: 3_000 });
   });
 });
 
@@ -281,8 +280,8 @@ describe("an invalid connection is refused with a fix", () => {
       /is not a NATS address/,
     ],
     ["a namespace that breaks subjects", { flags: { nats, namespace: "a.b" } }, "USAGE", /--namespace "a\.b"/],
-  ])("%s", (_name, given, code, message) => {
-    const error = errorOf(given);
+  ])("%s", async (_name, given, code, message) => {
+    const error = await errorOf(given);
     expect(error).toMatchObject({ code, message: expect.stringMatching(message), fix: expect.stringMatching(/./) });
     for (const secret of ["hunter2", accountSeed, seed.slice(0, -1)]) expect(error.message).not.toContain(secret);
   });

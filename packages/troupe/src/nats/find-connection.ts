@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { leaseMsDefault, Token } from "@troupe/core/internal";
-import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/nats";
+import type { NatsCredentials, NatsTls } from "@troupe/nats";
 import type { NatsSettings, NatsSettingsWithOrigin } from "../config/nats-settings.ts";
 import type { Origin } from "../config/origin.ts";
 import {
@@ -10,9 +10,11 @@ import {
   defaultLocality,
   type NatsFlags,
   type NatsServerAccess,
+  namesServer,
   type SharedSettings,
 } from "./connection.ts";
 import { expandHome, readContext } from "./contexts.ts";
+import { loadNats, type NatsPackage } from "./load-nats.ts";
 
 export interface ConnectionSources {
   flags: NatsFlags;
@@ -26,11 +28,21 @@ export interface ConnectionSources {
  * Finds the connection of this process. The first of these wins: `--nats`, `--context`, `NATS_URL`, the configuration. The
  * context that is selected in the NATS command line applies only if `--context` asks for it, so that no process joins a
  * server by accident. Credentials come from the address or the context, else from variables. Credentials in the
- * configuration are used for the servers in the configuration only.
+ * configuration are used for the servers in the configuration only. Without any of them, `@troupe/nats` is not loaded.
  */
-export function findConnection(deps: ConnectionSources): Connection {
+export async function findConnection(sources: ConnectionSources): Promise<Connection> {
+  const { flags, nats } = sources;
+  const isNamed = namesServer(flags) || nats.servers !== undefined || nats.context !== undefined;
+  const shared = sharedSettings(sources);
+  return isNamed ? namedConnection({ ...sources, library: await loadNats() }, shared) : { kind: "embedded" };
+}
+
+interface AccessSources extends ConnectionSources {
+  library: NatsPackage;
+}
+
+function namedConnection(deps: AccessSources, shared: SharedSettings): Connection {
   const { flags, nats } = deps;
-  const shared = sharedSettings(deps);
   if (flags.nats === "auto") return { kind: "auto", ...shared };
   if (flags.nats !== undefined) {
     const origin: Origin = { from: "flag", where: "--nats" };
@@ -62,7 +74,7 @@ type SettingFilter = (setting: { origin: Origin }) => boolean;
 const isFromVariable: SettingFilter = ({ origin }) => origin.from === "environment";
 
 function accessAtAddress(
-  deps: ConnectionSources,
+  deps: AccessSources,
   servers: string,
   origin: Origin,
   isAllowed: SettingFilter,
@@ -73,7 +85,7 @@ function accessAtAddress(
   return accessOf(deps, servers, settingsFor(deps.nats, isAllowed), origin);
 }
 
-function accessFromContext(deps: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
+function accessFromContext(deps: AccessSources, name: string | null, origin: Origin): NatsServerAccess {
   const { path, servers, ...rest } = readContext(name, deps);
   const setting = settingsFor(deps.nats, isFromVariable);
   const hasCredentials = credentialKeys.some((key) => rest[key] !== undefined);
@@ -94,7 +106,8 @@ function settingsFor(nats: NatsSettingsWithOrigin, isAllowed: SettingFilter): Na
   return Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
 }
 
-function accessOf(deps: ConnectionSources, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
+function accessOf(deps: AccessSources, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
+  const { natsAccess, secretsOfCredentials, toNatsServers } = deps.library;
   const address = toNatsServers(servers);
   const { pass, token } = address.credentials;
   const inAddress = [pass, token].filter((value) => value !== undefined);

@@ -6,12 +6,12 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { type Logger, TroupeError } from "@troupe/core";
-import { natsAccess } from "@troupe/nats";
 import { z } from "zod";
 import type { Cleanup } from "../cleanup.ts";
 import { type Home, writePrivateFile } from "../home/home.ts";
 import type { Connection, NatsServerAccess } from "./connection.ts";
 import { keepServerRunning } from "./keep-server.ts";
+import { loadNats } from "./load-nats.ts";
 
 export interface OwnServerOptions {
   home: Home;
@@ -34,6 +34,7 @@ export interface RunningOwnServer {
  */
 export async function startOwnServer({ home, env, logger }: OwnServerOptions): Promise<RunningOwnServer> {
   const program = findServerProgram(env);
+  const { natsAccess } = await loadNats();
   const folder = join(home.path, "nats");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const contextFile = join(folder, "context.json");

@@ -9,12 +9,13 @@ import {
 } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 import { createMemoryBlobs, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
-import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
+import type { NatsJournal, NatsLink } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import type { Connection, SharedSettings } from "../nats/connection.ts";
+import { loadNats } from "../nats/load-nats.ts";
 import { streamWarnings } from "../nats/stream-warnings.ts";
 
 /** The ports of a process: embedded, or on a NATS server. */
@@ -89,6 +90,7 @@ async function openShared(
   const { connection, hostId, clock, logger, createStreams } = options;
   const { kind: _, server, ...shared } = connection;
   const { servers, access, inboxPrefix } = server;
+  const { openNatsLink, openNatsPorts, serverWarnings } = await loadNats();
   const link = await openNatsLink({
     servers,
     access,

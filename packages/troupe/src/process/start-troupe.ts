@@ -1,7 +1,6 @@
 import { type Logger, type Redactor, TroupeError } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { createModelRouter, createScenarioLoader } from "@troupe/models";
-import { startPurging } from "@troupe/nats";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
@@ -10,6 +9,7 @@ import { homeFiles } from "../home/home.ts";
 import { type Models, openModels } from "../models/open-models.ts";
 import { keepDaysDefault } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
+import { loadNats } from "../nats/load-nats.ts";
 import { startOwnServerIfAsked } from "../nats/own-server.ts";
 import { createActiveSessions } from "./active-sessions.ts";
 import { injectClockFaults } from "./fault-injection.ts";
@@ -39,7 +39,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
   const { nats } = await config.at(null);
-  const found = findConnection({ flags: options.nats, nats, env, cwd });
+  const found = await findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await startOwnServerIfAsked(found, { home, env, logger: options.logger }, cleanup);
   const { redact, logger } = await openRedaction(options, config, connection);
   const { model, providers = [] } = program;
@@ -66,7 +66,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
     logger.warn({ by }, "a drain was requested: this host takes no new runs");
     void host.drain();
   });
-  if (kind === "daemon") cleanup.add(purgeOldSessions(parts, logger));
+  if (kind === "daemon") cleanup.add(await purgeOldSessions(parts, logger));
   // `troupe run` answers its own request only. The next daemon resumes the runs of a killed one.
   const resumed = kind === "run" ? [] : await resumeRuns(parts, cleanup);
   await host.start();
@@ -120,7 +120,7 @@ export async function openOfflineTroupe(options: OfflineOptions, cleanup: Cleanu
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust }).catch(() => null);
   const nats = (await config?.at(null))?.nats ?? {};
-  const connection = findConnection({ flags: {}, nats, env, cwd });
+  const connection = await findConnection({ flags: {}, nats, env, cwd });
   if (connection.kind === "auto") throw new Error("--nats auto is a flag, and this process has no flags");
   const quiet = await openRedaction(options, config, connection);
   const parts = await openProcess(
@@ -140,9 +140,10 @@ export async function openOfflineTroupe(options: OfflineOptions, cleanup: Cleanu
 }
 
 /** Deletes old sessions from the server once every recorder has them. */
-function purgeOldSessions({ ports: { shared } }: ProcessParts, logger: Logger): () => void {
+async function purgeOldSessions({ ports: { shared } }: ProcessParts, logger: Logger): Promise<() => void> {
   if (!shared) return () => {};
   const { journal, keepDays } = shared;
+  const { startPurging } = await loadNats();
   return startPurging({ journal, keepDays: keepDays ?? keepDaysDefault, clock: systemClock(), logger });
 }
 

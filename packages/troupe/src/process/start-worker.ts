@@ -3,7 +3,7 @@ import { type AgentRegistry, TroupeError } from "@troupe/core";
 import { unknownAgent } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader } from "@troupe/models";
-import { checkStreams, type NatsLink, openNatsLink } from "@troupe/nats";
+import type { NatsLink } from "@troupe/nats";
 import { createHostDirectory } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
@@ -12,6 +12,7 @@ import { homeFiles } from "../home/home.ts";
 import { openModels } from "../models/open-models.ts";
 import type { Connection } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
+import { loadNats } from "../nats/load-nats.ts";
 import { injectClockFaults } from "./fault-injection.ts";
 import { createLocalHost } from "./local-host.ts";
 import { openProcess, type ProcessParts } from "./open-process.ts";
@@ -29,7 +30,7 @@ export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Pro
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust });
   const { nats } = await config.at(null);
-  const connection = requireServer(findConnection({ flags: options.nats, nats, env, cwd }));
+  const connection = requireServer(await findConnection({ flags: options.nats, nats, env, cwd }));
   const { redact, logger } = await openRedaction(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   await awaitServer(connection, options);
@@ -94,6 +95,7 @@ async function awaitServer(connection: Server, { notice, signal }: WorkerOptions
 /** The reason to wait; null if the server and its streams are ready. */
 async function missingOnServer({ server, namespace, settings }: Server): Promise<string | null> {
   const { servers, access, inboxPrefix } = server;
+  const { checkStreams, openNatsLink } = await loadNats();
   let link: NatsLink | null = null;
   try {
     link = await openNatsLink({ servers, access, ...(inboxPrefix === undefined ? {} : { inboxPrefix }) });

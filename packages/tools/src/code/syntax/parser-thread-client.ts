@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { RunFailure } from "@troupe/core";
+import { loadOptional } from "@troupe/core/internal";
 import type { ParseRequest, SyntaxResult, ThreadMessage, Unparsed } from "./queries.ts";
 
 /** A thread that parses one file after another. */
@@ -16,7 +18,12 @@ const parserUrl = new URL(`./parser-thread${import.meta.url.endsWith(".ts") ? ".
 
 const startTimeoutMs = 60_000;
 
+/** Throws `MISSING_PACKAGE` if the parser is not installed. */
 export async function connectParserThread(url: URL = parserUrl): Promise<ParserThread> {
+  // The thread would fail too, but its error reaches this thread as text only.
+  await loadOptional("@vscode/tree-sitter-wasm@0.3", () =>
+    createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm"),
+  );
   const worker = new Worker(url, {
     name: "troupe-syntax",
     // The thread gets neither the flags of the process nor its secrets.

@@ -5,7 +5,7 @@ import type { SyntaxQuery, SyntaxResult, SyntaxResults, Unparsed } from "./queri
 
 /** Parses source files in a separate thread, so that a hostile file blocks neither the event loop nor other files. */
 export interface SyntaxService {
-  /** Throws a `RunFailure` when the query is cancelled or the parser cannot start. */
+  /** Throws a `RunFailure` when the query is cancelled or the parser cannot start, and `MISSING_PACKAGE` without the parser. */
   query<Q extends SyntaxQuery>(
     source: SourceText,
     query: Q,

@@ -1,0 +1,206 @@
+/**
+ * Packs every package and installs the tarballs with npm, once for all tests: users install tarballs, not the checkout.
+ * One npm installation has everything. From it, each package gets a project with its own dependencies and no others.
+ */
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { expect } from "vitest";
+import { type CommandResult, pnpmCommand, run } from "../../scripts/lib/command.ts";
+import { cleanEnvironment } from "../../scripts/lib/environment.ts";
+import { packageFolders } from "../../scripts/lib/freshness.ts";
+import { cacheFolder, root } from "../../scripts/lib/project.ts";
+
+export interface Manifest {
+  name: string;
+  version: string;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+  exports: Record<string, string | Record<string, string>>;
+  bin?: Record<string, string>;
+}
+
+export const installTimeoutMs = 240_000;
+
+/** Every package, by the name of its folder. */
+export const manifests = new Map(packageFolders(root).map((folder) => [basename(folder), readManifest(folder)]));
+
+export interface InstalledPackages {
+  /** A project with all packages and their optional parts, as after `npm install @troupe/cli`. */
+  everything: Project;
+  /** A project with one package and its dependencies. */
+  alone(name: string): Project;
+  /** npm installs a package into an empty project, with others from the registry. */
+  install(name: string, others: readonly string[]): Promise<Project>;
+  remove(): Promise<void>;
+}
+
+export interface Project {
+  folder: string;
+  /** The folder of an installed package. */
+  packageFolder(name: string): string;
+  write(file: string, content: string): void;
+  /** Runs a command here, with an empty home. Only npm's settings of the machine (its registry) are kept. */
+  run(command: string[], env?: NodeJS.ProcessEnv): Promise<CommandResult>;
+}
+
+export async function installPackages(): Promise<InstalledPackages> {
+  const temporary = mkdtempSync(join(tmpdir(), "troupe-packaging-"));
+  const tarballs = join(temporary, "tarballs");
+  const pack = ["--recursive", "--filter", "./packages/*", "--filter", "./apps/*", "pack", "--pack-destination"];
+  await succeed(run([...pnpmCommand(), ...pack, tarballs], { output: "capture" }));
+
+  const install = async (into: Project, names: readonly string[], others: readonly string[]): Promise<void> => {
+    const npm = [
+      "npm",
+      "install",
+      "--no-audit",
+      "--no-fund",
+      "--prefer-offline",
+      "--cache",
+      join(cacheFolder(), "npm"),
+    ];
+    const files = names.map((name) => join(tarballs, tarballOf(name)));
+    await succeed(into.run([...npm, ...files, ...others]));
+  };
+  const everything = createProject(join(temporary, "everything"));
+  await install(everything, [...manifests.keys()], [nodeTypes]);
+  return {
+    everything,
+    alone(name) {
+      const project = createProject(join(temporary, "alone", name));
+      if (!existsSync(join(project.folder, "node_modules"))) linkAlone(everything.folder, project.folder, name);
+      return project;
+    },
+    async install(name, others) {
+      const project = createProject(join(temporary, "installed", name));
+      await install(project, [...siblingsOf(name)], others);
+      return project;
+    },
+    remove: () => rm(temporary, { recursive: true, force: true }),
+  };
+}
+
+const devDependencies = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).devDependencies;
+const nodeTypes = `@types/node@${devDependencies["@types/node"]}`;
+
+async function succeed(running: Promise<CommandResult>): Promise<void> {
+  const { code, output } = await running;
+  expect(code, output).toBe(0);
+}
+
+function tarballOf(name: string): string {
+  const manifest = manifestOf(name);
+  return `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`;
+}
+
+function manifestOf(name: string): Manifest {
+  const manifest = manifests.get(name);
+  if (!manifest) throw new Error(`no package is called ${name}`);
+  return manifest;
+}
+
+/** A package and the packages of this repository that it needs. */
+function siblingsOf(name: string, found: Set<string> = new Set()): Set<string> {
+  found.add(name);
+  for (const [sibling, manifest] of manifests) {
+    const isNeeded = Object.hasOwn(manifestOf(name).dependencies ?? {}, manifest.name);
+    if (isNeeded && !found.has(sibling)) siblingsOf(sibling, found);
+  }
+  return found;
+}
+
+function createProject(folder: string): Project {
+  const home = `${folder}-home`;
+  mkdirSync(folder, { recursive: true });
+  mkdirSync(home, { recursive: true });
+  const write = (file: string, content: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), content);
+  };
+  const manifest = { name: "consumer", version: "1.0.0", private: true, type: "module" };
+  if (!existsSync(join(folder, "package.json"))) write("package.json", JSON.stringify(manifest));
+  return {
+    folder,
+    packageFolder: (name) => join(folder, "node_modules", manifestOf(name).name),
+    write,
+    run(command, more = {}) {
+      const env = cleanEnvironment();
+      for (const variable of Object.keys(env)) if (variable.startsWith("XDG_")) delete env[variable];
+      const npm = {
+        npm_config_userconfig: env.npm_config_userconfig ?? join(homedir(), ".npmrc"),
+        npm_config_loglevel: "error",
+        npm_config_update_notifier: "false",
+      };
+      return run(command, { cwd: folder, output: "capture", env: { ...env, HOME: home, ...npm, ...more } });
+    },
+  };
+}
+
+type Lock = Record<string, Manifest>;
+
+/** Links the files of a package and of what it depends on. Optional parts are left out, as npm does. */
+function linkAlone(from: string, into: string, name: string): void {
+  const { packages }: { packages: Lock } = JSON.parse(readFileSync(join(from, "package-lock.json"), "utf8"));
+  const found = new Set<string>();
+  for (const root of [manifestOf(name).name, "@types/node"]) collect(packages, `node_modules/${root}`, found);
+  // npm leaves out programs for other platforms.
+  for (const path of found) if (existsSync(join(from, path))) linkFolder(join(from, path), join(into, path));
+}
+
+function collect(packages: Lock, path: string, found: Set<string>): void {
+  const manifest = packages[path];
+  if (!manifest || found.has(path)) return;
+  found.add(path);
+  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} } = manifest;
+  const peers = Object.keys(peerDependencies ?? {}).filter((peer) => !peerDependenciesMeta[peer]?.optional);
+  for (const dependency of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+    const place = placesOf(path, dependency).find((each) => packages[each]);
+    if (place) collect(packages, place, found);
+  }
+}
+
+/** Where Node looks for a dependency of the package at this path, the nearest folder first. */
+function placesOf(path: string, dependency: string): string[] {
+  const above = path.split("/node_modules/").slice(0, -1);
+  const folders = [path, ...above.map((_, i) => above.slice(0, above.length - i).join("/node_modules/"))];
+  return [...folders.map((folder) => `${folder}/node_modules/${dependency}`), `node_modules/${dependency}`];
+}
+
+function linkFolder(from: string, into: string): void {
+  mkdirSync(into, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (entry.name === "node_modules") continue;
+    const [source, target] = [join(from, entry.name), join(into, entry.name)];
+    if (entry.isDirectory()) linkFolder(source, target);
+    else linkSync(source, target);
+  }
+}
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
+
+/** The sum of the sizes of all files, in MB. */
+export function sizeMb(folder: string): number {
+  return bytesIn(folder) / 1_000_000;
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    return sum + (entry.isDirectory() ? bytesIn(path) : lstatSync(path).size);
+  }, 0);
+}
