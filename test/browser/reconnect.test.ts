@@ -71,6 +71,8 @@ describeInChromium("a page whose daemon is killed", (browser) => {
     await page.goto(linkOf(daemon));
     await page.getByTestId("run-demo").click();
     const elapsed = rowOf(page, "main").locator(".cell-time .figure");
+    // A pending run has no sign that turns.
+    await page.locator(".spin").first().waitFor();
     await page.clock.fastForward(60_000);
     await page.waitForFunction(() => /^1m/.test(document.querySelector(".tree .figure")?.textContent ?? ""));
 

@@ -223,7 +223,7 @@ onlyWithoutWorker(describe.concurrent)("troupe explain", () => {
     ]);
     const unknown = await troupe(["explain", runId, "shel"], { home });
     expect(unknown).toMatchObject({ code: 2, stdout: "" });
-    expect(unknown.stderr).toContain(`fix:   troupe explain ${runId}`);
+    expect(unknown.stderr).toContain("fix:   did you mean shell?");
   });
 });
 

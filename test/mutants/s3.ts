@@ -67,9 +67,9 @@ const frontMatter: readonly Mutant[] = [
   {
     name: "the default of max_concurrent is 3",
     rows: ["S3.1b"],
-    file: "packages/core/src/protocol/agent.ts",
-    find: "max_concurrent: z.int().positive().default(5)",
-    replace: "max_concurrent: z.int().positive().default(3)",
+    file: "packages/core/src/defaults.ts",
+    find: "maxConcurrentChildrenDefault = 5",
+    replace: "maxConcurrentChildrenDefault = 3",
     tests: [defaults],
   },
   {

@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the index on status is missing",
     rows: ["S5.1a"],
-    file: "packages/recorder/src/record/schema.ts",
+    file: "packages/recorder/src/record/table-migrations.ts",
     find: "CREATE INDEX idx_messages_status ON messages (status);\n",
     replace: "",
     tests: [`${store} > the schema`],
@@ -32,7 +32,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a message has no foreign key to its parent",
     rows: ["S5.1a"],
-    file: "packages/recorder/src/record/schema.ts",
+    file: "packages/recorder/src/record/table-migrations.ts",
     find: "  FOREIGN KEY (parent_message_id) REFERENCES messages (id),\n",
     replace: "",
     tests: [`${store} > the schema`],

@@ -6,5 +6,5 @@ export type { ForeignJournalError } from "./record/journal-identity.ts";
 export type { RecordProblem } from "./record/record-problem.ts";
 export { openRecord, type RecordStore } from "./record/record-store.ts";
 export { type Recorder, type RecorderOptions, startRecorder } from "./record/recorder.ts";
-export { recordVersion } from "./record/schema.ts";
+export { recordVersion } from "./record/table-migrations.ts";
 export type { RecordOrigin } from "./record/writer.ts";

@@ -1,6 +1,6 @@
 import type { Entry, InboxItem, RunResponse, ToolCall } from "@troupe/core";
 import { type EntryKind, isDelegate } from "@troupe/core/internal";
-import { openChildren, type RunRecord, type ToolCallRecord } from "./run-fields.ts";
+import { openChildren, type RunRecord, type ToolCallRecord } from "./run-columns.ts";
 
 const activityCharsMax = 120;
 /** Arguments that name the subject of a call, the most specific first. */

@@ -1,7 +1,7 @@
 import { ApprovalRow, type InboxItem } from "@troupe/core";
 import type { Approval } from "@troupe/core/internal";
 import type { Database, SqlValue, Statement } from "../database/sqlite.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 import { toIso } from "./time.ts";
 
 type Answer = Extract<InboxItem, { kind: "approval.answered" }>;

@@ -1,6 +1,6 @@
 import { ChangeRow, type Entry } from "@troupe/core";
 import type { Database, SqlValue } from "../database/sqlite.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 import { toIso } from "./time.ts";
 
 /** Cuts longer diffs. The tools cut theirs far below this length. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createFeedBuilder, type FeedBuilder, noMetrics, type RunBuilder } from "../feed-builder.test-helper.ts";
 import { childUpdatesOf } from "./child-updates.ts";
 import { project } from "./projection.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 import { entriesOf } from "./run-record.test-helper.ts";
 
 /** The effect of a parent's entries on the records of its children. */

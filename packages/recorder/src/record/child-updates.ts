@@ -2,7 +2,7 @@ import type { Entry, RunResponse } from "@troupe/core";
 import { describeEnd } from "./activity.ts";
 import { recordOfPlannedChild } from "./new-run-record.ts";
 import { settle } from "./projection.ts";
-import { isOpen, type RunRecord } from "./run-fields.ts";
+import { isOpen, type RunRecord } from "./run-columns.ts";
 import { toIso } from "./time.ts";
 
 /** A change to a child that follows from an entry of its parent. */

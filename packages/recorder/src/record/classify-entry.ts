@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Entry, FeedItem } from "@troupe/core";
 import { entryIsIntact, openEntry } from "@troupe/core/internal";
 import type { Database } from "../database/sqlite.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 
 export type EntryItem = Extract<FeedItem, { kind: "entry" }>;
 

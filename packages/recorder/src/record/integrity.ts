@@ -2,7 +2,7 @@ import { IntegrityFinding } from "@troupe/core/internal";
 import { openToRead } from "../database/open-database.ts";
 import type { Database, SqlValue } from "../database/sqlite.ts";
 import { withTroupeErrors } from "../database/troupe-error.ts";
-import { recordSpec } from "./schema.ts";
+import { recordSpec } from "./table-migrations.ts";
 import type { RecordOrigin } from "./writer.ts";
 
 /** Versions below this one have no tables for forks and the origin. */

@@ -13,8 +13,8 @@ import {
   rowsOf,
 } from "../feed-builder.test-helper.ts";
 import { openRecord } from "./record-store.ts";
-import { runFieldEntries } from "./run-fields.ts";
-import { recordSpec, recordVersion, tableMigrations } from "./schema.ts";
+import { runFieldEntries } from "./run-columns.ts";
+import { recordSpec, recordVersion, tableMigrations } from "./table-migrations.ts";
 
 /** A file of version 1 is migrated to the same rows that this version writes. */
 

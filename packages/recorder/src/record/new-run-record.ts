@@ -1,6 +1,6 @@
 import type { Entry, RunRequest } from "@troupe/core";
 import type { PlannedChild } from "@troupe/core/internal";
-import { queuedRecord, type RequestedFields, type RunRecord } from "./run-fields.ts";
+import { queuedRecord, type RequestedFields, type RunRecord } from "./run-columns.ts";
 import { earlier, toIso } from "./time.ts";
 
 /** A requested run that no host has opened. */

@@ -2,7 +2,7 @@ import type { Entry, RunResponse, Usage } from "@troupe/core";
 import { type EntryKind, filesOf, toRecordStatus } from "@troupe/core/internal";
 import { activityAfter } from "./activity.ts";
 import { recordOfOpening } from "./new-run-record.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 import { afterInboxItem, runStatus, withApproval, withExactStatus, withoutApprovalsOf } from "./run-status.ts";
 import { toIso } from "./time.ts";
 import { toolCallRecords, withChild, withPlan, withToolOutcome } from "./tool-calls.ts";

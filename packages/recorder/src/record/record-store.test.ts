@@ -7,7 +7,7 @@ import { openDatabase } from "../database/open-database.ts";
 import { openSqlite } from "../database/sqlite.ts";
 import { createFeedBuilder, feedStartMs, largeSession, rowsOf } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
-import { recordSpec, recordVersion } from "./schema.ts";
+import { recordSpec, recordVersion } from "./table-migrations.ts";
 
 let folder: string;
 let file: string;

@@ -5,7 +5,7 @@ import { toTroupeError, withTroupeErrors } from "../database/troupe-error.ts";
 import { createJournalCopy, type JournalCopy } from "./journal-copy.ts";
 import { createReader } from "./reader.ts";
 import { type RecordProblem, recorderProblem } from "./record-problem.ts";
-import { recordSpec } from "./schema.ts";
+import { recordSpec } from "./table-migrations.ts";
 import { type Cursor, createWriter, type RecordOrigin } from "./writer.ts";
 
 /** The recorded sessions and runs, as rows made only from the journal's entries. */

@@ -2,7 +2,7 @@ import type { Entry, EntryBody, InboxItem } from "@troupe/core";
 import { type Approval, openEntry } from "@troupe/core/internal";
 import { createFeedBuilder, type FeedBuilder, feedStartMs, type RunBuilder } from "../feed-builder.test-helper.ts";
 import { project } from "./projection.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 
 /** The record of a root after all of its entries. */
 export function recordAfter(write: (root: RunBuilder, builder: FeedBuilder) => unknown): RunRecord {

@@ -1,5 +1,5 @@
 import type { InboxItem } from "@troupe/core";
-import type { PendingApproval, RunRecord } from "./run-fields.ts";
+import type { PendingApproval, RunRecord } from "./run-columns.ts";
 
 type ExactStatus = Pick<RunRecord, "exactStatus" | "metadata">;
 type Answer = Extract<InboxItem, { kind: "approval.answered" }>;

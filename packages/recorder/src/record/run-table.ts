@@ -7,7 +7,7 @@ import {
   type RunRecord,
   type RunTableName,
   runFieldEntries,
-} from "./run-fields.ts";
+} from "./run-columns.ts";
 import { createToolCallInsert, type ToolCallMessage } from "./tool-call-messages.ts";
 
 /** Settled runs leave the cache at once. Of open runs it keeps this many and loads the others again when needed. */

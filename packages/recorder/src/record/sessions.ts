@@ -2,7 +2,7 @@ import { type RunRequest, SessionRow } from "@troupe/core";
 import { isReplayModel, type SessionOrigin } from "@troupe/core/internal";
 import { z } from "zod";
 import type { Database, SqlValue } from "../database/sqlite.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 
 /** Writes the rows of `sessions`. The first item of a session creates its row. */
 export interface SessionTable {

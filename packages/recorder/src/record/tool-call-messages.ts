@@ -1,7 +1,7 @@
 import type { Entry, ToolOutcome } from "@troupe/core";
 import { filesOf } from "@troupe/core/internal";
 import type { Database, SqlValue } from "../database/sqlite.ts";
-import type { RunRecord, ToolCallRecord } from "./run-fields.ts";
+import type { RunRecord, ToolCallRecord } from "./run-columns.ts";
 import { toIso } from "./time.ts";
 
 /** The row of `messages` for a finished tool call. Its parent is the row of the run that made the call. */

@@ -1,6 +1,6 @@
 import type { Entry, RunResponse, ToolCall } from "@troupe/core";
 import type { EntryKind } from "@troupe/core/internal";
-import { type CallOutcome, type ChildRecord, isOpen, type ToolCallRecord } from "./run-fields.ts";
+import { type CallOutcome, type ChildRecord, isOpen, type ToolCallRecord } from "./run-columns.ts";
 
 const argsCharsMax = 4_000;
 const outputCharsMax = 2_000;

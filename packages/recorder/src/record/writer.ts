@@ -8,7 +8,7 @@ import { createEntryClassifier, type EntryItem, itemHash } from "./classify-entr
 import { recordOfRequest } from "./new-run-record.ts";
 import { isClosed, project } from "./projection.ts";
 import { itemProblem, type RecordProblem } from "./record-problem.ts";
-import type { RunRecord } from "./run-fields.ts";
+import type { RunRecord } from "./run-columns.ts";
 import { createRunTable } from "./run-table.ts";
 import { createSessionTable } from "./sessions.ts";
 import { earlier } from "./time.ts";

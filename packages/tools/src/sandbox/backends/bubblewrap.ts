@@ -1,4 +1,4 @@
-import type { MountPlan, MountStep } from "../mount-plan/mount-plan.ts";
+import type { MountPlan, MountStep } from "../mount-plan/mount-steps.ts";
 import { firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
 import { type ProcessLimits, prlimitArguments } from "../processes/resource-limits.ts";
 import type { Programs } from "../programs.ts";

@@ -1,4 +1,4 @@
-import type { MountPlan, MountStep } from "../mount-plan/mount-plan.ts";
+import type { MountPlan, MountStep } from "../mount-plan/mount-steps.ts";
 
 export interface MountScriptOptions {
   scratchBytesMax: number;

@@ -9,7 +9,7 @@ import {
   privateHome,
   readStep,
 } from "../mount-plan/machine-folders.ts";
-import { type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-plan.ts";
+import { type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-steps.ts";
 import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import { withRestored } from "../processes/command-output.ts";
 import { joinArguments, withControlGroup } from "../processes/control-group.ts";

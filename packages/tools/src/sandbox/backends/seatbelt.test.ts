@@ -1,6 +1,6 @@
 // Checks the profile's text only: it is untested on macOS.
 import { expect, it } from "vitest";
-import type { MountStep } from "../mount-plan/mount-plan.ts";
+import type { MountStep } from "../mount-plan/mount-steps.ts";
 import { renderSeatbelt } from "./seatbelt.ts";
 
 const steps: MountStep[] = [

@@ -1,6 +1,6 @@
 import type { SandboxPolicy } from "@troupe/core/internal";
 import { planMachineFolders, readStep } from "../mount-plan/machine-folders.ts";
-import { type MountPlan, orderSteps } from "../mount-plan/mount-plan.ts";
+import { type MountPlan, orderSteps } from "../mount-plan/mount-steps.ts";
 import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import type { Confine } from "./process-group.ts";
 import { workspaceRoot } from "./run-in-namespaces.ts";

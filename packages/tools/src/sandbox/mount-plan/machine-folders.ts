@@ -3,7 +3,7 @@ import { lstat, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { isWithin } from "../../workspace/workspace-path.ts";
-import type { MountStep } from "./mount-plan.ts";
+import type { MountStep } from "./mount-steps.ts";
 
 /** The part of a mount plan that is the same for every command: the machine's folders, and the environment. */
 export interface MachineFolders {

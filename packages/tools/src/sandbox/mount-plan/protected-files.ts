@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { protectedAtTop, protectedPart } from "../../workspace/protected-paths.ts";
-import type { MountStep } from "./mount-plan.ts";
+import type { MountStep } from "./mount-steps.ts";
 import { isPlaceholder } from "./placeholders.ts";
 import { isInFolder, type ProtectedPath, type WorkspaceScan } from "./scan-workspace.ts";
 

@@ -4,7 +4,7 @@ import type { Grant } from "@troupe/core";
 import { createSerialQueue } from "../../serial-queue.ts";
 import { type LinkedRepository, linkedRepository } from "../../workspace/linked-repository.ts";
 import { protectedPart } from "../../workspace/protected-paths.ts";
-import type { MountStep } from "./mount-plan.ts";
+import type { MountStep } from "./mount-steps.ts";
 import {
   acquirePlaceholder,
   isOwnedByOtherProcess,

@@ -128,7 +128,7 @@ type ApiField = Exclude<keyof RunRow, "order" | "queuePosition">;
  * A field whose name is in core's `RunRow` is part of the API row. Only `order` and `queuePosition` are computed.
  *
  * To add a column: add a line here with its migration, set the value in `projection.ts`, and add it to `RunRow`. The
- * migration's version is `recordVersion` + 1: `schema.ts` and this table share one sequence of versions.
+ * migration's version is `recordVersion` + 1: `table-migrations.ts` and this table share one sequence of versions.
  */
 export const runFields = {
   session: key("session_id", text),

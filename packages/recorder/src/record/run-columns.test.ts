@@ -6,11 +6,11 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "../database/open-database.ts";
 import type { Database } from "../database/sqlite.ts";
 import { sessionFixtures } from "../feed-builder.test-helper.ts";
-import { type RunRecord, runFieldEntries } from "./run-fields.ts";
+import { type RunRecord, runFieldEntries } from "./run-columns.ts";
 import { recordAfter } from "./run-record.test-helper.ts";
 import { createRunTable } from "./run-table.ts";
-import { recordSpec } from "./schema.ts";
 import { createSessionTable } from "./sessions.ts";
+import { recordSpec } from "./table-migrations.ts";
 import { createWriter } from "./writer.ts";
 
 /** The field table agrees with the SQL schema and with the API row, and loses nothing on the way to SQL and back. */

@@ -1,5 +1,7 @@
+// A new column of a run belongs into `run-columns.ts`. The SQL of a released version never changes.
+
 import type { DatabaseSpec } from "../database/open-database.ts";
-import { columnMigrations } from "./run-fields.ts";
+import { columnMigrations } from "./run-columns.ts";
 
 /** The record's file. It survives a kill. After a power cut it can lack its newest rows; the journal still has them. */
 export function recordSpec(file: string): DatabaseSpec {
@@ -260,7 +262,7 @@ UPDATE sessions SET replay = 1 WHERE (
 ) LIKE 'replay/%';
 `;
 
-/** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-fields.ts`. */
+/** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-columns.ts`. */
 export const tableMigrations: Readonly<Record<number, string>> = {
   1: tree,
   2: delegation,

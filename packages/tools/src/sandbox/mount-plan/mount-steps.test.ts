@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { renderBubblewrap } from "../backends/bubblewrap.ts";
 import { quote, renderMountScript } from "../backends/mount-script.ts";
-import { type MountStep, orderSteps } from "./mount-plan.ts";
+import { type MountStep, orderSteps } from "./mount-steps.ts";
 
 const read = (path: string): MountStep => ({ kind: "read", path, type: "folder" });
 const write = (path: string): MountStep => ({ kind: "write", path, type: "folder" });
