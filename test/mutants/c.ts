@@ -50,14 +50,6 @@ export const mutants: readonly Mutant[] = [
     tests: ["packages/core/src/machines/agent/caps.test.ts > iterations"],
   },
   {
-    name: "the actor of a delegation stays behind",
-    rows: ["C.2c"],
-    file: "packages/core/src/machines/agent/setup/delegation.ts",
-    find: "    enqueue.assign({ batches });\n    enqueue.stopChild(batchActor(batch));\n",
-    replace: "    enqueue.assign({ batches });\n",
-    tests: [`${delegation} > leaves no actor behind once it has settled`],
-  },
-  {
     name: "a delegation spawns no actor",
     rows: ["C.2c"],
     file: "packages/core/src/machines/agent/setup/delegation.ts",
