@@ -17,7 +17,7 @@ import {
   sizeMb,
 } from "./installed-packages.ts";
 import { readmePrograms } from "./readme-programs.ts";
-import { answers, loadedPackages, missingParts, startProgram, traceProgram, uses } from "./uses.ts";
+import { answers, loadedPackages, loadProgram, missingParts, startProgram, traceProgram, uses } from "./uses.ts";
 
 let packages: InstalledPackages;
 let natsServer: NatsServer | null = null;
@@ -91,6 +91,17 @@ describe.each([...manifests.keys()])("@troupe/%s", (name) => {
       expect(await project.run([tsc, "-p", config])).toEqual(success);
     },
   );
+
+  it("loads every module that its manifest exports", async () => {
+    const { name: specifier, exports } = readManifest(installed);
+    const modules = Object.keys(exports).map((entry) => join(specifier, entry));
+    expect(modules).not.toEqual([]);
+    project.write("load.mjs", loadProgram(modules));
+    expect(await project.run([process.execPath, "load.mjs"])).toEqual({
+      code: 0,
+      output: `${modules.length} loaded\n`,
+    });
+  });
 
   it("is used alone in a few lines", async () => {
     expect(await project.run([process.execPath, "use.ts"])).toEqual({ code: 0, output: "ok\n" });

@@ -134,6 +134,16 @@ console.log("ok");
 `,
 };
 
+/** Loads modules of a package, and a JSON file as a module of CommonJS. */
+export const loadProgram = (modules: readonly string[]): string => `
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+const modules = ${JSON.stringify(modules)};
+for (const name of modules) await (name.endsWith(".json") ? require(name) : import(name));
+console.log(modules.length, "loaded");
+`;
+
 /** A scenario: what the model of the programs answers. */
 export const answers =
   "{ name: answers, description: Answers, agents: { main: [{ steps: [{ text: An answer. }] }] } }\n";
