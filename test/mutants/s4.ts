@@ -1,10 +1,62 @@
 import type { Mutant } from "./mutant.ts";
 
 const planBatch = "packages/core/src/machines/agent/plan-batch.test.ts";
+const intent = "packages/core/src/machines/agent/intent.test.ts";
+const statuses = `${intent} > the context of a run moves through its statuses`;
+const explain = "packages/runtime/src/service/explain.test.ts";
 const renderPrompt = "packages/roles/src/render-prompt.test.ts";
 const context = "test/delegation/context.test.ts > with one host";
 
 export const mutants: readonly Mutant[] = [
+  {
+    name: "the context of a run names no tools",
+    rows: ["S4.3a"],
+    file: "packages/core/src/machines/agent/context.ts",
+    find: "      tools: pin.grant.tools,\n",
+    replace: "      tools: [],\n",
+    tests: [`${intent} > a request > the direct intent has its six fields from the request alone`],
+  },
+  {
+    name: "an explanation has the context of the run's first entry",
+    rows: ["S4.3a", "S4.3b"],
+    file: "packages/runtime/src/service/explain.ts",
+    find: "runContextOf(replayAgent(entries))",
+    replace: "runContextOf(replayAgent(entries.slice(0, 1)))",
+    tests: [
+      `${explain} > the context of the run > of a run that is completed is complete`,
+      `${explain} > the context of the run > of a run that is cancelled is failed`,
+    ],
+  },
+  {
+    name: "a run that was assessed is still planning",
+    rows: ["S4.3a", "S4.3b"],
+    file: "packages/core/src/machines/agent/setup/model.ts",
+    find: 'withStatus(context.intent, "executing")',
+    replace: 'withStatus(context.intent, "planning")',
+    tests: [
+      `${statuses} > planning, executing with its newest results, complete with its result and summary`,
+      `${explain} > the context of the run > is that of its newest entry while it works`,
+    ],
+  },
+  {
+    name: "a run that failed is complete",
+    rows: ["S4.3b", "S4.3c"],
+    file: "packages/core/src/machines/agent/setup/ending.ts",
+    find: 'response?.success ? "complete" : "failed"',
+    replace: 'response ? "complete" : "failed"',
+    tests: [
+      `${statuses} > denied: failed, with the reason as its summary`,
+      `${explain} > the context of the run > of a run that is cancelled is failed`,
+    ],
+  },
+  {
+    name: "the context of a settled run has no summary",
+    rows: ["S4.3c"],
+    file: "packages/core/src/machines/agent/run-context.ts",
+    find: "summary: settled?.summary ?? null,",
+    replace: "summary: null,",
+    tests: [`${statuses} > planning, executing with its newest results, complete with its result and summary`],
+  },
   {
     name: "a child does not learn the user's id",
     rows: ["S4.11a"],

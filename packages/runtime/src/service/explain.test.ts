@@ -68,6 +68,34 @@ it("of a settled run shows the grant that it had", async () => {
   expect((await control.explain(child)).verdicts[0]).toMatchObject({ name: "read", granted: true });
 });
 
+describe("the context of the run", () => {
+  it("is that of its newest entry while it works", async () => {
+    expect((await explain()).context).toEqual({
+      request: "do it",
+      tools: ["read"],
+      params: {},
+      status: "executing",
+      result: null,
+      notes: [],
+      summary: null,
+      risk: "low",
+      expectedFormat: "an answer for the user",
+      successCriteria: "the task is done as it was asked",
+    });
+  });
+
+  it.each([
+    ["completed", "complete"],
+    ["cancelled", "failed"],
+  ] as const)("of a run that is %s is %s", async (ended, status) => {
+    await openRun(deps, requestOf(), [settled(root, ended)], { definition: main, grant: granted });
+    const record = createRows();
+    record.runs.set(root, { session, status: ended });
+    const { context } = await createControl({ deps, record, ids: createCountingIds() }).explain(root);
+    expect(context).toMatchObject({ status, summary: "" });
+  });
+});
+
 describe("the grant of the opening wins over", () => {
   it("a later denial", async () => {
     expect(await decisionOf("shell", { tools: ["read", "shell"], agents: [], writes: [] })).toEqual({
