@@ -45,6 +45,28 @@ describeInChromium("a session that has settled", (browser) => {
     expect((await daemon.client.session(session))?.session).toMatchObject({ turns: 3, task: "two and two" });
   });
 
+  it("is recorded with all its turns, and with the page as its origin, if it was started and continued there", async (test) => {
+    const { expect } = test;
+    const daemon = theDaemon();
+    const { page } = await openTab(browser(), { test });
+    await page.goto(linkOf(daemon));
+    await page.getByLabel("Task").fill("three and one");
+    await page.getByRole("button", { name: "Start session" }).click();
+    await sessionIs(page, "completed");
+    await page.getByLabel("Continue this session").fill("are you sure?");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("2 turns").waitFor();
+    await sessionIs(page, "completed");
+
+    const session = new URL(page.url()).searchParams.get("session") ?? "";
+    const recorded = await daemon.client.session(session);
+    expect(recorded.session).toMatchObject({ origin: "page", task: "three and one", turns: 2 });
+    expect(recorded.runs.map(({ task, status, summary }) => [task, status, summary])).toEqual([
+      ["three and one", "completed", "Four."],
+      ["are you sure?", "completed", "As I said: four."],
+    ]);
+  });
+
   it("reports why it cannot continue, and keeps the typed text", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();

@@ -333,6 +333,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "a session from the page is recorded as one of a program",
+    rows: ["S5.8c"],
+    file: "packages/recorder/src/record/writer.ts",
+    find: "sessions.setOrigin(turn.request, turn.origin, turn.demo);",
+    replace: 'sessions.setOrigin(turn.request, "api", turn.demo);',
+    tests: [
+      "test/browser/continuing.test.ts > a session that has settled > is recorded with all its turns, and with the page as its origin, if it was started and continued there",
+    ],
+  },
+  {
     name: "no level of the tree is indented",
     rows: ["S5.9a"],
     file: treeRow,
