@@ -63,11 +63,16 @@ console.log("ok");
 `,
   runtime: `
 import assert from "node:assert/strict";
-import { createHttpClient, createTeam, secretsOf } from "@troupe/runtime";
+import { createHttpClient, createTeam, secretsOf, serveHttp } from "@troupe/runtime";
 
 assert.equal(typeof createTeam, "function");
 assert.equal(typeof createHttpClient({ url: "http://127.0.0.1:1", token: "t" }).submit, "function");
 assert.deepEqual(secretsOf({ env: { API_KEY: "k3y-0f-a-pr0vider" } }).map(({ name }) => name), ["API_KEY"]);
+
+const service = {} as Parameters<typeof serveHttp>[0]["service"];
+const server = await serveHttp({ service, token: "t0ken", port: 0, assets: "none" });
+assert.equal((await fetch(\`\${server.url}/api/sessions\`)).status, 401, "a request without the token");
+await server.close();
 console.log("ok");
 `,
   troupe: `
