@@ -55,7 +55,8 @@ it("measures only the named benchmark, and prints and writes one object", async 
   expect(report.node).toBe(process.version);
   expect(new Set(report.figures.map(({ benchmark }: { benchmark: string }) => benchmark))).toEqual(new Set(["files"]));
   expect(report.figures[0]).toMatchObject({ what: "read a part of a file of 10 MB", unit: "ms" });
-  expect(report.figures[0].values.every((value: number) => value > 0)).toBe(true);
+  expect(report.figures[0].values).not.toEqual([]);
+  expect(report.figures[0].values.filter((value: number) => !(value > 0))).toEqual([]);
   expect(existsSync(out)).toBe(true);
   expect(JSON.parse(await readFile(out, "utf8"))).toEqual(report);
 });

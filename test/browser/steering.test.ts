@@ -118,7 +118,7 @@ describeInChromium("the dashboard", (browser) => {
     await cardOf(page, "echo written").getByTestId("approve-once").click();
     await exactIs(page, "coder", "completed");
     const run = (await rowOf(page, "researcher").getAttribute("data-run")) ?? "";
-    await troupe(["resume", run], { home: daemon.home });
+    test.expect(await troupe(["resume", run], { home: daemon.home })).toMatchObject({ code: 0 });
     await exactIs(page, "researcher", "running");
     await panel.getByRole("button", { name: "Pause run" }).waitFor();
   });

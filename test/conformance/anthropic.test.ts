@@ -92,6 +92,7 @@ describe("over a real connection", () => {
   const to = (agent: string) => request({ system: agent });
   modelProviderConformance(() => ({
     provider: providerAt(server),
+    price,
     requests: { text: to("text"), calls: to("calls"), failing: to("failing"), slow: to("slow") },
   }));
 });

@@ -64,9 +64,11 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await server.kill();
     await until("disconnected");
     await refuseConnections(server.port, 15);
+    expect(bus.connected).toBe(false);
     await server.restart();
     await until("reconnected");
     await bus.flush();
+    expect(bus.connected).toBe(true);
   });
 
   it("survives a period in which its credentials are refused", async () => {
@@ -76,10 +78,12 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     await until("disconnected");
     const closed = await start({ port: server.port, flags: ["--user", "other", "--pass", "other"] });
     await untilTold(3, (event) => event.kind === "error" && event.error.code === "UNAUTHORIZED");
+    expect(bus.connected).toBe(false);
     await closed.stop();
     await server.restart();
     await until("reconnected");
     await bus.flush();
+    expect(bus.connected).toBe(true);
   });
 
   it("counts messages that are published while disconnected, and fails requests at once", async () => {

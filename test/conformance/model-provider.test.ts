@@ -4,6 +4,7 @@ import { createModelRouter, createScriptedProvider, parseScenario } from "@troup
 import { describe } from "vitest";
 import { modelProviderConformance } from "./model-provider.ts";
 
+const price = { inputPerMillion: 2, outputPerMillion: 10 };
 const scenario = parseScenario(
   `
 name: conformance
@@ -46,12 +47,13 @@ const requests = {
 };
 
 describe("the scripted provider", () => {
-  modelProviderConformance(() => ({ provider: createScripted(), requests }));
+  modelProviderConformance(() => ({ provider: createScripted(), price, requests }));
 });
 
 describe("a provider behind the router", () => {
   modelProviderConformance(() => ({
     provider: { ...createModelRouter([createScripted()]), id: "scripted" },
+    price,
     requests,
   }));
 });

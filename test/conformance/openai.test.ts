@@ -42,8 +42,10 @@ const read = ToolSpec.parse({
   inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
 });
 
+const price = { inputPerMillion: 2, outputPerMillion: 10 };
+const priceOf = (model: string) => (model === "gpt-5.5" ? price : null);
 const prices = {
-  priceOf: (model: string) => (model === "gpt-5.5" ? { inputPerMillion: 2, outputPerMillion: 10 } : null),
+  priceOf,
   costOf: (model: string, usage: { inputTokens: number; outputTokens: number }) =>
     model === "gpt-5.5" ? (usage.inputTokens * 2 + usage.outputTokens * 10) / 1_000_000 : null,
   contextOf: () => null,
@@ -87,6 +89,7 @@ describe.for([
       prices,
       clock: systemClock(),
     }),
+    price: priceOf(model),
     requests,
     outputTokensMin,
   }));

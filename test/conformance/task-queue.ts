@@ -51,16 +51,15 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     }));
 
   test.for([
-    { what: "queued", state: async () => {} },
-    { what: "held", state: async (queue: TaskQueue) => void (await queue.take(anything)) },
-  ])("a run that is $what cannot be offered again", ({ state }) =>
+    { what: "queued", state: async () => {}, remaining: ["task 1"] },
+    { what: "held", state: async (queue: TaskQueue) => void (await queue.take(anything)), remaining: [] },
+  ])("a run that is $what cannot be offered again", ({ state, remaining }) =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       await state(queue);
       expect(await queue.offer(offer(1, { bytes: encoder.encode("other") }))).toBe("duplicate");
       const again = await queue.take(anything);
-      for (const task of again) expect(new TextDecoder().decode(task.bytes)).toBe("task 1");
-      expect(again.length).toBeLessThanOrEqual(1);
+      expect(again.map(({ bytes }) => new TextDecoder().decode(bytes))).toEqual(remaining);
     }),
   );
 

@@ -190,6 +190,7 @@ describe.concurrent("a daemon killed as soon as it has accepted", () => {
       if (command === "a cancel") expect(again).toEqual([]);
       expect(again.filter((key) => done.has(key))).toEqual([]);
       const after = readJournalFile(path.join(home, "journal.db"));
+      expect([...after.keys()]).toContain(run);
       for (const entries of after.values()) expect(chainProblems(entries)).toEqual([]);
       expect(repeatedKeys(outcomesIn(after))).toEqual([]);
     },

@@ -3,7 +3,8 @@ import { aroundEach, chai } from "vitest";
 
 // Setup file of every test file: writes to each test's `meta.assertions` how many matchers the test called. Vitest's own
 // count is shared by all tests that run concurrently, and counts `expect(value)` without a matcher. The JSON report
-// carries the number, and scripts/requirements.ts accepts no test with 0 as a proof.
+// carries the number, and scripts/requirements.ts accepts no test with 0 as a proof. A test that passes without a matcher
+// fails: it returned early, or its loop had nothing to go over.
 
 declare module "vitest" {
   interface TaskMeta {
@@ -28,6 +29,7 @@ aroundEach(async (runTest, { task }) => {
   const counter: Counter = { assertions: 0 };
   await storage.run(counter, runTest);
   task.meta.assertions = counter.assertions;
+  if (counter.assertions === 0 && task.result?.state === "pass") throw new Error("this test compared nothing");
 });
 
 function wrapMatchers(): AsyncLocalStorage<Counter> {

@@ -73,6 +73,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await of.append(ports.journal, 0, [of.entry(1), of.entry(2), of.entry(3)]);
     const feed = readFeed(ports.journal, 0, "recorder");
     const [first, , third, last] = (await feed.until(4)).map(({ position }) => position);
+    expect([first, third, last]).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
     await ports.journal.checkpoint("recorder", third ?? 0);
     await until(async () => (await ports.journal.followers())[0]?.position === first);
     await ports.journal.checkpoint("recorder", last ?? 0);

@@ -63,9 +63,10 @@ describe.skipIf(!hasServer)(hasServer ? "workspaces" : natsServerMissing, () => 
       (await troupes.ledger.calls([run])).find(({ key }) => key.endsWith("/model/2")),
     );
     const holder = workers.find(({ process }) => process.pid === second.pid);
-    await holder?.kill("SIGKILL");
+    if (!holder) throw new Error("no worker made the second model call");
+    await holder.kill("SIGKILL");
     // Its disk is lost with it.
-    await rm(path.join(holder?.home ?? "", "runs"), { recursive: true, force: true });
+    await rm(path.join(holder.home, "runs"), { recursive: true });
 
     const response = await responseOf(daemon, session);
     expect(response).toMatchObject({ success: true });

@@ -76,6 +76,7 @@ describe("the chart of the agent machine", () => {
 
   test("has no line between the insides of two states, which Mermaid cannot draw", () => {
     const ends = lines.flatMap((line) => line.match(/^(\w+) --> (\w+)/)?.slice(1, 3) ?? []);
+    expect(ends.length).toBeGreaterThan(20);
     for (let i = 0; i < ends.length; i += 2) {
       const parents = ends.slice(i, i + 2).map((id) => id.split("_").slice(0, -1).join("_"));
       expect(parents[0]).toBe(parents[1]);
@@ -83,7 +84,9 @@ describe("the chart of the agent machine", () => {
   });
 
   test("has no label with a character that ends it", () => {
-    for (const line of lines) expect(line.split(" : ").slice(1).join("")).not.toMatch(/[:;]/);
+    const labels = lines.map((line) => line.split(" : ").slice(1).join("")).filter((label) => label !== "");
+    expect(labels.length).toBeGreaterThan(20);
+    expect(labels.filter((label) => /[:;]/.test(label))).toEqual([]);
   });
 });
 

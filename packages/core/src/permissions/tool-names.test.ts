@@ -250,12 +250,20 @@ describe("an alias reaches only its tool", () => {
     );
   });
 
-  test("by a prefix: it matches only tools with such a name", () => {
+  /** A prefix has to name the whole server of an MCP tool. */
+  const serverOf = (name: string): string => /^mcp__.+?__/.exec(name)?.[0] ?? "";
+
+  test("by a prefix: it matches the tools with such a name, and no others", () => {
     fc.assert(
       fc.property(fc.constantFrom(...aliases), fc.nat(40), fc.constantFrom(...tools), (alias, length, tool) => {
         const beginning = alias.slice(0, length);
-        if (!isAliasOf(`${beginning}*`, tool)) return;
-        expect(aliases.some((each) => each.startsWith(beginning) && names[each] === tool)).toBe(true);
+        const isExpected = aliases.some(
+          (each) =>
+            names[each] === tool &&
+            each.startsWith(beginning) &&
+            beginning.length >= Math.max(1, serverOf(each).length),
+        );
+        expect(isAliasOf(`${beginning}*`, tool)).toBe(isExpected);
       }),
     );
   });

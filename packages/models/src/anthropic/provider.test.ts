@@ -69,7 +69,9 @@ describe("an answer", () => {
     });
     const reply = await provider.call(ask({ tools: names.map((name) => tool(name)) }), options());
 
-    for (const { name } of asked[0]?.body.tools ?? []) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    const sent = asked[0]?.body.tools?.map(({ name }) => name) ?? [];
+    expect(sent).toHaveLength(names.length);
+    for (const name of sent) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     expect(reply.stopReason).toBe("tool_calls");
     expect(reply.calls).toEqual([
       { id: "toolu_1", name: "read", args: { path: "a" }, problem: null },

@@ -154,14 +154,18 @@ test("a host that dies at any point leaves the same conversation to the next one
   const response = await ask(whole.deps, request);
   const entries = await entriesOf(whole.deps, request);
   const texts = await whole.deps.journal.readRun(request.session, run);
+  let compared = 0;
   for (let count = 1; count < entries.length; count += 1) {
     const again = await startHost(await journalOf(request, entries, texts, count));
     const second = await ask(again.deps, request);
     expect(second).toMatchObject({ status: response.status, bailoutReason: response.bailoutReason });
     for (const [step, messages] of again.read) expect([step, messages]).toEqual([step, whole.read.get(step)]);
+    compared += again.read.size;
     const told = kindsOf(await entriesOf(again.deps, request));
     expect([count, told]).toEqual([count, kindsOf(entries)]);
   }
+  // On average, each host that continues calls the model several times.
+  expect(compared).toBeGreaterThan(2 * entries.length);
 });
 
 /** A journal as a host would leave it that died after so many entries. */

@@ -143,6 +143,7 @@ describe("a port redacts", () => {
     deps.bus.publish("secrets", encode({ ...message, detail: "none", note: "none" }));
     await deps.bus.flush();
     expect(received.join()).not.toContain(key);
+    expect(received).toHaveLength(2);
     expect(received[0]).toContain(mark);
     for (const text of received) expect(schema.safeParse(JSON.parse(text)).success).toBe(true);
   });

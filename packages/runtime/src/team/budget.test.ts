@@ -27,7 +27,9 @@ describe("a team's budget", () => {
     const started = await startTeam(done, { budget: { tokens: 30_000 } });
     const spawned = three.map(({ agent, task }) => started.team.spawn(agent, task));
     const responses = await Promise.all(spawned.map(({ response }) => response));
-    for (const { tokens } of await budgets(started, responses)) expect(tokens).toBeGreaterThanOrEqual(10_000);
+    const given = await budgets(started, responses);
+    expect(given).toHaveLength(three.length);
+    for (const { tokens } of given) expect(tokens).toBeGreaterThanOrEqual(10_000);
   });
 
   it("gives a task less if its options say so", async () => {

@@ -77,7 +77,11 @@ describe("a setting", () => {
     const config = await writeConfigFiles().read();
     expect(config.model).toBeNull();
     expect(explicit(config)).toEqual([]);
-    expect(config.providers.every(({ settings }) => settings.isLocal)).toBe(true);
+    expect(config.providers.map(({ settings }) => [settings.id, settings.isLocal])).toEqual([
+      ["ollama", true],
+      ["lmstudio", true],
+      ["vllm", true],
+    ]);
     expect(config.warnings).toEqual([]);
   });
 

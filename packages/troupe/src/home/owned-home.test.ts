@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { openSqlite } from "@troupe/recorder/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
@@ -153,13 +154,18 @@ describe("finding the owner", () => {
     const { signal } = new AbortController();
     const owned = await acquireHome(home);
     await owned.announce(someOwner);
-    const gone = waitForOwnerExit(home, someOwner, signal);
+    let isGone = false;
+    const gone = waitForOwnerExit(home, someOwner, signal).then(() => {
+      isGone = true;
+    });
+    await setImmediate();
+    expect(isGone).toBe(false);
     await owned.release();
     await gone;
 
     const next = await acquireHome(home);
     await next.announce({ ...someOwner, startedAt: "2026-01-02T03:04:06.000Z" });
-    await waitForOwnerExit(home, someOwner, signal);
+    await expect(waitForOwnerExit(home, someOwner, signal)).resolves.toBeUndefined();
     await next.release();
   });
 });

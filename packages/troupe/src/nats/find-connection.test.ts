@@ -52,13 +52,24 @@ async function serverOf(given: Given) {
 }
 
 async function errorOf(given: Given): Promise<TroupeError> {
+  return troupeError(
+    await user(given)
+      .find()
+      .catch((error: unknown) => error),
+  );
+}
+
+function thrownBy(act: () => unknown): TroupeError {
   try {
-    await user(given).find();
+    return troupeError(act());
   } catch (error) {
-    if (TroupeError.is(error)) return error;
-    throw error;
+    return troupeError(error);
   }
-  throw new Error("nothing was wrong");
+}
+
+function troupeError(thrown: unknown): TroupeError {
+  if (TroupeError.is(thrown)) return thrown;
+  throw thrown instanceof Error ? thrown : new Error("nothing was thrown");
 }
 
 function makeCertificate(): { certificate: string; key: string } {
@@ -295,14 +306,9 @@ describe("an invalid connection is refused with a fix", () => {
     ["leaseMs: 5", /leaseMs: 8000/],
     ["servres: h", /did you mean servers/],
   ])("in a file: %s", (line, words) => {
-    expect(() => parseConfig(`nats: {${line}}`, "config.yaml")).toThrow(TroupeError);
-    try {
-      parseConfig(`nats: {${line}}`, "config.yaml");
-    } catch (error) {
-      const { message, fix } = error as TroupeError;
-      expect(`${message}\n${fix}`).toMatch(words);
-      expect(`${message}\n${fix}`).not.toContain("ada:pw");
-    }
+    const { message, fix } = thrownBy(() => parseConfig(`nats: {${line}}`, "config.yaml"));
+    expect(`${message}\n${fix}`).toMatch(words);
+    expect(`${message}\n${fix}`).not.toContain("ada:pw");
   });
 });
 

@@ -44,7 +44,8 @@ test("a refused session does not count", async () => {
 });
 
 test("a session that settled before the first listener does not count", async () => {
-  const { accepted, idle } = setUp({ runId: run });
+  const { accepted, idle, isIdle } = setUp({ runId: run });
+  expect(isIdle()).toBe(false);
   accepted.resolve(answer);
   await idle;
 });

@@ -88,19 +88,28 @@ function checkTurn(d: MachineDriver): void {
   if (pin.contextTokens !== null) expect(contextTokens + maxOutputTokens).toBeLessThanOrEqual(pin.contextTokens);
 }
 
-/** Every removed result, and no other, has a reference in its place that recalls it. */
-function trim(d: MachineDriver): void {
+/**
+ * A reference stands in the place of the result that it recalls. Results of earlier turns have none. Returns the number
+ * of references.
+ */
+function trim(d: MachineDriver): number {
   const before = d.context().messages;
   d.feed(trimmed(d.effect("trim")));
-  for (const [at, { text }] of d.context().messages.entries()) {
-    const was = before[at]?.text ?? "";
+  // A message that waited for the trim follows the others.
+  const messages = d.context().messages.slice(0, before.length);
+  expect(messages).toHaveLength(before.length);
+  const replaced = [...messages.entries()].filter(([at, { text }]) => text !== before[at]?.text);
+  expect(replaced).not.toEqual([]);
+  const references = replaced.flatMap(([at, { text }]) => {
     const [, reference] = /call recall with \{"result":"(.+)"\}/.exec(text) ?? [];
-    if (text !== was && reference) expect(was.startsWith(`${reference}: `)).toBe(true);
-  }
+    return reference ? [{ reference, was: before[at]?.text }] : [];
+  });
+  for (const { reference, was } of references) expect(was).toMatch(new RegExp(`^${reference}: `));
+  return references.length;
 }
 
-/** Lets one thing happen that the run waits for. */
-function go(d: MachineDriver, next: Happening): void {
+/** Lets one thing happen that the run waits for. Returns the number of references to removed results. */
+function go(d: MachineDriver, next: Happening): number {
   if (next.crashes) d.feed(claimed());
   if (next.steered > 0) d.feed(commanded({ kind: "run.steered", text: "s".repeat(next.steered) }));
   switch (d.state()) {
@@ -124,13 +133,13 @@ function go(d: MachineDriver, next: Happening): void {
       d.feed(timerFired(backoffTimer(d.context())));
       break;
     case "execute.trimming":
-      trim(d);
-      break;
+      return trim(d);
     case "execute.compacting": {
       const error = next.fails ? anError() : null;
       d.feed(compacted(d.effect("compact"), { text: "z".repeat(next.summary), error }));
     }
   }
+  return 0;
 }
 
 /** Before which steps such a thing was done. */
@@ -139,14 +148,14 @@ function stepsOf(d: MachineDriver, kind: "context.trimmed" | "context.compacted"
 }
 
 test("a compacted conversation is valid, and within its limit", () => {
-  const seen = { trimmed: 0, compacted: 0, bailedOut: 0 };
+  const seen = { trimmed: 0, references: 0, compacted: 0, bailedOut: 0 };
   const scenario = fc.array(happening, { minLength: 5, maxLength: 80, size: "max" });
   fc.assert(
     fc.property(settings, scenario, ({ maxContextTokens, canRecall, ...rest }, happenings) => {
       const limits = { maxContextTokens, maxIterations: 100, maxToolCalls: 500 };
       const setting = { ...rest, limits, tools: canRecall ? tools : tools.slice(0, 1) };
       const d = drive(setting);
-      for (const next of happenings) if (d.state().startsWith("execute")) go(d, next);
+      for (const next of happenings) if (d.state().startsWith("execute")) seen.references += go(d, next);
 
       const again = drive(setting);
       again.replay(d.facts);
