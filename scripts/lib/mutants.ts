@@ -1,21 +1,22 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Mutant } from "../../test/mutants/mutant.ts";
 import { isWithin, notYet, numberOf, parseRows, proofNames, readPage, splitHidden } from "./requirements-page.ts";
 import type { TestReport } from "./vitest-report.ts";
 
-const groups = ["s1", "s2", "s3", "s4", "s5", "c"];
-
-/** All mutants of a checkout. */
+/** All mutants of a checkout: `mutants` of each file in its folder, but of the one with the type. */
 export async function loadMutants(root: string): Promise<Mutant[]> {
-  const loaded = await Promise.all(
-    groups.map(async (group) => {
-      const file = join(root, "test", "mutants", `${group}.ts`);
-      return (await import(pathToFileURL(file).href)) as { mutants: readonly Mutant[] };
-    }),
-  );
-  return loaded.flatMap(({ mutants }) => [...mutants]);
+  const folder = join(root, "test", "mutants");
+  const files = readdirSync(folder).filter((name) => name !== "mutant.ts");
+  const loaded = await Promise.all(files.toSorted().map((name) => loadFile(join(folder, name))));
+  return loaded.flat();
+}
+
+async function loadFile(file: string): Promise<readonly Mutant[]> {
+  const { mutants } = (await import(pathToFileURL(file).href)) as { mutants?: readonly Mutant[] };
+  if (!mutants) throw new Error(`${file} exports no list called mutants`);
+  return mutants;
 }
 
 /** Problems of the list itself: edits that do not fit the sources, rows and tests that do not exist. */
