@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
+import type { ApprovalAnswer, ApprovalRow, LiveEvent, RunRow, SessionDetail, SessionRow } from "@troupe/core";
 import {
-  type ApprovalAnswer,
-  type ApprovalRow,
-  type LiveEvent,
-  RunRow,
-  type SessionDetail,
-  type SessionRow,
-} from "@troupe/core";
-import type { ApprovalOutcome, ApprovalRule, RecordChange, Submitted } from "@troupe/core/internal";
+  type ApprovalOutcome,
+  type ApprovalRule,
+  type RecordChange,
+  type Submitted,
+  sampleApproval,
+  sampleRun,
+  sampleSession,
+} from "@troupe/core/internal";
 
 type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => void;
 
@@ -235,86 +236,35 @@ export class MockSessions {
   }
 }
 
-export function newRun(session: string, parentRun: string | null, agent: string, task: string, order: number): RunRow {
-  return RunRow.parse({
+function newRun(session: string, parentRun: string | null, agent: string, task: string, order: number): RunRow {
+  const host = agent === "coder" ? "worker-birch-1" : "daemon-1";
+  const caps = { maxToolCalls: 100, maxDurationMs: 300_000, costUsd: 0 };
+  const times = { startedAt: now(), lastEventAt: now() };
+  return sampleRun({
     run: randomUUID(),
     session,
     parentRun,
-    order,
     agent,
-    depth: 0,
-    attempt: 1,
-    maxAttempts: 2,
     task,
-    status: "running",
-    exactStatus: "running",
+    order,
     model: "demo",
-    host: agent === "coder" ? "worker-birch-1" : "daemon-1",
-    startedAt: now(),
-    completedAt: null,
-    durationMs: null,
-    iterations: 0,
-    maxIterations: 20,
-    toolCalls: 0,
-    totalTokens: 0,
-    costUsd: 0,
-    maxToolCalls: 100,
-    maxDurationMs: 300_000,
-    filesModified: [],
-    activity: null,
-    summary: null,
-    error: null,
-    bailoutReason: null,
-    warnings: [],
-    lastEventAt: now(),
+    host,
+    ...caps,
+    ...times,
   });
 }
 
-export function newSession(root: RunRow, task: string): SessionRow {
-  return {
-    session: root.session,
-    rootRun: root.run,
-    agent: root.agent,
-    task,
-    status: "running",
-    origin: "page",
-    demo: true,
-    replay: false,
-    workspace: "/home/you/.troupe/workspaces/demo",
-    startedAt: root.startedAt,
-    completedAt: null,
-    durationMs: null,
-    summary: null,
-    error: null,
-    runs: 1,
-    runsActive: 1,
-    totalTokens: 0,
-    costUsd: 0,
-    approvalsWaiting: 0,
-    turns: 1,
-    turnStartedAt: null,
-  };
+function newSession({ session, run, agent, startedAt }: RunRow, task: string): SessionRow {
+  const facts = { origin: "page", demo: true, workspace: "/home/you/.troupe/workspaces/demo", costUsd: 0 } as const;
+  return sampleSession({ session, rootRun: run, agent, task, startedAt, ...facts });
 }
 
-export function newApproval(
-  run: RunRow,
+function newApproval(
+  { session, run, agent, depth }: RunRow,
   part: Pick<ApprovalRow, "tool" | "args" | "reason"> & Partial<ApprovalRow>,
 ): ApprovalRow {
-  return {
-    id: randomUUID(),
-    session: run.session,
-    run: run.run,
-    agent: run.agent,
-    path: run.depth === 0 ? [run.agent] : ["main", run.agent],
-    risk: "high",
-    state: "waiting",
-    requestedAt: now(),
-    answeredAt: null,
-    scope: null,
-    by: null,
-    answerReason: null,
-    ...part,
-  };
+  const path = depth === 0 ? [agent] : ["main", agent];
+  return sampleApproval({ id: randomUUID(), session, run, agent, path, requestedAt: now(), ...part });
 }
 
 function newRule({ tool, args, agent }: ApprovalRow, { approved, anyArguments, by }: ApprovalAnswer): ApprovalRule {

@@ -170,6 +170,14 @@ export {
   toDelegationResult,
 } from "./protocol/response.ts";
 export { permanentError, RunErrorType, toRunError } from "./protocol/run-error.ts";
+export {
+  sampleApproval,
+  sampleChange,
+  sampleHost,
+  sampleRule,
+  sampleRun,
+  sampleSession,
+} from "./protocol/sample-rows.ts";
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";

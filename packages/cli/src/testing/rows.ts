@@ -1,148 +1,65 @@
 import { randomUUID } from "node:crypto";
+import type { ApprovalRow, ChangeRow, HostRow, RunResponse, RunRow, SessionRow } from "@troupe/core";
 import {
-  type ApprovalRow,
-  type ChangeRow,
-  type HostRow,
-  type RunResponse,
-  RunRow,
-  type SessionRow,
-} from "@troupe/core";
-import { type ApprovalRule, Metrics } from "@troupe/core/internal";
+  type ApprovalRule,
+  Metrics,
+  sampleApproval,
+  sampleChange,
+  sampleHost,
+  sampleRule,
+  sampleRun,
+  sampleSession,
+} from "@troupe/core/internal";
 
 const startedAt = new Date(0).toISOString();
 const completedAt = new Date(3_400).toISOString();
+const ended = { status: "completed", startedAt, completedAt, totalTokens: 1_234 } as const;
 
+/** A session of one run that has completed. With \`completedAt: null\` it is at work. */
 export function aSession(given: Partial<SessionRow> = {}): SessionRow {
-  return {
-    session: randomUUID(),
-    rootRun: randomUUID(),
-    agent: "lead",
-    task: "say hello",
-    status: "completed",
-    origin: "cli",
-    demo: false,
-    replay: false,
-    workspace: "/srv/here",
-    startedAt,
-    completedAt,
-    durationMs: given.completedAt === null ? null : 3_400,
-    summary: "hello",
-    error: null,
-    runs: 1,
-    runsActive: given.completedAt === null ? 1 : 0,
-    totalTokens: 1_234,
-    costUsd: null,
-    approvalsWaiting: 0,
-    turns: 1,
-    turnStartedAt: null,
-    ...given,
-  };
+  const ids = { session: randomUUID(), rootRun: randomUUID() };
+  const words = { agent: "lead", task: "say hello", summary: "hello", origin: "cli", workspace: "/srv/here" } as const;
+  const isActive = given.completedAt === null;
+  const rest = { durationMs: isActive ? null : 3_400, runsActive: isActive ? 1 : 0 };
+  return sampleSession({ ...ids, ...words, ...ended, ...rest, ...given });
 }
 
 /** A question that waits for a person. */
 export function anApproval(given: Partial<ApprovalRow> = {}): ApprovalRow {
-  return {
-    id: randomUUID(),
-    session: randomUUID(),
-    run: randomUUID(),
-    agent: "coder",
-    path: ["lead", "coder"],
-    tool: "shell",
-    args: { command: "rm -rf build" },
-    risk: "high",
-    reason: "it runs a command on this machine",
-    state: "waiting",
-    requestedAt: new Date(1_000).toISOString(),
-    answeredAt: null,
-    scope: null,
-    by: null,
-    answerReason: null,
-    ...given,
-  };
+  const ids = { id: randomUUID(), session: randomUUID(), run: randomUUID() };
+  const asked = { args: { command: "rm -rf build" }, reason: "it runs a command on this machine" };
+  const requestedAt = new Date(1_000).toISOString();
+  return sampleApproval({ ...ids, path: ["lead", "coder"], ...asked, requestedAt, ...given });
 }
 
 export function aRule(given: Partial<ApprovalRule> = {}): ApprovalRule {
-  return {
-    id: randomUUID(),
-    decision: "allow",
-    tool: "shell",
-    argsHash: "0f",
-    args: { command: "npm test" },
-    workspace: "/srv/here",
-    agent: "coder",
-    createdAt: startedAt,
-    by: "ada",
-    ...given,
-  };
+  const fits = { argsHash: "0f", args: { command: "npm test" }, workspace: "/srv/here", agent: "coder" };
+  return sampleRule({ id: randomUUID(), ...fits, createdAt: startedAt, by: "ada", ...given });
 }
 
 export function aChange(given: Partial<ChangeRow> = {}): ChangeRow {
-  const done = { path: "src/sum.ts", kind: "modified", linesAdded: 1, linesRemoved: 1 } as const;
-  const by = { session: randomUUID(), run: randomUUID(), agent: "coder", step: 2, call: 0, tool: "edit" };
   const diff = "@@ -1,2 +1,2 @@\n export const sum = (a, b) =>\n-  a - b;\n+  a + b;\n";
-  return { id: 1, ...by, ...done, diff, cut: false, at: completedAt, ...given };
+  const ids = { session: randomUUID(), run: randomUUID() };
+  return sampleChange({ ...ids, step: 2, path: "src/sum.ts", diff, at: completedAt, ...given });
 }
 
+/** A worker that serves two agents and has three runs. */
 export function aHost(given: Partial<HostRow> = {}): HostRow {
-  return {
-    host: "worker-a",
-    role: "worker",
-    version: "0.1.0",
-    pid: 7,
-    place: "box",
-    status: "alive",
-    agents: [
-      { id: "coder", hash: "0f".repeat(32) },
-      { id: "tester", hash: "1f".repeat(32) },
-    ],
-    capacity: 4,
-    runs: 3,
-    busy: 2,
-    startedAt,
-    lastHeartbeatAt: new Date(8_800).toISOString(),
-    ...given,
-  };
+  const agents = [
+    { id: "coder", hash: "0f".repeat(32) },
+    { id: "tester", hash: "1f".repeat(32) },
+  ];
+  const lastHeartbeatAt = new Date(8_800).toISOString();
+  return sampleHost({ agents, runs: 3, busy: 2, startedAt, lastHeartbeatAt, ...given });
 }
 
-/** A complete row, with the defaults of core's schema. */
-const baseRun = RunRow.parse({
-  run: randomUUID(),
-  session: randomUUID(),
-  parentRun: null,
-  order: 0,
-  agent: "lead",
-  depth: 0,
-  attempt: 1,
-  maxAttempts: 2,
-  task: "say hello",
-  status: "completed",
-  exactStatus: "completed",
-  model: null,
-  startedAt,
-  completedAt,
-  durationMs: 3_400,
-  iterations: 3,
-  maxIterations: 20,
-  toolCalls: 2,
-  totalTokens: 1_234,
-  filesModified: [],
-  activity: null,
-  summary: null,
-  error: null,
-  bailoutReason: null,
-  warnings: [],
-  lastEventAt: completedAt,
-});
-
+/** A run that has completed. With \`completedAt: null\` it is at work. */
 export function aRun(given: Partial<RunRow> = {}): RunRow {
-  return {
-    ...baseRun,
-    run: randomUUID(),
-    session: randomUUID(),
-    exactStatus: given.status ?? "completed",
-    durationMs: given.completedAt === null ? null : 3_400,
-    ...given,
-  };
+  const ids = { run: randomUUID(), session: randomUUID() };
+  const words = { agent: "lead", task: "say hello", exactStatus: given.status ?? "completed" };
+  const durationMs = given.completedAt === null ? null : 3_400;
+  const counts = { iterations: 3, toolCalls: 2, lastEventAt: completedAt };
+  return sampleRun({ ...ids, ...words, ...ended, ...counts, durationMs, ...given });
 }
 
 export function aResponse(given: Partial<RunResponse> = {}): RunResponse {

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
+import { sampleHost } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHttpClient, type HttpClient } from "./client.ts";
 import type { HttpEvent } from "./client-events.ts";
@@ -10,15 +11,14 @@ import {
   createFakeService,
   delta,
   type FakeService,
-  hostRow,
   question,
   ruleId,
-  ruleRow,
   runRow,
   serveFake,
   sessionA,
   sessionB,
   sessionRow,
+  storedRule,
   token,
   unknownId,
 } from "./service.fixture.ts";
@@ -59,7 +59,7 @@ describe("a call", () => {
   });
 
   it("reaches every method of the service", async () => {
-    service.hostRows.push(hostRow("worker-a"));
+    service.hostRows.push(sampleHost({ host: "worker-a" }));
     service.commit(sessionRow(sessionA), approvalRow(question, sessionA));
     const requested = { session: sessionA, run: sessionA, outcome: "requested", status: "running" };
     expect(await client.cancelRun(sessionA, "enough")).toEqual(requested);
@@ -74,11 +74,11 @@ describe("a call", () => {
     expect(await client.answer(question, { approved: true, scope: "rule" })).toEqual({
       approval: approvalRow(question, sessionA),
       outcome: "answered",
-      rule: ruleRow(),
+      rule: storedRule,
     });
-    expect(await client.rules()).toEqual([ruleRow()]);
-    expect(await client.removeRule(ruleId)).toEqual(ruleRow());
-    expect(await client.hosts()).toEqual([hostRow("worker-a")]);
+    expect(await client.rules()).toEqual([storedRule]);
+    expect(await client.removeRule(ruleId)).toEqual(storedRule);
+    expect(await client.hosts()).toEqual([sampleHost({ host: "worker-a" })]);
     expect(await client.drainHost("worker-a", "Ada")).toEqual({ host: "worker-a", outcome: "requested" });
     expect(service.commands.map((command) => command.split(" {", 1)[0])).toEqual([
       `cancelRun ${sessionA} enough`,

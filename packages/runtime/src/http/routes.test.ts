@@ -1,19 +1,19 @@
 import { RunResponse, TroupeError } from "@troupe/core";
+import { sampleHost } from "@troupe/core/internal";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { HttpServer } from "./serve.ts";
 import {
   approvalRow,
   changeRow,
   createFakeService,
-  hostRow,
   question,
   ruleId,
-  ruleRow,
   runRow,
   serveFake,
   sessionA,
   sessionB,
   sessionRow,
+  storedRule,
   unknownId,
 } from "./service.fixture.ts";
 import { errorOf, honest, send, type WireResponse } from "./wire.fixture.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(() => {
   service.changeRows.length = 0;
-  service.hostRows = [hostRow("worker-a"), hostRow("worker-b", { status: "gone" })];
+  service.hostRows = [sampleHost({ host: "worker-a" }), sampleHost({ host: "worker-b", status: "gone" })];
   service.commands.length = 0;
   failures.length = 0;
 });
@@ -54,8 +54,8 @@ describe("a read returns", () => {
     ["/api/approvals?state=all", { approvals: [{ id: question }, { id: answered, by: "Ada" }] }],
     ["/api/approvals?state=all&limit=1", { approvals: [{ id: answered }] }],
     [`/api/approvals/${answered}`, { id: answered, state: "denied" }],
-    ["/api/rules", { rules: [ruleRow()] }],
-    ["/api/hosts", { hosts: [hostRow("worker-a"), { host: "worker-b", status: "gone" }] }],
+    ["/api/rules", { rules: [storedRule] }],
+    ["/api/hosts", { hosts: [sampleHost({ host: "worker-a" }), { host: "worker-b", status: "gone" }] }],
   ])("%s", async (path, expected) => {
     const answer = await get(path);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, expected]);
@@ -126,7 +126,7 @@ describe("a command reaches the service:", () => {
     ],
   ])("answer an approval: %j", async (body, received) => {
     const answer = await post(`/api/approvals/${question}/answer`, body);
-    const rule = "scope" in body && body.scope === "rule" ? ruleRow() : null;
+    const rule = "scope" in body && body.scope === "rule" ? storedRule : null;
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
       200,
       { outcome: "answered", approval: { id: question }, rule },
@@ -148,7 +148,7 @@ describe("a command reaches the service:", () => {
   it("remove a rule", async () => {
     const path = `/api/rules/${ruleId}`;
     const answer = await send(server.port, { method: "DELETE", path, headers: honest(server.port) });
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, ruleRow()]);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, storedRule]);
     expect(service.commands).toEqual([`removeRule ${ruleId}`]);
   });
 });

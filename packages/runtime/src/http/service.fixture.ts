@@ -1,14 +1,22 @@
-import {
-  type ApprovalRow,
-  type ChangeRow,
-  type HostRow,
-  type LiveEvent,
+import type {
+  ApprovalRow,
+  ChangeRow,
+  HostRow,
+  LiveEvent,
   RunRow,
-  type SessionDetail,
+  SessionDetail,
   SessionRow,
-  type TroupeService,
+  TroupeService,
 } from "@troupe/core";
-import type { ApprovalRule, RecordChange, RunControlOutcome } from "@troupe/core/internal";
+import {
+  type RecordChange,
+  type RunControlOutcome,
+  sampleApproval,
+  sampleChange,
+  sampleRule,
+  sampleRun,
+  sampleSession,
+} from "@troupe/core/internal";
 import { notFound } from "../service/lookup.ts";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
 
@@ -17,6 +25,8 @@ export const sessionB = "01990000-0000-7000-8000-00000000000b";
 export const question = "01990000-0000-7000-8000-0000000000a0";
 export const ruleId = "01990000-0000-7000-8000-0000000000b0";
 export const unknownId = "01990000-0000-7000-8000-0000000000ff";
+/** The rule that each answer with the scope `rule` creates. */
+export const storedRule = sampleRule({ id: ruleId });
 export const token = "t".repeat(43);
 
 type Row = SessionRow | RunRow | ApprovalRow;
@@ -137,13 +147,13 @@ export function createFakeService(): FakeService {
       const approval = allApprovals().find((row) => row.id === id);
       if (!approval) throw notFound("approval", id);
       service.commands.push(`answer ${id} ${JSON.stringify(answer)}`);
-      return { approval, outcome: "answered", rule: answer.scope === "rule" ? ruleRow() : null };
+      return { approval, outcome: "answered", rule: answer.scope === "rule" ? storedRule : null };
     },
-    rules: async () => [ruleRow()],
+    rules: async () => [storedRule],
     async removeRule(id) {
       if (id !== ruleId) throw notFound("rule", id);
       service.commands.push(`removeRule ${id}`);
-      return ruleRow();
+      return storedRule;
     },
     record: {
       position: () => changes.length,
@@ -178,76 +188,16 @@ function keyOf(row: Row): string {
   return "run" in row ? `run ${row.run}` : row.session;
 }
 
-const at = "2026-11-18T12:00:00.000Z";
-
 export function sessionRow(session: string, more: Partial<SessionRow> = {}): SessionRow {
-  return SessionRow.parse({
-    session,
-    rootRun: session,
-    agent: "lead",
-    task: "do it",
-    status: "running",
-    origin: "api",
-    demo: true,
-    workspace: "/w",
-    startedAt: at,
-    completedAt: null,
-    durationMs: null,
-    summary: null,
-    error: null,
-    runs: 1,
-    runsActive: 1,
-    totalTokens: 0,
-    ...more,
-  });
+  return sampleSession({ session, rootRun: session, agent: "lead", demo: true, ...more });
 }
 
 export function runRow(run: string, session: string): RunRow {
-  return RunRow.parse({
-    run,
-    session,
-    parentRun: null,
-    order: 0,
-    agent: "lead",
-    depth: 0,
-    attempt: 1,
-    maxAttempts: 2,
-    task: "do it",
-    status: "running",
-    exactStatus: "running",
-    model: null,
-    startedAt: at,
-    completedAt: null,
-    durationMs: null,
-    iterations: 0,
-    maxIterations: null,
-    toolCalls: 0,
-    totalTokens: 0,
-    filesModified: [],
-    activity: null,
-    summary: null,
-    error: null,
-    bailoutReason: null,
-    warnings: [],
-    lastEventAt: at,
-  });
+  return sampleRun({ run, session, agent: "lead" });
 }
 
 export function approvalRow(id: string, session: string, more: Partial<ApprovalRow> = {}): ApprovalRow {
-  const asked = { tool: "shell", args: { command: "make" }, risk: "high", reason: "high risk asks" } as const;
-  const open = { state: "waiting", answeredAt: null, scope: null, by: null, answerReason: null } as const;
-  return { id, session, run: session, agent: "lead", path: ["lead"], ...asked, ...open, requestedAt: at, ...more };
-}
-
-export function ruleRow(): ApprovalRule {
-  const fits = { tool: "shell", argsHash: null, args: null, workspace: "/w", agent: null };
-  return { id: ruleId, decision: "allow", ...fits, createdAt: at, by: "Ada" };
-}
-
-export function hostRow(host: string, more: Partial<HostRow> = {}): HostRow {
-  const facts = { role: "worker", version: "0.1.0", pid: 7, place: "box", status: "alive", capacity: 4 } as const;
-  const agents = [{ id: "coder", hash: "0f".repeat(32) }];
-  return { host, ...facts, agents, runs: 2, busy: 1, startedAt: at, lastHeartbeatAt: at, ...more };
+  return sampleApproval({ id, session, run: session, agent: "lead", path: ["lead"], ...more });
 }
 
 export function delta(session: string, text: string): LiveEvent {
@@ -260,13 +210,5 @@ export function serveFake(service: TroupeService, more: Partial<ServeHttpOptions
 }
 
 export function changeRow(id: number, more: Partial<ChangeRow> = {}): ChangeRow {
-  const done = {
-    path: "a.ts",
-    kind: "modified",
-    diff: "@@ -1 +1 @@\n-a\n+b\n",
-    linesAdded: 1,
-    linesRemoved: 1,
-  } as const;
-  const by = { session: sessionA, run: sessionA, agent: "lead", step: 1, call: 0, tool: "edit" };
-  return { id, ...by, ...done, cut: false, at, ...more };
+  return sampleChange({ id, session: sessionA, run: sessionA, agent: "lead", ...more });
 }
