@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Glyph } from "../../components/icons.tsx";
 import { RouteLink } from "../../components/route-link.tsx";
 import { waitingOf } from "../../lib/approvals.ts";
@@ -34,7 +34,9 @@ export function Header() {
           </p>
           <Counts />
           <ApprovalsLink />
-          <HostsLink />
+          <ViewLink view="hosts" className="bar-link">
+            Hosts
+          </ViewLink>
         </>
       )}
       <div className="bar-end">
@@ -85,15 +87,8 @@ function Counts() {
 /** The link to the approvals, with the number of waiting ones. */
 function ApprovalsLink() {
   const waiting = usePage((state) => waitingOf(state.approvals).length);
-  const { view } = useRoute();
   return (
-    <RouteLink
-      className="approvals-link"
-      to={{ view: "approvals" }}
-      aria-current={view === "approvals" ? "page" : undefined}
-      data-testid="approvals-link"
-      data-waiting={waiting}
-    >
+    <ViewLink view="approvals" className="approvals-link" waiting={waiting}>
       Approvals
       {waiting > 0 && (
         <>
@@ -102,20 +97,29 @@ function ApprovalsLink() {
           <span className="visually-hidden"> waiting</span>
         </>
       )}
-    </RouteLink>
+    </ViewLink>
   );
 }
 
-function HostsLink() {
-  const { view } = useRoute();
+interface ViewLinkProps {
+  view: "approvals" | "hosts";
+  className: string;
+  waiting?: number;
+  children: ReactNode;
+}
+
+/** A link to a view. It is marked while the page shows that view. */
+function ViewLink({ view, className, waiting, children }: ViewLinkProps) {
+  const { view: current } = useRoute();
   return (
     <RouteLink
-      className="bar-link"
-      to={{ view: "hosts" }}
-      aria-current={view === "hosts" ? "page" : undefined}
-      data-testid="hosts-link"
+      className={className}
+      to={{ view }}
+      aria-current={current === view ? "page" : undefined}
+      data-testid={`${view}-link`}
+      data-waiting={waiting}
     >
-      Hosts
+      {children}
     </RouteLink>
   );
 }

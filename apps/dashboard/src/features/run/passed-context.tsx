@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { LongText, PanelSection, ProblemNote } from "../../components/text-blocks.tsx";
 import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
 
-/** What a child got besides its task: the part of its parent's conversation, files, and results of earlier tasks. */
+/** Shows the context that the parent run passed: a part of its conversation, files, and results of earlier tasks. */
 export function PassedContext({ run }: { run: RunRow }) {
   const { context, problem } = usePassedContext(run);
   if (context === null && problem === null) return null;

@@ -46,9 +46,6 @@ export function Composer({ draft, setDraft }: Draft) {
     event.preventDefault();
     if (draft.trim() !== "" && !busy && (await start(draft, agent))) setDraft("");
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit(event);
-  };
 
   return (
     <form className="composer" data-testid="task-form" onSubmit={(event) => void submit(event)}>
@@ -72,7 +69,7 @@ export function Composer({ draft, setDraft }: Draft) {
         value={draft}
         placeholder="What should the agents do?"
         onChange={(event) => setDraft(event.target.value)}
-        onKeyDown={onKeyDown}
+        onKeyDown={submitOnCtrlEnter}
         required
       />
       {demo && <p className="hint">No model is configured. Every task plays the same scripted demo.</p>}
@@ -103,9 +100,6 @@ export function ContinueForm({ session }: { session: string }) {
     const request = { task, continues: session, run, origin: "page" } as const;
     if ((await start("continue", () => api.submit(request))) !== null) setSent(true);
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit(event);
-  };
   const isBusy = busy !== null || isSent;
 
   return (
@@ -118,7 +112,7 @@ export function ContinueForm({ session }: { session: string }) {
           value={task}
           placeholder="The next task. The agents remember the session."
           onChange={(event) => setTask(event.target.value)}
-          onKeyDown={onKeyDown}
+          onKeyDown={submitOnCtrlEnter}
           required
         />
         <ActionButton type="submit" busy={isBusy} disabled={isOffline}>
@@ -128,6 +122,11 @@ export function ContinueForm({ session }: { session: string }) {
       {problem && <ProblemNote problem={problem} />}
     </form>
   );
+}
+
+/** In a text field of several lines, Ctrl+Enter or Cmd+Enter submits the form. */
+function submitOnCtrlEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 }
 
 /** Selects the agent that starts. It is hidden until the agents are loaded. */
