@@ -131,7 +131,7 @@ function baseCommit(): string {
       const base = git("merge-base", "HEAD", branch).trim();
       if (base !== head) return base;
     } catch {
-      // There is no such branch here.
+      // This checkout lacks the branch.
     }
   }
   return git("status", "--porcelain").trim() === "" ? "HEAD~1" : "HEAD";

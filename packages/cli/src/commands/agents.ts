@@ -145,8 +145,8 @@ function plural(count: number, word: string): string {
 }
 
 /**
- * A warning for each agent that names an unknown model. Without any configured provider the demo answers for every agent,
- * so there is no warning.
+ * A warning for each agent that names an unknown model. Without a configured provider the demo answers for every agent, so
+ * the list is empty.
  */
 export async function modelProblems(
   { composition, home, env, cwd }: Cli,

@@ -97,7 +97,7 @@ const quickPatterns: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{8}/,
 ];
 
-/** A quick check: false means that there is no shape, in the text or in its JSON. */
+/** A quick check. False means that neither the text nor its JSON has a shape. */
 export function mayHaveShape(text: string): boolean {
   return quickPatterns.some((pattern) => pattern.test(text));
 }

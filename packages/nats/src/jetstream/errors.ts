@@ -81,7 +81,7 @@ export function jetStreamError(error: unknown, link: NatsLink, action: string): 
   }
   if (error instanceof errors.TimeoutError) {
     if (!link.connected) return unreachable(redactedUrl, error);
-    // In a cluster only leaders answer: a timeout means that there is no leader.
+    // In a cluster only leaders answer: a timeout means that the cluster has no leader.
     if (link.connection.info?.cluster) {
       const message = `the cluster at ${redactedUrl} has no leader that answers: ${action}`;
       return new TroupeError(noLeader.code, message, { fix: noLeader.fix, cause: error });
@@ -113,7 +113,7 @@ export function apiErrorOf(code: number, description: string, action: string, ca
 }
 
 export function streamLost(stream: string): TroupeError {
-  return new TroupeError("JOURNAL_LOST", `there is no stream ${stream} on the server`, {
+  return new TroupeError("JOURNAL_LOST", `the NATS server has no stream ${stream}`, {
     fix: "run `troupe nats check`: it lists the missing streams and the next step",
   });
 }

@@ -97,7 +97,7 @@ export function createInboxes({ link, subjects, stored, publisher, blobs, invali
     return { items: await decode(session, messages), sequence: messages.at(-1)?.sequence ?? 0 };
   };
 
-  /** Reads the items after a cached one, one by one from the leader: usually there is none, or one. */
+  /** Reads the items after a cached one, one by one from the leader: usually none or one. */
   const readAfter = async (cached: CachedInbox): Promise<StoredItem[]> => {
     const messages: StoredMessage[] = [];
     const subject = subjects.inbox(cached.session);

@@ -61,7 +61,9 @@ export function toErrorReply(thrown: unknown): ErrorReply {
 
 /** The reply for a path that has no route. */
 export function noSuchPath(method: string, path: string): ErrorReply {
-  const body = { error: { code: "USAGE", message: `there is no ${method} ${path}`, fix: null } };
+  const body = {
+    error: { code: "USAGE", message: `the API has no route ${method} ${path}`, fix: "check the method and the path" },
+  };
   return { status: 404, body };
 }
 

@@ -78,5 +78,5 @@ function patched(
 }
 
 function missing(shown: string) {
-  return failure("params", `nothing was changed: there is no ${shown}`);
+  return failure("params", `nothing was changed: ${shown} does not exist`);
 }

@@ -108,7 +108,7 @@ describe("notes", () => {
     [{ action: "add" }, "add needs text"],
     [{ action: "read" }, "read needs the id"],
     [{ action: "remove" }, "remove needs the id"],
-    [{ action: "read", id: "nope" }, "there is no note nope, and there are no other notes"],
+    [{ action: "read", id: "nope" }, "the note nope does not exist, and no other note does; write one with add"],
     [{ action: "forget" }, "the arguments of notes are invalid"],
     [{ action: "add", text: "x".repeat(20_001) }, "the arguments of notes are invalid"],
   ] as const)("requested with %j report the missing argument", async ([args, message], { folder, call }) => {
@@ -126,7 +126,7 @@ describe("a plan", () => {
 
   test("is replaced as a whole, and shown", async ({ folder, call }) => {
     const { notes } = await createNotesFolder(folder, call);
-    expect((await notes({ action: "plan" })).output).toBe("There is no plan yet.");
+    expect((await notes({ action: "plan" })).output).toBe("This run has no plan yet. Pass items to write one.");
     expect((await notes({ action: "plan", items })).output).toBe("1. [x] look\n2. [>] change\n3. [ ] test");
     await notes({ action: "plan", items: items.slice(0, 1) });
     expect((await notes({ action: "plan" })).output).toBe("1. [x] look");
@@ -140,6 +140,8 @@ describe("a plan", () => {
     const nextTurn = { run: "00000000-0000-7000-8000-0000000000aa" };
     expect((await notes({ action: "plan" }, nextTurn)).output).toContain("change");
     expect((await notes({ action: "plan" }, { ...nextTurn, agent: "coder" })).output).toBe("1. [ ] mine");
-    expect((await notes({ action: "plan" }, { ...nextTurn, session: other })).output).toBe("There is no plan yet.");
+    expect((await notes({ action: "plan" }, { ...nextTurn, session: other })).output).toBe(
+      "This run has no plan yet. Pass items to write one.",
+    );
   });
 });

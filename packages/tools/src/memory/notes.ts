@@ -129,7 +129,7 @@ function currentPlan(plans: readonly Plan[], { agent, run }: ToolContext): Plan 
 const marks = { pending: " ", in_progress: ">", completed: "x" } as const;
 
 function formatPlan(plan: Plan | null): string {
-  if (plan === null) return "There is no plan yet.";
+  if (plan === null) return "This run has no plan yet. Pass items to write one.";
   if (plan.items.length === 0) return "The plan is empty.";
   return plan.items.map(({ text, status }, i) => `${i + 1}. [${marks[status]}] ${text}`).join("\n");
 }
@@ -144,8 +144,8 @@ function unknownNote(id: string, notes: readonly Note[]): RunFailure {
   const hint = near ? `; nearest: ${near}` : "";
   return invalid(
     ids.length === 0
-      ? `there is no note ${id}, and there are no other notes`
-      : `there is no note ${id}${hint}; list shows all`,
+      ? `the note ${id} does not exist, and no other note does; write one with add`
+      : `the note ${id} does not exist${hint}; list shows all`,
   );
 }
 

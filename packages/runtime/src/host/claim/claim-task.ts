@@ -41,7 +41,7 @@ export interface TaskClaimer {
 type Next = "done" | "retry" | { giveBackAfterMs: number };
 
 /**
- * Creates the function that claims the run of a task and starts it, or finds out that there is nothing to do. The slot
+ * Creates the function that claims the run of a task and starts it, or finds that the run needs no host. The slot
  * that was reserved for the task goes to its run or is released. The task is finished only after its run has settled; it
  * is parked for other hosts, or dropped if another host holds the run.
  */

@@ -85,7 +85,7 @@ export class RunEffects {
     return this.#working === 0;
   }
 
-  /** Whether no effect can start by itself: there is none, or the pause holds every one back. */
+  /** Whether no effect can start by itself: the run has none, or the pause withholds all of them. */
   get areAllPaused(): boolean {
     for (const { paused } of this.#tracked.values()) if (!paused) return false;
     return true;

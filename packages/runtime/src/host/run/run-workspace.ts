@@ -33,7 +33,7 @@ export class RunWorkspace {
     return this.#folder ?? sharedFolder(this.#request.workspace.path);
   }
 
-  /** Whether the run shares its folder, so that there is nothing to collect at its end. */
+  /** Whether the run shares its folder, so the host collects nothing at its end. */
   get isShared(): boolean {
     return !this.#deps.folders || (this.#request.workspace.mode ?? "shared") === "shared";
   }
