@@ -116,7 +116,8 @@ const failing: Agents = {
 
 const waiting: Agents = { main: [{ steps: [{ calls: [gate("here")] }, { text: "heard" }] }] };
 
-const told = {
+/** Secrets that people and programs enter, by the place of the input. */
+const entered = {
   task: known("a task"),
   context: known("piped input"),
   user: plain("the name of a user"),
@@ -125,7 +126,7 @@ const told = {
   cancel: known("the reason of a cancel"),
   deny: known("the reason of a denial"),
   approver: plain("the person who answers"),
-  path: plain("an address that there is not"),
+  path: plain("a path without a route"),
   body: plain("a body that does not fit"),
   log: plain("the address of a request that fails"),
   command: plain("arguments of the command line"),
@@ -191,8 +192,8 @@ async function tellAll(test: Test, entry = cliPath): Promise<Left> {
 
   const ask = (extra: Partial<Parameters<typeof client.submit>[0]>) =>
     client.submit({ task: "do it", workspace, origin: "api", timeoutMs: 60_000, ...extra });
-  const long = `do ${told.task} with ${google}; ${rest.join(", ")}`;
-  const first = await ask({ task: long, context: `piped: ${told.context}`, userId: told.user });
+  const long = `do ${entered.task} with ${google}; ${rest.join(", ")}`;
+  const first = await ask({ task: long, context: `piped: ${entered.context}`, userId: entered.user });
   const settled = [await responseOf(daemon, first.session)];
   const overHttp = await ask({ model: "anthropic/claude-sonnet-4-5" });
   settled.push(await responseOf(daemon, overHttp.session));
@@ -204,21 +205,24 @@ async function tellAll(test: Test, entry = cliPath): Promise<Left> {
   const gated = await writeScenario(outside, waiting, "waiting");
   const steered = await ask({ scenario: gated });
   await atGate(workspace, "here");
-  await client.steer(steered.run, `mind ${told.steer} and ${aws}`, told.steerer);
-  await client.pause(steered.run, told.steerer);
-  await client.resume(steered.run, told.steerer);
+  await client.steer(steered.run, `mind ${entered.steer} and ${aws}`, entered.steerer);
+  await client.pause(steered.run, entered.steerer);
+  await client.resume(steered.run, entered.steerer);
   await openGate(workspace, "here");
   settled.push(await responseOf(daemon, steered.session));
   const cancelled = await ask({
     scenario: await writeScenario(outside, { main: [{ steps: [{ calls: [gate("there")] }] }] }),
   });
   await atGate(workspace, "there");
-  await client.cancel(cancelled.session, `no more ${told.cancel}`);
+  await client.cancel(cancelled.session, `no more ${entered.cancel}`);
   settled.push(await responseOf(daemon, cancelled.session));
 
   const answered = await Promise.all([
-    fetchText(daemon, `/api/${told.path}`),
-    fetchText(daemon, "/api/sessions", { method: "POST", body: JSON.stringify({ task: 1, [told.body]: told.body }) }),
+    fetchText(daemon, `/api/${entered.path}`),
+    fetchText(daemon, "/api/sessions", {
+      method: "POST",
+      body: JSON.stringify({ task: 1, [entered.body]: entered.body }),
+    }),
     fetchText(daemon, `/api/agents?workspace=${encodeURIComponent(workspace)}`),
     fetchText(daemon, `/api/runs/${first.run}/explain`),
     fetchText(daemon, "/api/status"),
@@ -226,11 +230,11 @@ async function tellAll(test: Test, entry = cliPath): Promise<Left> {
     fetchText(daemon, "/api/rules"),
     fetchText(daemon, `/api/sessions/${first.session}`),
     fetchText(daemon, `/api/runs/${first.run}/entries`),
-    fetchText(daemon, `/api/runs/${told.log}`),
+    fetchText(daemon, `/api/runs/${entered.log}`),
   ]);
   outputs.push(await troupe(["sessions", "show", first.session], cliOptions));
-  outputs.push(await troupe(["run", "x", "--agent", told.command], cliOptions));
-  outputs.push(await troupe(["run", "x", "--workspace", `/${told.command}`], cliOptions));
+  outputs.push(await troupe(["run", "x", "--agent", entered.command], cliOptions));
+  outputs.push(await troupe(["run", "x", "--workspace", `/${entered.command}`], cliOptions));
   await stopAnswering();
   await daemon.stop();
   const printed = outputs.map(({ stdout, stderr }, i) => ({
@@ -291,7 +295,12 @@ function answerAll({ client }: TestDaemon): () => Promise<void> {
       const words = JSON.stringify(args);
       const isDenied = words.includes("deny-me");
       const scope = words.includes("rule-me") ? "rule" : "once";
-      const answer = { approved: !isDenied, scope, reason: isDenied ? told.deny : null, by: told.approver } as const;
+      const answer = {
+        approved: !isDenied,
+        scope,
+        reason: isDenied ? entered.deny : null,
+        by: entered.approver,
+      } as const;
       await client.answer(id, answer);
     }
     return stopped;

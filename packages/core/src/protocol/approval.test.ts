@@ -10,12 +10,12 @@ function keyOf(args: unknown, changes: Partial<ApprovalKey> = {}): ApprovalKey {
   return { run, step: 1, call: 0, argsHash: hashText(canonicalJson(args)), ...changes };
 }
 
-const asked = approvalId(keyOf({ command: "rm notes.md" }));
+const removalApproval = approvalId(keyOf({ command: "rm notes.md" }));
 
 describe("the id of an approval", () => {
   test("never changes: journals and inboxes contain it", () => {
-    expect(asked).toBe("3ec826b3-8024-84d6-9065-69586cf2b3ec");
-    expect(Id.safeParse(asked).success).toBe(true);
+    expect(removalApproval).toBe("3ec826b3-8024-84d6-9065-69586cf2b3ec");
+    expect(Id.safeParse(removalApproval).success).toBe(true);
   });
 
   test("does not depend on the order of the arguments", () => {
@@ -32,7 +32,7 @@ describe("the id of an approval", () => {
     ["the whole run", keyOf({ command: "rm notes.md" }, { step: wholeRunStep })],
     ["another run", keyOf({ command: "rm notes.md" }, { run: session })],
   ])("%s has another id", (_, key) => {
-    expect(approvalId(key)).not.toBe(asked);
+    expect(approvalId(key)).not.toBe(removalApproval);
   });
 
   test("differs from every run id", () => {
@@ -51,7 +51,14 @@ describe("the id of an approval", () => {
 });
 
 describe("an approval", () => {
-  const question = { id: asked, tool: "shell", args: { command: "rm" }, risk: "high", reason: "why", path: ["main"] };
+  const question = {
+    id: removalApproval,
+    tool: "shell",
+    args: { command: "rm" },
+    risk: "high",
+    reason: "why",
+    path: ["main"],
+  };
 
   test.each([
     ["about a call", question],
@@ -77,7 +84,7 @@ test("an answer has one of three scopes", () => {
 
 describe("a stored rule", () => {
   const rule = {
-    id: asked,
+    id: removalApproval,
     decision: "allow",
     tool: "shell",
     argsHash: hashText("{}"),

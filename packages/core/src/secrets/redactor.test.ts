@@ -131,8 +131,8 @@ const anyValue = fc.array(piece, { minLength: 1, maxLength: 30 }).map((pieces) =
 const anyValues = fc.array(anyValue, { maxLength: 4 });
 const cuts = fc.array(fc.nat(400), { maxLength: 12 });
 
-/** Texts in which the values really are, in all forms. */
-const told = fc
+/** Texts that contain the values, in all forms. */
+const textsWithValues = fc
   .tuple(anyValues, fc.array(anyText, { minLength: 1, maxLength: 4 }), fc.nat(5))
   .map(([values, texts, form]) => {
     const forms = [
@@ -156,7 +156,7 @@ const runs = { numRuns: inject("long") ? 20_000 : 2_000 };
 
 test("a streamed text is redacted like the whole text, with any split", () => {
   fc.assert(
-    fc.property(told, cuts, ({ values, text }, places) => {
+    fc.property(textsWithValues, cuts, ({ values, text }, places) => {
       const all = createRedactor({ values: named(...values) });
       const stream = all.stream();
       const shown = inPieces(text, places).map((chunk) => stream.push(chunk));
@@ -168,7 +168,7 @@ test("a streamed text is redacted like the whole text, with any split", () => {
 
 test("a text is redacted the same when it is streamed by characters", () => {
   fc.assert(
-    fc.property(told, ({ values, text }) => {
+    fc.property(textsWithValues, ({ values, text }) => {
       const all = createRedactor({ values: named(...values) });
       const stream = all.stream();
       const shown = text.split("").map((character) => stream.push(character));
@@ -180,7 +180,7 @@ test("a text is redacted the same when it is streamed by characters", () => {
 
 test("redaction is idempotent", () => {
   fc.assert(
-    fc.property(told, ({ values, text }) => {
+    fc.property(textsWithValues, ({ values, text }) => {
       const all = createRedactor({ values: named(...values) });
       const once = all.text(text);
       expect(all.text(once)).toBe(once);

@@ -15,7 +15,7 @@ function answer(usage: object, finish = "stop") {
 /** The server answers every request with the same stream, so its context windows are unknown. */
 const local = (models: Record<string, { contextTokens: number }> = {}) =>
   providerFor(server.baseUrl(), { id: "ollama", isLocal: true, models });
-const asked = (overrides: Partial<ModelRequest> = {}) =>
+const longRequest = (overrides: Partial<ModelRequest> = {}) =>
   requestFor({ model: "ollama/m-1", messages: [{ role: "user", text: long }], maxOutputTokens: 8_000, ...overrides });
 
 describe("truncated is", () => {
@@ -40,7 +40,7 @@ describe("truncated is", () => {
     },
   ])("$what", async ({ usage, finish, text }) => {
     answer(usage, finish);
-    const error = await failureOf(callOf(local(), asked({ messages: [{ role: "user", text }] })));
+    const error = await failureOf(callOf(local(), longRequest({ messages: [{ role: "user", text }] })));
     expect(error).toMatchObject({ type: "params", recoverable: false, begun: true });
     expect(error.message).toMatch(
       /^the context was truncated: the server of m-1 (stopped it after 4096|read no more than (4095|300)) tokens/,
@@ -50,7 +50,7 @@ describe("truncated is", () => {
 
   test("one that ends at a known context window", async () => {
     answer({ prompt_tokens: 4_500, completion_tokens: 500 }, "length");
-    const request = asked({ messages: [{ role: "user", text: "short" }] });
+    const request = longRequest({ messages: [{ role: "user", text: "short" }] });
     expect(await failureOf(callOf(local({ "m-1": { contextTokens: 5_000 } }), request))).toMatchObject({
       type: "params",
     });
@@ -80,7 +80,9 @@ describe("whole is", () => {
     { what: "to numbers", text: "1 2 3 4 5 6 7 8 9 0 ".repeat(500), tokens: 5_000 },
   ])("$what", async ({ text, tokens }) => {
     answer({ prompt_tokens: tokens + 5, completion_tokens: 20 });
-    expect((await callOf(local(), asked({ messages: [{ role: "user", text }] }))).reply.text).toBe("Sure, here it is");
+    expect((await callOf(local(), longRequest({ messages: [{ role: "user", text }] }))).reply.text).toBe(
+      "Sure, here it is",
+    );
   });
 
   test.for([
@@ -97,29 +99,31 @@ describe("whole is", () => {
   ])("$what", async ({ usage, maxOutputTokens }) => {
     answer(usage, "length");
     const messages: Message[] = [{ role: "user", text: "short" }];
-    expect((await callOf(local(), asked({ messages, maxOutputTokens }))).reply.stopReason).toBe("max_tokens");
+    expect((await callOf(local(), longRequest({ messages, maxOutputTokens }))).reply.stopReason).toBe("max_tokens");
   });
 
   test("a short one, with any figure of the server", async () => {
     answer({ prompt_tokens: 1, completion_tokens: 20 });
     const messages: Message[] = [{ role: "user", text: prose }];
-    expect((await callOf(local(), asked({ messages }))).reply.text).toBe("Sure, here it is");
+    expect((await callOf(local(), longRequest({ messages }))).reply.text).toBe("Sure, here it is");
   });
 
   test("one that comes through a gateway to an unknown server", async () => {
     answer({ prompt_tokens: 300, completion_tokens: 20 });
     const provider = providerFor(server.baseUrl(), { id: "ollama", isLocal: false });
-    expect((await callOf(provider, asked())).reply.text).toBe("Sure, here it is");
+    expect((await callOf(provider, longRequest())).reply.text).toBe("Sure, here it is");
   });
 
   test("one of a server that sends no usage", async () => {
     server.play({ body: sse(chunk({ content: "Sure, here it is" }, "stop"), "[DONE]") });
-    expect((await callOf(local(), asked())).reply.text).toBe("Sure, here it is");
+    expect((await callOf(local(), longRequest())).reply.text).toBe("Sure, here it is");
   });
 
   test("one that fits into a known context window, with any figure of the server", async () => {
     answer({ prompt_tokens: 300, completion_tokens: 20 });
-    expect((await callOf(local({ "m-1": { contextTokens: 100_000 } }), asked())).reply.text).toBe("Sure, here it is");
+    expect((await callOf(local({ "m-1": { contextTokens: 100_000 } }), longRequest())).reply.text).toBe(
+      "Sure, here it is",
+    );
   });
 });
 

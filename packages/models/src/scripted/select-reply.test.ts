@@ -296,7 +296,7 @@ agents:
 });
 
 describe("an answer over the limit is cut off:", () => {
-  const talker = (step: string) =>
+  const scenarioOf = (step: string) =>
     parseScenario(`{ name: t, description: d, agents: { main: [{ steps: [${step}] }] } }`, "t.yaml");
   const long = '{ text: "one two three four" }';
   const calling = '{ text: "now", calls: [{ tool: read, args: { path: "a very long path" } }] }';
@@ -332,7 +332,7 @@ describe("an answer over the limit is cut off:", () => {
       reply: { text: "hi", stopReason: "max_tokens", usage: { outputTokens: 100 } },
     },
   ])("$step at $maxOutputTokens", ({ step, maxOutputTokens, reply }) => {
-    const answer = selectReply(talker(step), { ...first, maxOutputTokens });
+    const answer = selectReply(scenarioOf(step), { ...first, maxOutputTokens });
     expect(answer.outcome).toMatchObject({ reply });
     expect(answer.deltas.join("")).toBe(reply.text);
   });

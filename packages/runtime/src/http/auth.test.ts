@@ -6,7 +6,7 @@ import type { HttpEnv } from "./input.ts";
 import { listRoutes } from "./routes.fixture.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake, token } from "./service.fixture.ts";
-import { errorOf, honest, send, type WireResponse } from "./wire.fixture.ts";
+import { clientHeaders, errorOf, send, type WireResponse } from "./wire.fixture.ts";
 
 // S7: a loopback port is open to every program and every user of the machine. No route but the login and the static
 // shell answers without the token.
@@ -158,7 +158,7 @@ function logIn(given: string): Promise<WireResponse> {
 }
 
 function ask(method: string, path: string, proof: Record<string, string>, body = "{}"): Promise<WireResponse> {
-  const { Authorization: _, ...headers } = honest(server.port);
+  const { Authorization: _, ...headers } = clientHeaders(server.port);
   for (const [name, value] of Object.entries(proof)) headers[name] = value.replace("PORT", String(server.port));
   return send(server.port, { method, path, headers, ...(method === "POST" ? { body } : {}) });
 }

@@ -19,7 +19,7 @@ import {
   sessionRow,
 } from "./service.fixture.ts";
 import { parseFrames, type SseFrame } from "./sse.ts";
-import { gate, honest, open } from "./wire.fixture.ts";
+import { clientHeaders, gate, open } from "./wire.fixture.ts";
 
 // A page must see every change of the record exactly once, even if its connection breaks.
 
@@ -163,7 +163,7 @@ describe("a stream of changes", () => {
 
   it("fails as a request if the record cannot be read", async () => {
     service.record.changesSince = () => Promise.reject(new Error("disk"));
-    const response = await open(server.port, { path: "/api/events?after=0", headers: honest(server.port) });
+    const response = await open(server.port, { path: "/api/events?after=0", headers: clientHeaders(server.port) });
     response.resume();
     expect([response.statusCode, service.listeners()]).toEqual([500, 0]);
   });
@@ -265,7 +265,7 @@ interface Followed {
 }
 
 async function follow(path: string, headers: Record<string, string> = {}): Promise<Followed> {
-  const response = await open(server.port, { path, headers: { ...honest(server.port), ...headers } });
+  const response = await open(server.port, { path, headers: { ...clientHeaders(server.port), ...headers } });
   const frames = parseFrames(response);
   const next = async (): Promise<Seen> => {
     const { value } = await frames.next();
@@ -294,7 +294,7 @@ async function stall(path: string): Promise<Socket> {
   socket.on("error", () => {});
   await once(socket, "connect");
   socket.pause();
-  const headers = Object.entries(honest(server.port)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const headers = Object.entries(clientHeaders(server.port)).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`GET ${path} HTTP/1.1\r\n${headers.join("")}\r\n`);
   return socket;
 }

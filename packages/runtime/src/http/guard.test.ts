@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { listRoutes, type RoutePath } from "./routes.fixture.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake } from "./service.fixture.ts";
-import { errorOf, honest, send } from "./wire.fixture.ts";
+import { clientHeaders, errorOf, send } from "./wire.fixture.ts";
 
 // S6: any web page in the user's browser can send requests to a loopback port. Even with the right token, requests from
 // other pages are refused on every path, before routing.
@@ -30,7 +30,7 @@ const targets: RoutePath[] = [
   { method: "GET", path: "/api/unheard-of" },
 ];
 
-/** Changes to an honest request. `PORT` is replaced by the server's port; null removes a header. */
+/** Changes to an clientHeaders request. `PORT` is replaced by the server's port; null removes a header. */
 const forgeries: [name: string, headers: Record<string, string | string[] | null>][] = [
   ["a rebound name", { Host: "evil.example:PORT" }],
   ["a rebound name that looks local", { Host: "localhost.evil.example:PORT" }],
@@ -84,7 +84,7 @@ describe("a forged request", () => {
   });
 });
 
-describe("an honest request", () => {
+describe("an clientHeaders request", () => {
   it.each([
     ["by address", { Host: "127.0.0.1:PORT" }],
     ["by name", { Host: "localhost:PORT" }],
@@ -100,8 +100,8 @@ describe("an honest request", () => {
 });
 
 it("sends its security headers with every answer, and never one that opens it to others", async () => {
-  const refused = { path: "/api/status", headers: { ...honest(server.port), Host: "evil.example" } };
-  const shown = { path: "/", headers: honest(server.port) };
+  const refused = { path: "/api/status", headers: { ...clientHeaders(server.port), Host: "evil.example" } };
+  const shown = { path: "/", headers: clientHeaders(server.port) };
   const answers = [await send(server.port, refused), await send(server.port, shown)];
   for (const target of targets) {
     answers.push(await send(server.port, { ...target, headers: { Host: `127.0.0.1:${server.port}` } }));
@@ -127,7 +127,7 @@ async function forge({ method, path }: RoutePath, headers: Record<string, string
 
 function merged(headers: Record<string, string | string[] | null>): Record<string, string | string[]> {
   const withPort = (value: string): string => value.replace("PORT", String(server.port));
-  const given = Object.entries({ ...honest(server.port), ...headers }).flatMap(([name, value]) =>
+  const given = Object.entries({ ...clientHeaders(server.port), ...headers }).flatMap(([name, value]) =>
     value === null ? [] : [[name, Array.isArray(value) ? value.map(withPort) : withPort(value)] as const],
   );
   return Object.fromEntries(given);

@@ -16,7 +16,7 @@ import {
   storedRule,
   unknownId,
 } from "./service.fixture.ts";
-import { errorOf, honest, send, type WireResponse } from "./wire.fixture.ts";
+import { clientHeaders, errorOf, send, type WireResponse } from "./wire.fixture.ts";
 
 const service = createFakeService();
 const failures: unknown[] = [];
@@ -93,7 +93,11 @@ describe("a command reaches the service:", () => {
   it("cancel a session", async () => {
     const answer = await post(`/api/sessions/${sessionA}/cancel`, { reason: "enough" });
     expect([answer.status, JSON.parse(answer.text).outcome]).toEqual([200, "requested"]);
-    await send(server.port, { method: "POST", path: `/api/sessions/${sessionB}/cancel`, headers: honest(server.port) });
+    await send(server.port, {
+      method: "POST",
+      path: `/api/sessions/${sessionB}/cancel`,
+      headers: clientHeaders(server.port),
+    });
     expect(service.commands).toEqual([`cancel ${sessionA} enough`, `cancel ${sessionB} cancelled by the user`]);
   });
 
@@ -147,7 +151,7 @@ describe("a command reaches the service:", () => {
 
   it("remove a rule", async () => {
     const path = `/api/rules/${ruleId}`;
-    const answer = await send(server.port, { method: "DELETE", path, headers: honest(server.port) });
+    const answer = await send(server.port, { method: "DELETE", path, headers: clientHeaders(server.port) });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, storedRule]);
     expect(service.commands).toEqual([`removeRule ${ruleId}`]);
   });
@@ -240,7 +244,7 @@ describe("a mistake gets an error", () => {
     const answer = await send(server.port, {
       method: "POST",
       path: "/api/sessions",
-      headers: honest(server.port),
+      headers: clientHeaders(server.port),
       body,
     });
     expect(`${answer.status} ${errorOf(answer).code}`).toBe(expected);
@@ -288,7 +292,7 @@ describe("a mistake gets an error", () => {
     ["a delete of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
     ["a delete of a run", "DELETE", runs, undefined, "404 USAGE"],
   ])("in a command: %s", async (_, method, path, body, expected) => {
-    const command = { method, path, headers: honest(server.port), ...(body === undefined ? {} : { body }) };
+    const command = { method, path, headers: clientHeaders(server.port), ...(body === undefined ? {} : { body }) };
     const answer = await send(server.port, command);
     expect(`${answer.status} ${errorOf(answer).code}`).toBe(expected);
     expect(service.commands).toEqual([]);
@@ -299,7 +303,7 @@ describe("a mistake gets an error", () => {
     const body = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(256 * 1024).fill(32)),
     });
-    const { Host: _, ...headers } = honest(server.port);
+    const { Host: _, ...headers } = clientHeaders(server.port);
     const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
     const answer = await fetch(`${server.url}/api/sessions`, init);
     expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "TOO_LARGE" } }]);
@@ -347,11 +351,11 @@ async function failWith(error: Error): Promise<WireResponse> {
 }
 
 function get(path: string): Promise<WireResponse> {
-  return send(server.port, { path, headers: honest(server.port) });
+  return send(server.port, { path, headers: clientHeaders(server.port) });
 }
 
 function post(path: string, body: unknown): Promise<WireResponse> {
-  return send(server.port, { method: "POST", path, headers: honest(server.port), body: JSON.stringify(body) });
+  return send(server.port, { method: "POST", path, headers: clientHeaders(server.port), body: JSON.stringify(body) });
 }
 
 async function outcome(path: string): Promise<string> {

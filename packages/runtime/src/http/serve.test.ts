@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake } from "./service.fixture.ts";
-import { errorOf, gate, honest, open, send, type WireResponse } from "./wire.fixture.ts";
+import { clientHeaders, errorOf, gate, open, send, type WireResponse } from "./wire.fixture.ts";
 
 describe("the port", () => {
   const stops: (() => Promise<unknown>)[] = [];
@@ -21,7 +21,7 @@ describe("the port", () => {
     expect(server.port).toBeGreaterThan(taken);
     expect(server.port).toBeLessThanOrEqual(taken + 20);
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
-    expect((await send(server.port, { path: "/api/status", headers: honest(server.port) })).status).toBe(200);
+    expect((await send(server.port, { path: "/api/status", headers: clientHeaders(server.port) })).status).toBe(200);
   });
 
   it("is free again after closing", async () => {
@@ -63,7 +63,7 @@ it("lets a request in flight finish while it closes", async () => {
     return status();
   };
   const server = await serveFake(service);
-  const answer = send(server.port, { path: "/api/status", headers: honest(server.port) });
+  const answer = send(server.port, { path: "/api/status", headers: clientHeaders(server.port) });
   await asked.opened;
   const closed = server.close();
   release.open();
@@ -130,7 +130,7 @@ describe("the dashboard", () => {
     const answer = await send(server.port, {
       method: "PUT",
       path: "/index.html",
-      headers: honest(server.port),
+      headers: clientHeaders(server.port),
       body: "x",
     });
     expect([answer.status, errorOf(answer).code]).toEqual([404, "USAGE"]);
@@ -138,7 +138,7 @@ describe("the dashboard", () => {
 
   it("shows a page that says so if it is not built", async () => {
     const bare = await serveFake(createFakeService());
-    const answer = await send(bare.port, { path: "/", headers: honest(bare.port) });
+    const answer = await send(bare.port, { path: "/", headers: clientHeaders(bare.port) });
     await bare.close();
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     expect(answer.text).toContain("not built");
@@ -152,7 +152,7 @@ describe("the dashboard", () => {
 it("ends event streams at once when it closes", async () => {
   const service = createFakeService();
   const server = await serveFake(service);
-  const stream = await open(server.port, { path: "/api/events", headers: honest(server.port) });
+  const stream = await open(server.port, { path: "/api/events", headers: clientHeaders(server.port) });
   const ended = once(stream.resume(), "end");
   await server.close();
   await ended;

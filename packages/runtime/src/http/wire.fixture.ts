@@ -39,8 +39,8 @@ export async function open(
   return response;
 }
 
-/** The headers of an honest client. */
-export function honest(port: number): Record<string, string> {
+/** The headers of a client that the server accepts. */
+export function clientHeaders(port: number): Record<string, string> {
   return { Host: `127.0.0.1:${port}`, Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
 }
 

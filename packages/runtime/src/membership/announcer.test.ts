@@ -11,7 +11,7 @@ async function listen({ bus, subjects }: HostsFixture): Promise<HostMessage[]> {
 }
 
 const kinds = (sent: readonly HostMessage[]): string[] => sent.map(({ kind }) => kind);
-const asked = encode({ v: 1, kind: "hosts.asked" });
+const hostsQuery = encode({ v: 1, kind: "hosts.asked" });
 
 describe("a host", () => {
   test("announces itself, sends heartbeats, and announces that it leaves", async () => {
@@ -31,9 +31,9 @@ describe("a host", () => {
     await fixture.host("worker-a", { beatMs: 60_000 });
     const sent = await listen(fixture);
     await fixture.pass(100);
-    const reply = await fixture.bus.request(fixture.subjects.control("all"), asked, { timeoutMs: 1_000 });
+    const reply = await fixture.bus.request(fixture.subjects.control("all"), hostsQuery, { timeoutMs: 1_000 });
     expect(decode(HostMessage, reply, "reply")).toMatchObject({ kind: "host.beat", host: "worker-a" });
-    for (let time = 0; time < 500; time += 1) fixture.bus.publish(fixture.subjects.control("worker-a"), asked);
+    for (let time = 0; time < 500; time += 1) fixture.bus.publish(fixture.subjects.control("worker-a"), hostsQuery);
     await settle();
     await fixture.pass(1_000);
     expect(kinds(sent)).toEqual(["host.announced", "host.beat", "host.announced", "host.beat"]);

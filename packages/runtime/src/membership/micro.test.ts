@@ -15,7 +15,7 @@ import { type EndpointStats, InfoResponse, PingResponse, StatsResponse } from ".
 import { type MicroService, startMicro } from "./micro.ts";
 
 const control = "troupe.control.worker-a";
-const asked = encode({ v: 1, kind: "hosts.asked" });
+const hostsQuery = encode({ v: 1, kind: "hosts.asked" });
 
 /** Errors that listeners threw. */
 const thrown: unknown[] = [];
@@ -84,7 +84,7 @@ describe("a host in the NATS service protocol", () => {
       { name: "asked", subject: control, queue_group: "", metadata: {} },
       { name: "drain", subject: control, queue_group: "", metadata: {} },
     ]);
-    const reply = await fixture.bus.request(control, asked, { timeoutMs: 1_000 });
+    const reply = await fixture.bus.request(control, hostsQuery, { timeoutMs: 1_000 });
     expect(JSON.parse(new TextDecoder().decode(reply))).toMatchObject({ kind: "host.beat", host: "worker-a" });
   });
 

@@ -5,8 +5,8 @@ import { createCountingIds } from "@troupe/core/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Control, createControl } from "./control.ts";
 import {
-  asked,
-  askedArgs,
+  approvalArgs,
+  approvalRequested,
   child,
   createIdleDeps,
   createListedRules,
@@ -20,7 +20,7 @@ import {
   settled,
 } from "./service.fixture.ts";
 
-const question = asked(child);
+const question = approvalRequested(child);
 const { id } = question.approval;
 const request = requestOf({ run: child, agent: "coder", ancestors: [root], chain: ["main"], depth: 1 });
 const waiting: ApprovalRow = {
@@ -155,8 +155,8 @@ describe("an answer with the scope rule", () => {
     expect(rule).toEqual({
       id: expect.any(String),
       tool: "shell",
-      argsHash: hashArguments(askedArgs),
-      args: askedArgs,
+      argsHash: hashArguments(approvalArgs),
+      args: approvalArgs,
       workspace: "/project",
       createdAt: "1970-01-01T00:00:01.000Z",
       ...stored,
@@ -181,7 +181,7 @@ describe("an answer with the scope rule", () => {
   });
 
   it("is refused for an approval of a whole run", async () => {
-    const whole = asked(child, { tool: null, args: { task: "do it" } });
+    const whole = approvalRequested(child, { tool: null, args: { task: "do it" } });
     await ask([whole], false);
     await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({
       code: "USAGE",

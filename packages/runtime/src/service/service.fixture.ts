@@ -205,12 +205,21 @@ export function settled(run: string, status: RunStatus = "completed"): EntryBody
   return { kind: "run.settled", response };
 }
 
-export const askedArgs = { command: "rm -rf build" };
+export const approvalArgs = { command: "rm -rf build" };
 
 /** An approval request for a call of the shell, as a journal entry. */
-export function asked(run: string, changes: Partial<Approval> = {}): EntryBody & { kind: "approval.requested" } {
-  const id = approvalId({ run, step: 1, call: 0, argsHash: hashText(canonicalJson(askedArgs)) });
-  const question = { tool: "shell", args: askedArgs, risk: "high", reason: "high risk asks", path: ["main"] } as const;
+export function approvalRequested(
+  run: string,
+  changes: Partial<Approval> = {},
+): EntryBody & { kind: "approval.requested" } {
+  const id = approvalId({ run, step: 1, call: 0, argsHash: hashText(canonicalJson(approvalArgs)) });
+  const question = {
+    tool: "shell",
+    args: approvalArgs,
+    risk: "high",
+    reason: "high risk asks",
+    path: ["main"],
+  } as const;
   return { kind: "approval.requested", step: 1, call: 0, approval: { id, ...question, path: ["main"], ...changes } };
 }
 

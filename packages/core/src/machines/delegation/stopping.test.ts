@@ -46,7 +46,7 @@ const granted: DelegationEvent = {
   type: "slot.granted",
   offer: { remainingMs: 10_000, budget: unlimited, context: "so far" },
 };
-const told: DelegationEvent = { type: "cancel", reason: "enough", announce: true };
+const cancelEvent: DelegationEvent = { type: "cancel", reason: "enough", announce: true };
 const unannounced: DelegationEvent = { type: "cancel", reason: "enough", announce: false };
 const dropped: DelegationEvent = {
   type: "drop",
@@ -68,7 +68,11 @@ const failure = (changes: Parameters<typeof anError>[0] = {}) => ({ error: anErr
 describe("a queued child", () => {
   test.each<[string, DelegationEvent, object]>([
     ["dropped", dropped, { status: "rejected", summary: "nothing left", error: { type: "budget" } }],
-    ["cancelled", told, { status: "cancelled", summary: "enough", error: { type: "cancelled", recoverable: false } }],
+    [
+      "cancelled",
+      cancelEvent,
+      { status: "cancelled", summary: "enough", error: { type: "cancelled", recoverable: false } },
+    ],
     ["cancelled by the same inbox item as its parent", unannounced, { status: "cancelled", summary: "enough" }],
   ])("%s: the drop is journaled as its response, and then it has settled", (_, event, response) => {
     const d = delegation();
@@ -89,7 +93,7 @@ describe("a running child", () => {
   test("is told to stop, and its response awaited", () => {
     const d = delegation();
     d.on(granted);
-    expect(d.on(told)).toEqual([{ waiting: "stopping" }, "+cancel-child/2/1/3/1"]);
+    expect(d.on(cancelEvent)).toEqual([{ waiting: "stopping" }, "+cancel-child/2/1/3/1"]);
     expect(d.wanted.at(-1)).toMatchObject({ kind: "cancelChild", reason: "enough", request: { run: d.request().run } });
     expect(d.on(settled({ status: "cancelled", ...failure({ type: "cancelled" }) }))[0]).toBe("settled");
   });
@@ -102,7 +106,7 @@ describe("a running child", () => {
   });
 
   test.each([
-    ["told", told],
+    ["told", cancelEvent],
     ["heard", unannounced],
   ])("and %s is not retried, even after a recoverable failure", (_, event) => {
     const d = delegation();
@@ -118,7 +122,7 @@ describe("a running child", () => {
   });
 
   test.each([
-    ["cancelled", told],
+    ["cancelled", cancelEvent],
     ["dropped", dropped],
   ])("before its retry ends when it is %s, with its last response", (_, event) => {
     const d = delegation();

@@ -132,15 +132,15 @@ describe("a run is lost", () => {
   test("not by one stale read, but by a journal that has lost its end", async () => {
     await ours();
     let behind = 3;
-    const stale =
+    const readsBehind =
       (lastOf: typeof journal.lastOf): typeof journal.lastOf =>
       async (...place) =>
         behind-- > 0 ? null : await lastOf(...place);
-    const waits = fence(stale)();
+    const waits = fence(readsBehind)();
     await pass(3_000);
     expect([await waits, lost]).toEqual([true, []]);
     behind = Number.POSITIVE_INFINITY;
-    const gone = fence(stale)();
+    const gone = fence(readsBehind)();
     await pass(10_000);
     expect([await gone, lost]).toEqual([false, ["the journal has lost its end"]]);
   });
