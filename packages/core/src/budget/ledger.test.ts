@@ -83,6 +83,7 @@ describe("a child's share", () => {
   test("of all siblings together never exceeds the remaining budget", () => {
     const amount = fc.option(fc.nat(500), { nil: null });
     const some = fc.record({ tokens: amount, costUsd: amount, toolCalls: amount, spawns: amount });
+    let shares = 0;
     fc.assert(
       fc.property(some, fc.integer({ min: 1, max: 12 }), (left, count) => {
         const reserves: Budget[] = [];
@@ -91,6 +92,7 @@ describe("a child's share", () => {
           const share = shareOf(remainderOf(left, spawned, reserves), waiting, unlimited);
           if (!share) continue;
           reserves.push(share);
+          shares += 1;
           spawned = addSpent(spawned, { ...nothingSpent, spawns: 1 });
         }
         for (const kind of ["tokens", "costUsd", "toolCalls", "spawns"] as const) {
@@ -99,5 +101,6 @@ describe("a child's share", () => {
         }
       }),
     );
+    expect(shares).toBeGreaterThan(100);
   });
 });

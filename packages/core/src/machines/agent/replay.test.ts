@@ -134,6 +134,7 @@ test("used and reserved amounts never exceed the budget of the tree", () => {
 });
 
 test("while a run is paused no effect starts, and the clock stops", () => {
+  let paused = 0;
   fc.assert(
     fc.property(setting, schedule, (changes, choices) => {
       const d = drive(changes);
@@ -149,6 +150,7 @@ test("while a run is paused no effect starts, and the clock stops", () => {
         d.look();
         act(d, next);
         if (!wasPaused || !d.context().paused) continue;
+        paused += 1;
         expect(d.look().started.filter((key) => /^(model|tool|summary|trim|compact)\//.test(key))).toEqual([]);
         const children = d
           .pending()
@@ -160,6 +162,7 @@ test("while a run is paused no effect starts, and the clock stops", () => {
     }),
     { numRuns },
   );
+  expect(paused).toBeGreaterThan(numRuns / 10);
 });
 
 /** Answers whatever is wanted, and whatever people are asked, until the run ends. */
@@ -189,6 +192,7 @@ test("answering the pending effects of a run at any point settles it, and it sta
 });
 
 test("every planned child settles, unless its parent's wait timed out", () => {
+  let children = 0;
   fc.assert(
     fc.property(setting, schedule, fc.nat(1_000), (changes, choices, how) => {
       const d = drive(changes);
@@ -202,9 +206,11 @@ test("every planned child settles, unless its parent's wait timed out", () => {
         fact.type === "calls.planned" ? fact.children.map(({ call, item }) => `${fact.step}/${call}/${item}`) : [],
       );
       expect(planned.filter((place) => !settled.has(place))).toEqual([]);
+      children += planned.length;
     }),
     { numRuns },
   );
+  expect(children).toBeGreaterThan(numRuns / 10);
 });
 
 test("a settled run ignores every later event", () => {
