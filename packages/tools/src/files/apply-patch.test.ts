@@ -153,7 +153,11 @@ describe("no file is changed, and the error has the reason, when", () => {
       patch: marked("*** Update File: a.txt", "*** Move to: b.txt", "-1", "+2"),
       says: /the file already exists/,
     },
-    { what: "a file is missing", patch: marked(...good, "*** Delete File: none.txt"), says: /none\.txt does not exist/ },
+    {
+      what: "a file is missing",
+      patch: marked(...good, "*** Delete File: none.txt"),
+      says: /none\.txt does not exist/,
+    },
     { what: "a file is named twice", patch: marked(...good, ...good), says: /a\.txt is named twice/ },
     { what: "a path leads outside", patch: marked(...good, "*** Add File: ../x.txt", "+x"), says: /it has \.\. in it/ },
     { what: "the patch is empty", patch: "just words", says: /it names no file/ },
