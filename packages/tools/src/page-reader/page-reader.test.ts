@@ -115,7 +115,7 @@ test.runIf(process.platform === "linux")(
     // After one second of CPU time, the extraction has begun.
     await vi.waitUntil(async () => (await ticksOf(pid)) > 100, { timeout: 20_000, interval: 50 });
     parent.kill("SIGKILL");
-    await vi.waitUntil(async () => (await ticksOf(pid)) === -1, { timeout: 10_000, interval: 50 });
+    await expect.poll(() => ticksOf(pid), { timeout: 10_000, interval: 50 }).toBe(-1);
   },
 );
 
