@@ -8,7 +8,7 @@ import {
   TroupeError,
 } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   ask,
   createTestDeps,
@@ -117,6 +117,28 @@ describe("a replayed session", () => {
       settled: false,
       runs: 1,
     });
+  });
+
+  it("is the same on a busy machine if it was paused during a model call", async () => {
+    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: Script = async () => {
+      reached.resolve();
+      await gate.promise;
+      return { calls: [toolCall("echo")] };
+    };
+    const deps = createTestDeps({ agents, script: slow });
+    await startHost(deps);
+    void ask(deps, request);
+    await reached.promise;
+    await sendCommand(deps, { v: 1, at: 1, session, kind: "run.paused", run, by: "a person" });
+    await entriesOnce(deps, request, endsWith("inbox.received"));
+    gate.resolve();
+    await entriesOnce(deps, request, endsWith("run.parked"));
+    // Each look at the time takes longer: only one run gets a turn before the event loop goes round.
+    let nowMs = performance.now();
+    const busy = vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 6));
+    const { divergence } = await replaySession({ session, from: deps.journal }).finally(() => busy.mockRestore());
+    expect(divergence).toBeNull();
   });
 
   it("that was not recorded is unknown", async () => {

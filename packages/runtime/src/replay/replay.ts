@@ -71,12 +71,22 @@ export class Replay {
     const host = this.#hosts.get(entry.run);
     host?.clock.set(entry.at);
     host?.allow(pauses);
+    if (this.#isPauseDuringEffects(entry)) await this.#happens(() => false);
     if (entry.kind === "inbox.received") host?.announce(entry.seq);
     if (entry.kind === "timer.fired") host?.clock.fireDue();
     if (entry.kind === "run.parked" && entry.reason === "drain") {
       host?.drain();
       host?.clock.fireDue();
     }
+  }
+
+  /**
+   * Whether effects were running when the run was paused. The replay waits until it has started them: a pause that comes
+   * earlier would hold them back, and the run would park before their outcomes.
+   */
+  #isPauseDuringEffects(entry: Entry): boolean {
+    if (entry.kind !== "inbox.received" || entry.item.kind !== "run.paused") return false;
+    return pauseFoundAfter(this.#recording.entriesOf(entry.run), entry.index - 1).length === 0;
   }
 
   /** Starts the run on a new host. The host before it has parked the run or is gone. */
