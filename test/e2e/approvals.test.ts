@@ -13,7 +13,7 @@ import { readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
-import { commandOf, questionsOf, responseOf, runsWhere, statusLines } from "../harness/session-queries.ts";
+import { commandOf, questionFor, questionsOf, responseOf, runsWhere, statusLines } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { onlyWithoutWorker } from "../harness/test-hosts.ts";
@@ -140,9 +140,9 @@ describe.concurrent("an approval", () => {
     expect(forRun.stdout).toBe("approved shell of main › coder for the rest of its run\n");
 
     // A call that was allowed once needs approval again; a call that was allowed for the coder's run does not.
-    const [nine] = await questionsOf(daemon(), session, 1);
-    expect(nine).toMatchObject({ path: ["main"], args: { command: "echo 9" } });
-    await client.answer(nine?.id ?? "", { approved: true });
+    const nine = await questionFor(daemon(), session, "echo 9");
+    expect(nine.path).toEqual(["main"]);
+    await client.answer(nine.id, { approved: true });
     expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: "done" });
     const { approvals } = await client.session(session);
     expect(approvals.map((row) => `${commandOf(row)} ${row.state} ${row.scope}`).sort()).toEqual([

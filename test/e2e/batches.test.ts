@@ -148,7 +148,7 @@ describe.concurrent("a batch", () => {
         main: asking(tasks, { policy }),
         coder: [
           { when: { task: "bad" }, ...failing },
-          { when: { task: "good" }, steps: [{ text: "done" }] },
+          { when: { task: "good" }, steps: [{ calls: [gate("good")] }, { text: "done" }] },
           { when: { task: "late" }, steps: [{ text: "late" }] },
           policy === "any"
             ? { when: { task: "slow" }, ...never }
@@ -158,9 +158,13 @@ describe.concurrent("a batch", () => {
       policy.replace(" ", "-"),
     );
     const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
+    const ended = (count: number) =>
+      runsWhere(daemon(), session, (rows) => rows.filter(({ completedAt }) => completedAt !== null).length >= count);
+    await ended(1);
+    await openGate(workspace, "good");
     if (policy !== "any") {
       await atGate(workspace, "slow");
-      await runsWhere(daemon(), session, (rows) => rows.filter(({ completedAt }) => completedAt !== null).length >= 2);
+      await ended(2);
       await openGate(workspace, "slow");
     }
     const result = JSON.parse((await responseOf(daemon(), session)).details);
@@ -239,8 +243,15 @@ describe.concurrent("a batch", () => {
         .split("\n")
         .flatMap((line) => /─ . coder +(running|queued \d|completed) +(\w+)/.exec(line)?.slice(1).join(" ") ?? []);
     };
+    // The record follows the journal, and the command shows the record.
+    const recorded = (wanted: Record<string, string>) =>
+      runsWhere(daemon(), session, (rows) =>
+        Object.entries(wanted).every(([name, status]) =>
+          rows.some(({ task, exactStatus }) => task === name && exactStatus === status),
+        ),
+      );
     for (const name of ["one", "two"]) await atGate(workspace, name);
-    await runsWhere(daemon(), session, (rows) => rows.length === 6);
+    await recorded({ one: "running", two: "running", three: "queued", four: "queued", five: "queued" });
     expect(await tree()).toEqual(["running one", "running two", "queued 1 three", "queued 2 four", "queued 3 five"]);
     await openGate(workspace, "two");
     await atGate(workspace, "three");
@@ -248,6 +259,7 @@ describe.concurrent("a batch", () => {
     expect((await readdir(workspace)).filter((name) => name.endsWith(".there")).sort()).toEqual(
       ["one", "three", "two"].map((name) => `${name}.there`),
     );
+    await recorded({ two: "completed", three: "running" });
     expect(await tree()).toEqual(["running one", "completed two", "running three", "queued 1 four", "queued 2 five"]);
     for (const name of names) await openGate(workspace, name);
     expect(statuses(JSON.parse((await responseOf(daemon(), session)).details).results)).toEqual(

@@ -25,6 +25,14 @@ export async function questionsOf({ client }: HasClient, session: string, count:
   });
 }
 
+/** Waits for the open approval of a command. Answered approvals may stay in the record for a moment. */
+export function questionFor({ client }: HasClient, session: string, command: string): Promise<ApprovalRow> {
+  return until(async () => {
+    const { approvals } = await client.approvals({ limit: 500 });
+    return approvals.find((row) => row.session === session && commandOf(row) === command);
+  });
+}
+
 export function commandOf({ args }: Pick<ApprovalRow, "args">): string {
   return args !== null && typeof args === "object" && "command" in args ? String(args.command) : "";
 }

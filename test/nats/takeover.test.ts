@@ -3,7 +3,7 @@
  * that was unreachable for a moment keeps its runs. Unfinished effects are repeated only if that is safe.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Entry } from "@troupe/core";
+import type { Entry, RunResponse } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
@@ -53,7 +53,7 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
     await b.deps.bus.subscribe(b.deps.subjects.settled(request.run), (message) => settled.push(message));
     const stillMs = performance.now();
     expect(await machines.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
-    expect(performance.now() - stillMs).toBeLessThan(4 * leaseMs);
+    expect(performance.now() - stillMs).toBeLessThan(10 * leaseMs);
     const entries = await machines.entries(request);
     a.wake();
     await until(() => a.host.activeRuns() === 0);
@@ -216,9 +216,14 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
   });
 
   it("of a run that kills its hosts happens three times, and no other run is affected", async () => {
+    const besides = new Map<string, Promise<RunResponse>>();
+    const died: string[] = [];
     await using machines = await open({
       script: async ({ origin }, at) => {
-        if (origin.task !== "poison") return { text: "well" };
+        if (origin.task !== "poison") return { text: `well at ${at.name}` };
+        // A run that dies with it three times would count as poison too.
+        await besides.get(at.name);
+        died.push(at.name);
         at.die();
         return {};
       },
@@ -226,26 +231,16 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
     const idle = await machines.machine("idle", { agents: [] });
     const poison = machines.request({ task: "poison" });
     await machines.offer(idle, poison);
-    const names = ["a", "b", "c", "d"];
-    const settled = machines.response(poison);
     let isOver = false;
-    void settled.then(() => {
+    const settled = machines.response(poison).finally(() => {
       isOver = true;
     });
-    const lives: Machine[] = [];
-    for (const name of names) {
-      const machine = await machines.machine(name, { capacity: 2 });
-      lives.push(machine);
+    for (const name of ["a", "b", "c", "d"]) {
       const well = machines.request({ task: "well" });
+      besides.set(name, machines.response(well));
       await machines.offer(idle, well);
-      await until(
-        () =>
-          isOver ||
-          (machines.asked.some((asked) => asked === `${name} main/1` && lives.includes(machine)) &&
-            machine.host.activeRuns() > 0),
-      );
-      if (isOver) break;
-      await delay(leaseMs / 4);
+      await machines.machine(name, { capacity: 2 });
+      await until(() => isOver || died.includes(name));
     }
     expect(await settled).toMatchObject({ status: "failed", error: { type: "crashed" } });
     const entries = await machines.entries(poison);
@@ -256,9 +251,8 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       "d run.claimed",
       "d run.settled",
     ]);
-    const healthy = machines.request({ task: "well" });
-    await machines.offer(idle, healthy);
-    expect(await machines.response(healthy)).toMatchObject({ status: "completed", summary: "well" });
+    const responses = await Promise.all(besides.values());
+    expect(responses.map(({ summary }) => summary)).toEqual(["well at a", "well at b", "well at c", "well at d"]);
   });
 
   it.for<{ tool: string; announced: boolean; moment: "before" | "after"; runs: string[]; told: string }>([
