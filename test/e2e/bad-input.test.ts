@@ -7,6 +7,7 @@ import { describe, it } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
+import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 /** Parses `error:` (the problem) and `fix:` (the next step) from stderr. stdout must be empty. */
@@ -53,7 +54,8 @@ describe.concurrent("arguments", () => {
   )("$title: ends with 2", async ({ args, names, fix }, { expect, onTestFinished }) => {
     const home = await tempFolder("usage", { onTestFinished });
     const asked = args.includes("--json") ? "json" : "text";
-    const result = await troupe(args, { home });
+    // No such command gets so far as to host a run.
+    const result = await troupe(args, { home, ownProcess: false });
     expect(result.code).toBe(2);
     const output = asked === "text" ? refusal(result) : errorIn(result.stdout);
     expect("error" in output ? output.error : output.message).toContain(names);
@@ -61,6 +63,7 @@ describe.concurrent("arguments", () => {
     expect(await readdir(home)).toEqual([]);
   });
 
+  const daemon = useDaemon("known");
   it.for(
     [
       { args: ["run", "x", "--agent", "nobody"], names: '"nobody"', fix: "troupe agents ls" },
@@ -70,17 +73,15 @@ describe.concurrent("arguments", () => {
       { args: ["sessions", "show", "0123"], names: '"0123"', fix: "troupe sessions ls" },
     ].map(titled),
   )("$title: ends with 2, with a daemon and without", async (wrong, { expect, onTestFinished }) => {
-    const test = { onTestFinished };
-    const home = await tempFolder("unknown", test);
-    const alone = await troupe(wrong.args, { home });
-    const daemon = await startDaemon({ home, test });
-    const attached = await troupe(wrong.args, { home });
+    const home = await tempFolder("unknown", { onTestFinished });
+    const alone = await troupe(wrong.args, { home, ownProcess: false });
+    const attached = await troupe(wrong.args, { home: daemon().home, ownProcess: false });
     for (const result of [alone, attached]) {
       expect(result.code).toBe(2);
       expect(refusal(result).error).toContain(wrong.names);
       expect(refusal(result).fix).toMatch(wrong.fix);
     }
-    expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);
+    expect((await daemon().client.sessions({ limit: 1 })).sessions).toEqual([]);
   });
 });
 

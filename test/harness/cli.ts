@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
+import { runInProcess } from "./cli-in-process.ts";
 import { cliPath } from "./cli-path.ts";
 
 export interface CliResult {
@@ -18,6 +19,8 @@ export interface CliOptions {
   input?: string;
   /** The script that Node runs. @default the built command line */
   entry?: string;
+  /** Whether it gets a process. @default true for commands that host runs, and with input or options of Node */
+  ownProcess?: boolean;
 }
 
 /** A `troupe …` that is still running. */
@@ -30,9 +33,19 @@ export interface CliProcess {
   ended: Promise<CliResult>;
 }
 
-/** Runs one `troupe …` command in a process of its own, to its end. */
+/** Commands that become hosts of runs: their process is part of what they promise. */
+const hosting: ReadonlySet<string> = new Set(["run", "up", "worker"]);
+
+/**
+ * Runs one `troupe …` command to its end. Commands that host runs have a process of their own, and so does a command with
+ * standard input or options of Node. All others run in this process, because the start of a process costs
+ * more than most of them.
+ */
 export function troupe(args: string[], options: CliOptions): Promise<CliResult> {
-  return spawnTroupe(args, options).ended;
+  const { input, entry, env = {} } = options;
+  const hasProcessOptions = input !== undefined || entry !== undefined || "NODE_OPTIONS" in env;
+  const { ownProcess = hasProcessOptions || hosting.has(args[0] ?? "") } = options;
+  return ownProcess ? spawnTroupe(args, options).ended : runInProcess(args, options);
 }
 
 /** Starts one `troupe …` command, for a test that acts while it runs; it is killed when the test is over. */
