@@ -38,6 +38,31 @@ test.each([
   expect(asked.map(({ outputBytesMax }) => outputBytesMax)).toEqual([bytesMax]);
 });
 
+test("nothing of other runs comes between the check of a certain lease and the start of a call", async () => {
+  let isSuspended = false;
+  const begun: boolean[] = [];
+  const scope = await createScope({
+    scope: {
+      isHeld() {
+        isSuspended = false;
+        // The next code that runs may be another run's, and the process may be suspended there for longer than its lease.
+        queueMicrotask(() => {
+          isSuspended = true;
+        });
+        return true;
+      },
+    },
+    tools: {
+      run: async () => {
+        begun.push(isSuspended);
+        return ToolOutcome.parse({ output: "" });
+      },
+    },
+  });
+  await callTool(calling("danger"), scope);
+  expect(begun).toEqual([false]);
+});
+
 describe("a call that needs an approval", () => {
   test("does not run: the approval request is its outcome", async () => {
     const scope = await createScope({ request: { chain } });

@@ -66,7 +66,8 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   if (!(await scope.isHeld())) return null;
   // The journaled plan is carried out. A new plan would include changes that other runs have made since.
   const plan = journaledPlan ?? (await recordStart(effectClass, effect, scope));
-  if (!(await scope.isHeld()) || scope.signal.aborted) return null;
+  const held = scope.isHeld();
+  if ((held !== true && !(await held)) || scope.signal.aborted) return null;
   scope.publish({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
   if (effectClass === "read") return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
   scope.folder.callStarted({ key: `${step}/${call}`, planned: (plan ?? []).map(({ path }) => path) });

@@ -26,8 +26,11 @@ export interface EffectScope {
   startedCall(step: number, call: number): Pick<ToolContext, "plan"> | null;
   /** Whether the journal says that the child of this effect waits for a person. */
   wasWaiting(child: EffectOf<"runChild">): boolean;
-  /** Whether this host still holds the run. Ask right before anything that cannot be undone. */
-  isHeld(): Promise<boolean>;
+  /**
+   * Whether this host still holds the run. Ask right before anything that cannot be undone. It is true at once while the
+   * lease is certain: go on without an await then, because the process may be suspended in between.
+   */
+  isHeld(): true | Promise<boolean>;
   /** Appends an entry that is not the outcome. Resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
   /** Sends the machine a hint that changes no outcome. */

@@ -53,7 +53,7 @@ export async function createScope(
     resumed: false,
     startedCall: () => null,
     wasWaiting: () => false,
-    isHeld: async () => true,
+    isHeld: () => true,
     record: async (body) => void recorded.push(body),
     hint: (event) => void hints.push(event),
     publish: (detail) => void shown.push(detail),

@@ -33,10 +33,8 @@ export interface EffectsOwner {
   isPaused(): boolean;
   /** Whether the machine has seen entries that are not durable yet. */
   isAhead(): boolean;
-  /** Whether this host certainly holds the run's lease. */
-  isLeaseCertain(): boolean;
-  /** Whether this host still holds the run. Reads the journal if the lease is uncertain. */
-  isHeld(): Promise<boolean>;
+  /** Whether this host still holds the run: true at once while the lease is certain, else after a read of the journal. */
+  isHeld(): true | Promise<boolean>;
   record(body: EntryBody): Promise<void>;
   hint: EffectScope["hint"];
   publish: EffectScope["publish"];
@@ -187,10 +185,13 @@ export class RunEffects {
       if (tracked.working) await slot.acquire();
       if (tracked.working && !this.#isStale(key, tracked)) await inbox.ensureRead(tracked.abort.signal);
       if (this.#isStale(key, tracked)) return;
-      // The last check before the start: another host may have claimed the run by now.
-      if (!owner.isLeaseCertain() && !((await owner.isHeld()) && !this.#isStale(key, tracked))) return;
+      if (!(await this.#isStillHeld(key, tracked))) return;
       if (tracked.working && owner.isPaused()) return this.#holdBack(tracked);
       if (needsFolder(tracked.effect.kind) && !workspace.isOpen && !(await this.#openWorkspace(key, tracked))) return;
+      // The last check before the start: another host may have claimed the run by now. While the lease is certain, no code
+      // of other runs comes between the check and the start.
+      const held = this.#isStillHeld(key, tracked);
+      if (held !== true && !(await held)) return;
       deps.failpoint.at("effect:before", detail);
       const body = await perform(tracked.effect, this.#scopeOf(tracked));
       deps.failpoint.at("effect:after", detail);
@@ -200,7 +201,7 @@ export class RunEffects {
     }
   }
 
-  /** Opens the run's folder. Returns whether the effect is still wanted and the run still held. */
+  /** Opens the run's folder. Returns whether the effect is still wanted. */
   async #openWorkspace(key: string, tracked: TrackedEffect): Promise<boolean> {
     const { workspace, owner } = this.#options;
     try {
@@ -211,7 +212,13 @@ export class RunEffects {
       if (!this.#isStale(key, tracked)) owner.fail(error.runError);
       return false;
     }
-    return !this.#isStale(key, tracked) && (owner.isLeaseCertain() || (await owner.isHeld()));
+    return !this.#isStale(key, tracked);
+  }
+
+  /** Whether the effect is still wanted and the run still held; true at once while the lease is certain. */
+  #isStillHeld(key: string, tracked: TrackedEffect): true | Promise<boolean> {
+    const held = this.#options.owner.isHeld();
+    return held === true || held.then((isHeld) => isHeld && !this.#isStale(key, tracked));
   }
 
   /** The machine wanted the effect before it was paused. The effect starts when the run is resumed. */

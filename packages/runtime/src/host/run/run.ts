@@ -229,8 +229,7 @@ export class Run {
       isEnded: () => this.#isEnded,
       isPaused: () => this.#isPaused(),
       isAhead: () => this.#mailbox.isAhead,
-      isLeaseCertain: () => this.#task.isCertain(),
-      isHeld: async () => this.#task.isCertain() || (await this.#fence()),
+      isHeld: () => this.#task.isCertain() || this.#fence(),
       record: (body) => this.#mailbox.put(body),
       hint: (event) => {
         if (!this.#isEnded) this.#actor.send(event);
