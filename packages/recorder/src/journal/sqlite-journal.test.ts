@@ -108,9 +108,11 @@ describe("durability", () => {
     const worker = spawnJournalThread(file);
     const journal = await openJournalOn(worker, file);
     const watch = journal.watch({ after: 0, signal: new AbortController().signal })[Symbol.asyncIterator]();
+    // The thread stops at once, and its end is not known yet: no call that is made now gets an answer.
+    const ended = worker.terminate();
     const asked = [watch.next(), appendTo(journal, ids.next(), 0), journal.openRuns()];
     const answers = Promise.allSettled(asked);
-    await worker.terminate();
+    await ended;
     const lost = { code: "INTERNAL", message: expect.stringContaining(file), fix: expect.stringContaining("resume") };
     for (const answer of await answers) expect(answer).toMatchObject({ status: "rejected", reason: lost });
     await expect(appendTo(journal, ids.next(), 0)).rejects.toMatchObject(lost);
