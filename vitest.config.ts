@@ -20,6 +20,9 @@ const all = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/
 /** Read with `inject("long")`: more moments, seeds and inputs of the same laws (test/harness/long.ts). */
 const isLong = process.env.TROUPE_TEST_LONG === "1";
 
+/** For `expect.poll` and `vi.waitFor`, whose own default is one second. */
+const conditionTimeoutMs = 60_000;
+
 export default defineConfig({
   test: {
     // Far beyond what a test takes: two copies of the suite may share the machine.
@@ -28,8 +31,10 @@ export default defineConfig({
     // Files with processes use three quarters of a core: they wait for leases, kills and pages in between.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },
-    setupFiles: ["test/harness/count-assertions.ts"],
-    provide: { long: isLong },
+    // A condition may take long on a busy machine. A test that waits in vain ends all the same, and says for what.
+    expect: { poll: { timeout: conditionTimeoutMs } },
+    setupFiles: ["test/harness/count-assertions.ts", "test/harness/wait-for-timeout.ts"],
+    provide: { long: isLong, conditionTimeoutMs },
     unstubEnvs: true,
     unstubGlobals: true,
     env: {

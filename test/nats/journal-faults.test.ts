@@ -168,7 +168,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     await expect(journal.readInbox(of.session)).rejects.toMatchObject(unreachable);
     await expect(journal.openRuns()).rejects.toMatchObject(unreachable);
     await expect(journal.tail()).rejects.toMatchObject(unreachable);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
 
     await server.restart();
     await reconnected(link);

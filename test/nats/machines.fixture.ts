@@ -79,6 +79,8 @@ export interface MachineOptions {
 
 export interface MachinesOptions {
   url: string;
+  /** @default `leaseMs` */
+  leaseMs?: number;
   namespace: string;
   agents: readonly AgentInput[];
   script: MachineScript;
@@ -110,6 +112,7 @@ const limitsOfNothing = { inputPerMillion: 0, outputPerMillion: 0 };
 
 export async function openMachines(options: MachinesOptions): Promise<Machines> {
   const { url, namespace } = options;
+  const lease = { leaseMs: options.leaseMs ?? leaseMs };
   const port = Number(new URL(url).port);
   const journal = withIdleTimes(createMemoryJournal());
   const ends: (() => Promise<void>)[] = [];
@@ -146,8 +149,8 @@ export async function openMachines(options: MachinesOptions): Promise<Machines> 
       return outcome.result;
     };
     const queue = await createNatsTaskQueue({
-      ...{ link, bus, subjects, namespace, leaseMs, clock, logger, invalidMessages },
-      sweepMs: leaseMs / 8,
+      ...{ link, bus, subjects, namespace, clock, logger, invalidMessages, ...lease },
+      sweepMs: lease.leaseMs / 8,
     });
     const embedded = createEmbeddedHost({
       journal,
@@ -184,7 +187,7 @@ export async function openMachines(options: MachinesOptions): Promise<Machines> 
     });
     const deps: HostDeps = {
       ...embedded.deps,
-      ...{ queue, bus, subjects, leaseMs, invalidMessages, hostId: name },
+      ...{ queue, bus, subjects, invalidMessages, hostId: name, ...lease },
       failpoint: { at: (point, { key }) => given.failpoint?.(point, key, self) },
       ...(given.hosts ? { hosts: given.hosts } : {}),
       journal: behind(
@@ -201,7 +204,7 @@ export async function openMachines(options: MachinesOptions): Promise<Machines> 
       deps,
       agents: given.agents ?? options.agents.map(({ id }) => id),
       localities: [],
-      pollMs: leaseMs / 8,
+      pollMs: lease.leaseMs / 8,
       capacity: given.capacity ?? 8,
     });
     const self: Machine = {

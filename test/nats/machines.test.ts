@@ -235,7 +235,7 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
       const beganMs = performance.now();
       await machines.offer(a, request);
       expect((await machines.response(request)).status).toBe("completed");
-      expect(performance.now() - beganMs).toBeLessThan(4 * leaseMs);
+      expect(performance.now() - beganMs).toBeLessThan(10 * leaseMs);
     });
 
     it("that continues while the parent's host dies: the parent's next host finds its response, and repeats nothing", async () => {

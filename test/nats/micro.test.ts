@@ -62,7 +62,7 @@ describe.skipIf(!hasServer)(hasServer ? "hosts, for NATS' own tools" : natsServe
       ],
     });
     const question = new TextEncoder().encode('{"v":1,"kind":"hosts.asked"}');
-    const reply = await link.connection.request("troupe.control.worker-a", question, { timeout: 1_000 });
+    const reply = await link.connection.request("troupe.control.worker-a", question, { timeout: 30_000 });
     expect(reply.json()).toMatchObject({ kind: "host.beat", host: "worker-a" });
   });
 });

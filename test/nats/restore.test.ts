@@ -203,7 +203,7 @@ describe.skipIf(!hasServer)(`a lost journal${hasServer ? "" : ` (${natsServerMis
     });
     await host.start();
     const { session, run } = await service.submit(SubmitSession.parse({ task: "two things" }));
-    await expect.poll(() => asked.filter((call) => call.startsWith("worker")).length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => asked.filter((call) => call.startsWith("worker")).length).toBe(2);
     await recording.recorder.caughtUp();
     await recording.close();
     // As in a power cut: no process shuts down, and pending messages are lost.

@@ -159,6 +159,8 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
     const working = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     await using machines = await open({
+      // The host has 0.4 of a lease to answer.
+      leaseMs: 4 * leaseMs,
       script: async (_, at) => {
         if (at.name === "a") {
           working.resolve();

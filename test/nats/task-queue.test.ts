@@ -56,7 +56,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     a.clock.sleep();
     const silentSinceMs = performance.now();
     const again = await b.next();
-    expect(performance.now() - silentSinceMs).toBeLessThan(4 * leaseMs);
+    expect(performance.now() - silentSinceMs).toBeLessThan(10 * leaseMs);
     expect([again.run, again.redelivered, again.isCertain()]).toEqual([runId(1), true, true]);
     a.clock.wake();
     expect([task.isCertain(), task.lost.aborted]).toEqual([false, false]);
@@ -83,17 +83,19 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
 
   it("a task that is delivered to its holder again stays held there", async () => {
     await using stage = createFixture(server.url);
-    const a = await stage.end({ sweepMs: 100 });
+    // A busy machine must not make the lease uncertain again.
+    const longLeaseMs = 4 * leaseMs;
+    const a = await stage.end({ sweepMs: 100, leaseMs: longLeaseMs });
     await a.queue.offer(offer(1));
     const task = await a.next();
     a.clock.sleep();
-    await delay(0.8 * leaseMs);
+    await delay(0.8 * longLeaseMs);
     a.clock.wake();
     const unsure = new Promise<void>((resolve) => task.onUncertain(resolve));
     a.queue.onHint(() => void a.take().then((tasks) => expect(tasks).toEqual([])));
     await unsure;
     expect([await task.renew(), task.isCertain(), task.lost.aborted]).toEqual([true, true, false]);
-    await delay(1.5 * leaseMs);
+    await delay(1.5 * longLeaseMs);
     expect([task.isCertain(), task.lost.aborted]).toEqual([true, false]);
     await task.finish();
     expect(await stage.tasks()).toBe(0);

@@ -244,7 +244,7 @@ function commitTasks(...tasks: string[]): void {
 
 /** Node has no event for a removed listener, so this polls the listener count. */
 async function waitForListeners(count: number): Promise<void> {
-  await expect.poll(() => service.listeners(), { interval: 5, timeout: 5_000 }).toBe(count);
+  await expect.poll(() => service.listeners(), { interval: 5 }).toBe(count);
 }
 
 interface Seen {
