@@ -5,7 +5,6 @@ import { crashLoop } from "./scenarios/crash-loop.ts";
 import { daemonFailpoints } from "./scenarios/daemon-failpoints.ts";
 import { rolling } from "./scenarios/rolling.ts";
 import { storm } from "./scenarios/storm.ts";
-import { takeover } from "./scenarios/takeover.ts";
 import { workerFailpoints } from "./scenarios/worker-failpoints.ts";
 import { zombie } from "./scenarios/zombie.ts";
 
@@ -16,6 +15,5 @@ testShortScenarios("processes that die", [
   storm,
   zombie,
   crashLoop,
-  takeover,
   rolling,
 ]);

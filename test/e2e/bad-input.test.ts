@@ -142,7 +142,8 @@ describe.concurrent("files", () => {
 /** A home that has seen one session. */
 async function usedHome(test: Parameters<typeof tempFolder>[1]): Promise<string> {
   const home = await tempFolder("used", test);
-  const { code } = await troupe(["run", "x", "--scenario", await writeScenario(home, saying("y"))], { home });
+  const scenario = await writeScenario(home, saying("y"));
+  const { code } = await troupe(["run", "x", "--scenario", scenario], { home, ownProcess: false });
   if (code !== 0) throw new Error("the first session failed");
   return home;
 }
@@ -161,7 +162,7 @@ describe.concurrent("a database", () => {
         ["up", "--no-open", "--port", "0"],
         ["run", "x"],
       ]) {
-        const result = await troupe(command, { home });
+        const result = await troupe(command, { home, ownProcess: false });
         expect(result.code).toBe(3);
         expect(refusal(result).error).toMatch(
           new RegExp(`${name} has version 99, but this troupe supports only versions up to`),
@@ -188,7 +189,7 @@ describe.concurrent("a database", () => {
       ["up", "--no-open", "--port", "0"],
       ["run", "x"],
     ]) {
-      const result = await troupe(command, { home });
+      const result = await troupe(command, { home, ownProcess: false });
       expect(result.code).toBe(3);
       expect(refusal(result).error).toContain(`${file} is damaged`);
       expect(refusal(result).fix).toContain(`mv ${home} ${home}.damaged`);

@@ -5,12 +5,15 @@ import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { writeAgent } from "../harness/home-files.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
+import { isLong } from "../harness/long.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, gate, openGate } from "../harness/scripted-calls.ts";
 import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
+import { isWithWorker } from "../harness/test-hosts.ts";
 
-const many = 1_000;
+/** What many runs do to one host, the file without a worker shows. */
+const many = isWithWorker() && !isLong ? 200 : 1_000;
 
 const daemon = useDaemon("batches", async (home) => {
   await writeAgent(home, "pair", { subagents: { allow: ["coder"], max_concurrent: 2 } });

@@ -73,7 +73,7 @@ describe.concurrent("a budget", () => {
     async ({ flag, kind, most, reason, agents }, { expect }) => {
       const scenario = await writePriced(`wide-${kind}-${most * 10}`);
       const command = ["run", "work", "--agent", "lead", "--scenario", scenario, flag, String(most), "--json"];
-      const { code, stdout } = await troupe(command, { home: daemon().home });
+      const { code, stdout } = await troupe(command, { home: daemon().home, ownProcess: false });
       expect(code).toBe(7);
       const response = RunResponse.parse(JSON.parse(stdout));
       expect(response).toMatchObject({ status: "bailed_out", bailoutReason: reason, success: false });
@@ -91,7 +91,7 @@ describe.concurrent("a budget", () => {
     const lead = [{ steps: [round(1), round(2), { text: "{{result.1.summary}} {{result.2.output}}" }] }];
     const scenario = await writePriced("wide-runs", { agents: { lead, worker } });
     const command = ["run", "work", "--agent", "lead", "--scenario", scenario, "--max-runs", "10", "--json"];
-    const { code, stdout } = await troupe(command, { home: daemon().home });
+    const { code, stdout } = await troupe(command, { home: daemon().home, ownProcess: false });
     expect(code).toBe(0);
     const response = RunResponse.parse(JSON.parse(stdout));
     expect(response.details).toMatch(/^Worked on part 2\.2\. .*the budget has nothing left for another agent/);
@@ -103,7 +103,7 @@ describe.concurrent("a budget", () => {
   onlyWithoutWorker(it)("in money needs a price: without one no run starts", async ({ expect }) => {
     const scenario = await writePriced("unpriced", { cost: null });
     const command = ["run", "work", "--agent", "lead", "--scenario", scenario];
-    const refused = await troupe([...command, "--max-cost", "1", "--json"], { home: daemon().home });
+    const refused = await troupe([...command, "--max-cost", "1", "--json"], { home: daemon().home, ownProcess: false });
     const response = RunResponse.parse(JSON.parse(refused.stdout));
     expect(response).toMatchObject({ status: "rejected", error: { type: "budget" } });
     expect(response.error?.message).toMatch(
@@ -113,7 +113,10 @@ describe.concurrent("a budget", () => {
     expect(await daemon().ledger.calls([response.runId])).toEqual([]);
 
     // The cost is then unknown, which is different from zero.
-    const unlimited = await troupe([...command, "--max-runs", "0", "--json"], { home: daemon().home });
+    const unlimited = await troupe([...command, "--max-runs", "0", "--json"], {
+      home: daemon().home,
+      ownProcess: false,
+    });
     expect(RunResponse.parse(JSON.parse(unlimited.stdout)).metrics.costUsd).toBeNull();
   });
 });

@@ -251,7 +251,10 @@ describe.concurrent("a run that does not complete", () => {
   ])("because it $what: exits with $code and prints the reason", async (end, { expect, onTestFinished }) => {
     const home = await tempFolder("end", { onTestFinished });
     const command = ["run", "try it", "--scenario", await writeScenario(home, end.agents), ...end.flags];
-    const [text, json] = await Promise.all([troupe(command, { home }), troupe([...command, "--json"], { home })]);
+    const [text, json] = await Promise.all([
+      troupe(command, { home }),
+      troupe([...command, "--json"], { home, ownProcess: false }),
+    ]);
     expect(text.code).toBe(end.code);
     expect(text.stderr).toContain(end.says);
     expect(text.stderr).toMatch(/\nfix: {3}troupe sessions show \S+ --tree\n/);

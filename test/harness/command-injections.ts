@@ -6,7 +6,7 @@
  * @param sing a program there that makes the canary
  */
 export function commandInjections(names: { canary: string; sing: string }): string[] {
-  return [...typicalInjections(names), ...moreInjections(names)];
+  return [...new Set([...typicalInjections(names), ...gitInjections(names), ...moreInjections(names)])];
 }
 
 /** One text for each kind of quoting in a shell, and an option of each program that a tool runs: git, ripgrep and node. */
@@ -26,6 +26,23 @@ export function typicalInjections({ canary, sing }: { canary: string; sing: stri
   ];
 }
 
+/** Options and addresses with which a command of git writes a file or starts a program. */
+export function gitInjections({ canary, sing }: { canary: string; sing: string }): string[] {
+  return [
+    `--output=${canary}`,
+    `-o${canary}`,
+    `-O${sing}`,
+    `--open-files-in-pager=${sing}`,
+    `--upload-pack=${sing}`,
+    `--exec=${sing}`,
+    `--ext-diff`,
+    `-ccore.fsmonitor=${sing}`,
+    `--config-env=core.fsmonitor=PATH`,
+    `--exec-path=.`,
+    `ext::${sing}`,
+  ];
+}
+
 function moreInjections({ canary, sing }: { canary: string; sing: string }): string[] {
   return [
     `x && touch ${canary}`,
@@ -36,18 +53,9 @@ function moreInjections({ canary, sing }: { canary: string; sing: string }): str
     `x\r\ntouch ${canary}\r\n`,
     `x\0; touch ${canary}`,
     `!touch ${canary}`,
-    `-O${sing}`,
-    `--open-files-in-pager=${sing}`,
     `--hostname-bin=${sing}`,
-    `--upload-pack=${sing}`,
-    `--exec=${sing}`,
-    `--ext-diff`,
-    `-ccore.fsmonitor=${sing}`,
-    `--config-env=core.fsmonitor=PATH`,
-    `--exec-path=.`,
     `--globalSetup=${sing}`,
     `--test-reporter=${sing}`,
-    `ext::${sing}`,
     `\u2013output=${canary}`,
     `\u2014output=${canary}`,
     `\uff0d\uff0doutput=${canary}`,

@@ -35,6 +35,11 @@ export function withWorker(): void {
   hasWorker = true;
 }
 
+/** Whether the tests of this file run with a worker. */
+export function isWithWorker(): boolean {
+  return hasWorker;
+}
+
 /** `it` or `describe` for tests that involve only one process. They are not repeated with a worker. */
 export function onlyWithoutWorker<T>(register: T): T {
   return hasWorker ? (nothing as unknown as T) : register;

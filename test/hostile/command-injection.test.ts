@@ -8,16 +8,22 @@ import { defaultPolicy } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { createSandbox, createToolHost, createTools } from "@troupe/tools";
 import { describe, expect, test } from "vitest";
-import { commandInjections, typicalInjections } from "../harness/command-injections.ts";
+import { commandInjections, gitInjections, typicalInjections } from "../harness/command-injections.ts";
 import { isLong } from "../harness/long.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 const canary = "canary.txt";
 const sing = "./sing.mjs";
 
-/** `git` takes any words, so it is asked with every text. The other tools have one place for a value each. */
-function injectionsFor(tool: string): string[] {
-  return isLong || tool === "git" ? commandInjections({ canary, sing }) : typicalInjections({ canary, sing });
+/**
+ * `git` takes any words, so it is asked with every text once, and behind each of its commands with the options that are
+ * its own: no command quotes its words differently. The other tools have one place for a value each.
+ */
+function injectionsFor(tool: string, rowIndex: number): string[] {
+  const names = { canary, sing };
+  if (isLong) return commandInjections(names);
+  if (tool !== "git") return typicalInjections(names);
+  return rowIndex === 0 ? commandInjections(names) : gitInjections(names);
 }
 
 /**
@@ -45,13 +51,14 @@ const rows: Record<string, ((text: string) => object)[]> = {
 const skipped: readonly string[] = ["shell"];
 
 describe.for(tools.filter(({ spec }) => !skipped.includes(spec.name)))("$spec.name", ({ spec }) => {
-  test.for((rows[spec.name] ?? rowsOf(spec.inputSchema)).map((row) => ({ row, shown: JSON.stringify(row("…")) })))(
+  const fields = rows[spec.name] ?? rowsOf(spec.inputSchema);
+  test.for(fields.map((row, rowIndex) => ({ row, rowIndex, shown: JSON.stringify(row("…")) })))(
     "uses the text of $shown as a value",
     { timeout: 120_000 },
-    async ({ row }, context) => {
+    async ({ row, rowIndex }, context) => {
       const workspace = await armedWorkspace(await tempFolder("injection", context));
       const host = createToolHost({ tools });
-      for (const [i, text] of injectionsFor(spec.name).entries()) {
+      for (const [i, text] of injectionsFor(spec.name, rowIndex).entries()) {
         const call = { id: String(i), name: spec.name, args: JSON.parse(JSON.stringify(row(text))), problem: null };
         await host.run(call, contextIn(workspace, context.signal));
         expect(existsSync(join(workspace, canary)), JSON.stringify(text)).toBe(false);

@@ -18,6 +18,8 @@ import { createTroupes } from "./troupes.fixture.ts";
 const program = findNatsServer();
 const up = ["up", "--json", "--no-open", "--port", "0"];
 const answer = saying("Done.");
+/** Options of a command that ends before it hosts a run. */
+const refused = { ownProcess: false };
 
 describe.skipIf(program === null)(program === null ? natsServerMissing : "a server", () => {
   let open: NatsServer;
@@ -34,7 +36,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     const home = await tempFolder("connect", test);
     const gone = await startNatsServer();
     await gone.stop();
-    const { code, stdout } = await troupe([...up, "--nats", gone.url], { home });
+    const { code, stdout } = await troupe([...up, "--nats", gone.url], { home, ...refused });
     expect(code).toBe(5);
     expect(errorOf(stdout)).toMatchObject({ code: "UNREACHABLE", message: `no NATS server answers at ${gone.url}` });
     // A command that failed to start does not own the home.
@@ -45,7 +47,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     const home = await tempFolder("connect", test);
     const plain = await startNatsServer({ withoutJetStream: true });
     test.onTestFinished(() => plain.stop());
-    const { code, stdout } = await troupe([...up, "--nats", plain.url], { home });
+    const { code, stdout } = await troupe([...up, "--nats", plain.url], { home, ...refused });
     expect(code).toBe(5);
     expect(errorOf(stdout)).toMatchObject({
       code: "UNSUPPORTED_SERVER",
@@ -60,7 +62,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
   ] as const)("that is too old, for a %s: exit 5, with the supported versions", async ([_who, command], test) => {
     const home = await tempFolder("connect", test);
     const wire = await asVersion("2.9.10", open, test);
-    const { code, stdout } = await troupe([...command, "--nats", wire], { home });
+    const { code, stdout } = await troupe([...command, "--nats", wire], { home, ...refused });
     expect(code).toBe(5);
     expect(errorOf(stdout)).toEqual({
       code: "UNSUPPORTED_SERVER",
@@ -82,7 +84,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
   it("with authentication: exit 4 with wrong credentials, which appear in no output", async (test) => {
     const home = await tempFolder("connect", test);
     const env = { NATS_URL: guarded.url, NATS_USER: "ada", NATS_PASSWORD: "wrong-password" };
-    const { code, stdout, stderr } = await troupe(up, { home, env });
+    const { code, stdout, stderr } = await troupe(up, { home, env, ...refused });
     expect(code).toBe(4);
     expect(errorOf(stdout)).toMatchObject({ code: "UNAUTHORIZED", message: expect.stringContaining(guarded.url) });
     expect(stdout + stderr).not.toContain("wrong-password");
@@ -139,7 +141,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     const { ca, cert, key } = await makeCertificates(home);
     const secure = await startNatsServer({ flags: ["--tls", "--tlscert", cert, "--tlskey", key] });
     test.onTestFinished(() => secure.stop());
-    const { code, stdout } = await troupe([...up, "--nats", secure.url], { home });
+    const { code, stdout } = await troupe([...up, "--nats", secure.url], { home, ...refused });
     expect(code).toBe(5);
     expect(errorOf(stdout)).toMatchObject({
       message: `${secure.url} shows a certificate that is not trusted here`,
@@ -219,7 +221,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     ["another program with that name", { TROUPE_NATS_SERVER: "/bin/false" }, /rejects/],
   ] as const)("%s: reported, with the place to get one", async ([_what, env, words], test) => {
     const home = await tempFolder("connect", test);
-    const { code, stdout } = await troupe([...up, "--nats", "auto"], { home, env });
+    const { code, stdout } = await troupe([...up, "--nats", "auto"], { home, env, ...refused });
     expect(code).toBeGreaterThanOrEqual(3);
     const { error } = JSON.parse(stdout);
     expect(error.message).toMatch(words);

@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../../scripts/lib/project.ts";
+import { casesOf } from "../harness/long.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import {
   type InstalledPackages,
@@ -82,13 +83,16 @@ describe.each([...manifests.keys()])("@troupe/%s", (name) => {
     expect(promised.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
   });
 
-  it.each(Object.entries(moduleOptions))(
+  // A bundler accepts whatever nodenext accepts, unless the manifest's paths are wrong. Two manifests have all its kinds.
+  const isTypical = ["core", "troupe"].includes(name);
+  it.each(casesOf(Object.entries(moduleOptions), ([resolution]) => isTypical || resolution === "nodenext"))(
     "type-checks alone, strictly, with the types of its libraries, under %s",
     async (resolution, options) => {
       const config = `tsconfig.${resolution}.json`;
       const files = ["use.ts", ...programs.map(({ file }) => file)];
       project.write(config, JSON.stringify({ compilerOptions: { ...consumerOptions, ...options }, files }));
-      expect(await project.run([tsc, "-p", config])).toEqual(success);
+      // More checkers would check the same libraries again.
+      expect(await project.run([tsc, "-p", config, "--checkers", "1"])).toEqual(success);
     },
   );
 

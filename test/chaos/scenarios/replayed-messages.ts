@@ -13,7 +13,7 @@ export const replayedMessages: Scenario = {
   name: "n7",
   what: "every message is sent three times more, in another order, while sessions run and after a restart of all",
   long: { runs: 30, workers: 2, leaseMs: 2_000 },
-  short: { runs: 4, workers: 1 },
+  short: { runs: 2, workers: 1 },
   async run({ settings, scope, folder, random }) {
     const { leaseMs, runs, daemons, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 150 });

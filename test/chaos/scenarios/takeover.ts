@@ -18,7 +18,7 @@ export const takeover: Scenario = {
   name: "takeover",
   what: "a worker is killed in the middle of its runs: time until other hosts have them",
   long: { runs: 20, leaseMs: 8_000 },
-  short: { runs: 3 },
+  short: { runs: 2 },
   async run({ settings, scope, folder, random }) {
     const { leaseMs, runs: trials } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 250 });

@@ -1,5 +1,5 @@
 /**
- * Sends a thousand calls with arguments that are not a JSON object over each wire format, each in a whole run: SDK,
+ * Sends hundreds of calls, a thousand in the long run, with arguments that are not a JSON object over each wire format, each in a whole run: SDK,
  * socket, host, journal and record. Each becomes one tool error that the model reads, and the run goes on.
  */
 import path from "node:path";
@@ -8,12 +8,13 @@ import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fastClock } from "../../harness/fast-clock.ts";
+import { isLong } from "../../harness/long.ts";
 import type { ModelServerOptions } from "../../harness/model-server/start-model-server.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 import { startModelTeam } from "./team.ts";
 import { wires } from "./wires.ts";
 
-const malformedMax = 1_000;
+const malformedMax = isLong ? 1_000 : 200;
 /** More alike in one run would end it as one that goes in circles. */
 const perRun = 2;
 /** Of as many at once. */

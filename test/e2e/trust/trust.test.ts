@@ -26,9 +26,12 @@ async function createFixture(test: Pick<TestContext, "onTestFinished">) {
   const config = path.join(home, "config.yaml");
   await writeFile(config, "model: openai/gpt-4o");
   const env = { TROUPE_CONFIG: config, OPENAI_BASE_URL: server.openaiUrl };
-  const run = (...args: string[]) => troupe(args, { home, cwd: repository.folder, env });
+  const options = { home, cwd: repository.folder, env };
+  const run = (...args: string[]) => troupe(args, options);
+  /** For a command that leaves the work to a daemon. */
+  const runAttached = (...args: string[]) => troupe(args, { ...options, ownProcess: false });
   const models = () => server.calls().flatMap(({ body }) => (body as { model: string } | null)?.model ?? []);
-  return { repository, server, home, env, run, models };
+  return { repository, server, home, env, run, runAttached, models };
 }
 
 async function isUntouched(repository: HostileRepository, before: Record<string, string>): Promise<void> {
@@ -82,11 +85,11 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
   });
 
   it("nor for a daemon that works in it, which logs it once", async ({ expect, onTestFinished }) => {
-    const { repository, home, env, run, models } = await createFixture({ onTestFinished });
+    const { repository, home, env, runAttached, models } = await createFixture({ onTestFinished });
     const before = await repository.contents();
     const daemon = await startDaemon({ home, env, test: { onTestFinished } });
     for (const task of ["one", "two"]) {
-      const ran = await run("run", task);
+      const ran = await runAttached("run", task);
       expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "done\n" });
     }
     await isUntouched(repository, before);
@@ -97,10 +100,10 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
   });
 
   it("applies as its owner accepts: accepted settings apply, and no others", async ({ expect, onTestFinished }) => {
-    const { repository, home, env, run, models } = await createFixture({ onTestFinished });
+    const { repository, home, env, run, runAttached, models } = await createFixture({ onTestFinished });
     const daemon = await startDaemon({ home, env, test: { onTestFinished } });
     const asked = async (): Promise<string | undefined> => {
-      expect(await run("run", "do it")).toMatchObject({ code: 0 });
+      expect(await runAttached("run", "do it")).toMatchObject({ code: 0 });
       return models().at(-1);
     };
     expect(await asked()).toBe(ofTheUser);
