@@ -8,7 +8,7 @@ import type { Entry, ToolOutcome } from "@troupe/core";
 import { readSessionFeed } from "@troupe/recorder";
 import { describe, it, type TestContext } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
@@ -60,7 +60,7 @@ async function killAt(
   test.expect((await first.ended).signal).toBe("SIGKILL");
   await meanwhile(file);
 
-  const second = await startDaemon({ home, test, env: ledger.env });
+  const second = await startDaemonInProcess({ home, test, env: ledger.env });
   const response = await responseOf(second, session);
   await second.stop();
   const journal = readJournalFile(path.join(home, "journal.db"));

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it } from "vitest";
 import { writeBusySession } from "../harness/busy-session.ts";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { type InProcessDaemon, startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { type Failpoint, failpoints } from "../harness/failpoints.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
@@ -127,7 +127,7 @@ describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(p
         const done = new Set(outcomesIn(before));
         const startedUnsafe = unsafeWithoutOutcome(before);
 
-        const second = await startDaemon({ home, env: ledger.env, test });
+        const second = await startDaemonInProcess({ home, env: ledger.env, test });
         const { session, status } = await settledSession(second);
         expect(status).toBe("completed");
         await second.stop();
@@ -176,7 +176,7 @@ describe.concurrent("a daemon killed as soon as it has accepted", () => {
 
       const before = await ledger.calls();
       const done = new Set(outcomesIn(readJournalFile(path.join(home, "journal.db"))));
-      const second = await startDaemon({ home, test, env: ledger.env });
+      const second = await startDaemonInProcess({ home, test, env: ledger.env });
       if (command === "a pause") {
         await runsWhere(second, session, (runs) =>
           runs.every(
@@ -202,7 +202,7 @@ describe.concurrent("a daemon killed as soon as it has accepted", () => {
 });
 
 /** Follows the daemon's only session to its end. */
-async function settledSession(daemon: TestDaemon) {
+async function settledSession(daemon: InProcessDaemon) {
   const stop = new AbortController();
   try {
     for await (const event of daemon.client.events({ after: 0, signal: stop.signal })) {

@@ -5,30 +5,48 @@ import { locateHome } from "troupe/internal";
 import { cleanEnv } from "./clean-env.ts";
 import type { CliOptions, CliResult } from "./cli.ts";
 
-/** Runs one `troupe …` command in this process: the real program on the real composition, with an environment of its own. */
-export async function runInProcess(args: string[], options: CliOptions): Promise<CliResult> {
-  const { composition, createTerminal, ownVersion, watchInterrupts } = await import("@troupe/cli/internal");
-  const env = { ...cleanEnv(options.home), ...options.env };
-  const cwd = options.cwd ?? options.home;
-  const version = ownVersion();
+/** A `troupe …` command that runs in this process. */
+export interface InProcessCommand {
+  stdout(): string;
+  stderr(): string;
+  /** Sends a signal to this command alone. */
+  send(signal: "SIGINT" | "SIGTERM"): void;
+  ended: Promise<CliResult>;
+}
+
+/** Starts one `troupe …` command in this process: the real program and composition, in an environment of its own. */
+export function startInProcess(args: string[], options: CliOptions): InProcessCommand {
   const [stdout, stderr] = [collectText(), collectText()];
-  const terminal = createTerminal({ stdout: stdout.stream, stderr: stderr.stream, env });
-  const interrupts = watchInterrupts({ source: new EventEmitter(), exit: () => {} });
-  const createCli = async () => ({
-    env,
-    cwd,
-    home: locateHome({ env, cwd }),
-    version,
-    terminal,
-    stdin: { kind: "none" as const, open: () => Readable.from([]) },
-    keyboard: { isTerminal: false, readKey: async () => null, readLine: async () => null },
-    interrupts,
-    composition,
-    now: Date.now,
-    openPage: async () => false,
-  });
-  const code = await runProgram(args, { version, terminal, interrupts, createCli });
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+  const signals = new EventEmitter();
+  const run = async (): Promise<CliResult> => {
+    const { composition, createTerminal, ownVersion, watchInterrupts } = await import("@troupe/cli/internal");
+    const env = { ...cleanEnv(options.home), ...options.env };
+    const cwd = options.cwd ?? options.home;
+    const version = ownVersion();
+    const terminal = createTerminal({ stdout: stdout.stream, stderr: stderr.stream, env });
+    const interrupts = watchInterrupts({ source: signals, exit: () => {} });
+    const createCli = async () => ({
+      env,
+      cwd,
+      home: locateHome({ env, cwd }),
+      version,
+      terminal,
+      stdin: { kind: "none" as const, open: () => Readable.from([]) },
+      keyboard: { isTerminal: false, readKey: async () => null, readLine: async () => null },
+      interrupts,
+      composition,
+      now: Date.now,
+      openPage: async () => false,
+    });
+    const code = await runProgram(args, { version, terminal, interrupts, createCli });
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  };
+  return {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    send: (signal) => void signals.emit(signal),
+    ended: run(),
+  };
 }
 
 function collectText(): { stream: Writable; text(): string } {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
-import { runInProcess } from "./cli-in-process.ts";
+import { startInProcess } from "./cli-in-process.ts";
 import { cliPath } from "./cli-path.ts";
 
 export interface CliResult {
@@ -45,7 +45,7 @@ export function troupe(args: string[], options: CliOptions): Promise<CliResult> 
   const { input, entry, env = {} } = options;
   const hasProcessOptions = input !== undefined || entry !== undefined || "NODE_OPTIONS" in env;
   const { ownProcess = hasProcessOptions || hosting.has(args[0] ?? "") } = options;
-  return ownProcess ? spawnTroupe(args, options).ended : runInProcess(args, options);
+  return ownProcess ? spawnTroupe(args, options).ended : startInProcess(args, options).ended;
 }
 
 /** Starts one `troupe …` command, for a test that acts while it runs; it is killed when the test is over. */

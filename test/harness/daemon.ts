@@ -4,7 +4,9 @@ import { createInterface } from "node:readline";
 import { createHttpClient, type HttpClient } from "@troupe/runtime";
 import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
+import { startInProcess } from "./cli-in-process.ts";
 import { cliPath } from "./cli-path.ts";
+import { until } from "./until.ts";
 
 /** A real daemon in a process of its own. */
 export interface TestDaemon {
@@ -66,5 +68,33 @@ export async function startDaemon(options: {
     ended,
     kill: () => end("SIGKILL"),
     stop: () => end("SIGINT"),
+  };
+}
+
+/** A daemon in the test's process, for tests that only stop it. */
+export type InProcessDaemon = Pick<TestDaemon, "pid" | "url" | "token" | "ready" | "client" | "stderr" | "stop">;
+
+/** Runs `troupe up` in this process and waits for its ready line: the start of a process costs more than most sessions. */
+export async function startDaemonInProcess(options: Parameters<typeof startDaemon>[0]): Promise<InProcessDaemon> {
+  const { home, env = {}, flags = [] } = options;
+  const command = startInProcess(["up", "--json", "--no-open", "--port", "0", ...flags], { home, env });
+  let isOver = false;
+  const ended = command.ended.finally(() => {
+    isOver = true;
+  });
+  const stop = async (): Promise<void> => {
+    if (!isOver) command.send("SIGINT");
+    await ended;
+  };
+  options.test.onTestFinished(stop);
+  await until(() => isOver || command.stdout().includes("\n"));
+  if (isOver) throw new Error(`troupe up ended before it was ready:\n${command.stderr()}`);
+  const ready: Record<string, unknown> = JSON.parse(command.stdout());
+  const url = String(ready.url);
+  const token = String(ready.token);
+  return {
+    ...{ pid: Number(ready.pid), url, token, ready, stop },
+    client: createHttpClient({ url, token }),
+    stderr: command.stderr,
   };
 }
