@@ -5,7 +5,7 @@ import { answerResultIs, cardOf, shownArguments, waitingAre } from "../harness/a
 import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
 import type { Agents } from "../harness/scenario-file.ts";
-import { askingPolicy, startScriptedDaemon } from "../harness/scripted-daemon.ts";
+import { askingPolicy, startKillableScriptedDaemon, startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { useShared } from "../harness/shared-fixture.ts";
 import { connectionIs, linkOf, openTab, patienceMs, type TabOptions, tabTo } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -201,7 +201,7 @@ describeInChromium("the header of the dashboard", (browser) => {
 
   it("keeps an approval and the typed text over a kill of the daemon, and accepts the answer afterwards", async (test) => {
     const { expect } = test;
-    const daemon = await startScriptedDaemon({ test, agents, files: askingPolicy });
+    const daemon = await startKillableScriptedDaemon({ test, agents, files: askingPolicy });
     const { session } = await daemon.client.submit({ task: "echo survivor", agent: "main", origin: "api" });
     const { page } = await openTab(browser(), { test });
     await page.goto(linkOf(daemon, `?session=${session}`));

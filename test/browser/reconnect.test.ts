@@ -1,14 +1,14 @@
 import type { Page } from "playwright-core";
 import { it } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDemoDaemon } from "../harness/demo-daemon.ts";
+import { startDemoDaemon, startKillableDemoDaemon } from "../harness/demo-daemon.ts";
 import { connectionIs, linkOf, openTab } from "../harness/tab.ts";
 import { demoRuns, rowOf, sessionIs, shownRuns, shownShape } from "../harness/tree-view.ts";
 
 describeInChromium("a page whose daemon is killed", (browser) => {
   it("reports a lost connection, continues from its position when the daemon is back, and shows the end", async (test) => {
     const { expect } = test;
-    const daemon = await startDemoDaemon(test, 5);
+    const daemon = await startKillableDemoDaemon(test, 5);
     const { page, requests } = await openTab(browser(), { test });
     await noteStreams(page);
     await page.goto(linkOf(daemon));
@@ -65,7 +65,7 @@ describeInChromium("a page whose daemon is killed", (browser) => {
   it("shows no progress while the daemon is away", async (test) => {
     const { expect } = test;
     // So slow that it is still at work whenever the test gets there.
-    const daemon = await startDemoDaemon(test, 0.2);
+    const daemon = await startKillableDemoDaemon(test, 0.2);
     const { page } = await openTab(browser(), { test });
     await page.clock.install();
     await page.goto(linkOf(daemon));
@@ -92,7 +92,7 @@ describeInChromium("a page whose daemon is killed", (browser) => {
 
   it("shows the data of another daemon at the same address, and asks for its token", async (test) => {
     const { expect } = test;
-    const daemon = await startDemoDaemon(test);
+    const daemon = await startKillableDemoDaemon(test);
     const { page } = await openTab(browser(), { test });
     await page.goto(linkOf(daemon));
     await page.getByTestId("run-demo").click();

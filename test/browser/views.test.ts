@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDemoDaemon } from "../harness/demo-daemon.ts";
+import { startDemoDaemon, startKillableDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile-texts.ts";
 import { connectionIs, linkOf, openPage, openTab, tabTo } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
@@ -92,7 +92,7 @@ async function walkThroughStates<Seen>(
   const look = async (state: string): Promise<void> => {
     seen[state] = await seeNow();
   };
-  const daemon = await startDemoDaemon(test, 4);
+  const daemon = await startKillableDemoDaemon(test, 4);
   await page.goto(daemon.url);
   await page.getByTestId("token-form").waitFor();
   await look("the token form");

@@ -7,7 +7,7 @@ import { ApprovalOutcome, ApprovalRule } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
@@ -308,7 +308,7 @@ onlyWithoutWorker(describe.concurrent)("without a user to ask", () => {
     }
     const before = await ledger.calls();
     expect(before.map(({ kind }) => kind)).toEqual(["model", "model"]);
-    const next = await startDaemon({ home, test, env: ledger.env });
+    const next = await startDaemonInProcess({ home, test, env: ledger.env });
     expect(await responseOf(next, waiting.session)).toMatchObject({ status: "completed", details: completedAs });
     expect(repeatedKeys((await ledger.calls()).map(({ key }) => key))).toEqual([]);
     expect(await ledger.calls()).toHaveLength(6);
@@ -370,7 +370,7 @@ onlyWithoutWorker(describe.concurrent)("a daemon killed with kill -9 during ques
       const before = await ledger.calls();
 
       await writeScenario(home, agents(0));
-      const second = await startDaemon({ home, test, env: ledger.env });
+      const second = await startDaemonInProcess({ home, test, env: ledger.env });
       const after = await runsWhere(second, session, (runs) => statusLines(runs).includes("researcher completed"));
       expect(statusLines(after).slice(0, 2)).toEqual(["main waiting", "coder waiting"]);
       expect(await questionsOf(second, session, 2)).toEqual(asked);

@@ -5,7 +5,7 @@ import { ApiError } from "@troupe/core/internal";
 import { openSqlite } from "@troupe/recorder/internal";
 import { describe, it } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -303,7 +303,7 @@ describe.concurrent("a provider without a default model", () => {
   it("set after the demo daemon was started: makes run exit with 3 as well", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("late-key", test);
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const late = await troupe(["run", "x"], { home, env: { ANTHROPIC_API_KEY: "sk-ant-very-secret-value" } });
     expect(late.code).toBe(3);
     expect(refusal(late).error).toContain(`ANTHROPIC_API_KEY is set here, but the daemon with pid ${daemon.pid}`);

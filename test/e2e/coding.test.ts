@@ -10,7 +10,7 @@ import { openSqlite } from "@troupe/recorder/internal";
 import { createSandbox } from "@troupe/tools";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess, type TestDaemon } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { writePolicy } from "../harness/home-files.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
@@ -89,7 +89,7 @@ async function play(
 }
 
 /** Waits for the end of a session. Where nothing keeps the commands of an agent to its folders, a person allows each. */
-function settled({ client }: TestDaemon, session: string): Promise<RunResponse> {
+function settled({ client }: Pick<TestDaemon, "client">, session: string): Promise<RunResponse> {
   return until(async () => {
     const { approvals } = await client.approvals();
     for (const { id } of approvals) await client.answer(id, { approved: true, by: "Ada" });
@@ -236,7 +236,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
       const env = { TROUPE_TEST_FAILPOINT: failpoint };
       const { daemon, session } = await play(place, { coder: [{ steps: mending }] }, test, { agent: "coder", env });
       expect((await daemon.ended).signal).toBe("SIGKILL");
-      const second = await startDaemon({ home, test });
+      const second = await startDaemonInProcess({ home, test });
       const response = await settled(second, session);
       const done = { status: "completed", testsRun: 2, testsPassed: 2, filesModified: ["src/cart.js"], warnings: [] };
       expect(response).toMatchObject(done);

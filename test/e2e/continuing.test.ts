@@ -9,7 +9,7 @@ import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { outcomesIn } from "../harness/outcomes.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
-import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
+import { startKillableScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 
@@ -66,7 +66,7 @@ describe.concurrent("troupe run --continue and --resume", () => {
 it("a daemon killed in the middle of a turn continues it, with the whole conversation", {
   timeout: 180_000,
 }, async (test) => {
-  const daemon = await startScriptedDaemon({ test, agents });
+  const daemon = await startKillableScriptedDaemon({ test, agents });
   const file = path.join(daemon.home, "journal.db");
   const { session } = await daemon.client.submit({ task: "write it", origin: "api" });
   await until(async () => (await daemon.client.response(session).catch(() => null))?.success);

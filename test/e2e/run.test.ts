@@ -6,7 +6,7 @@ import { decodeText, RecordChange } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startProgram, startTroupe, troupe } from "../harness/cli.ts";
 import { cliPath } from "../harness/cli-path.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -61,7 +61,7 @@ describe.concurrent("an answer", () => {
   }) => {
     const home = await tempFolder("progress", { onTestFinished });
     const scenario = await writeScenario(home, delegating);
-    const { stderr } = await troupe(["run", "make it", "--scenario", scenario], { home });
+    const { stderr } = await troupe(["run", "make it", "--scenario", scenario], { home, ownProcess: false });
     const story = lines(stderr).map((line) => line.replace(/^ *\d+\.\ds +/, "").replace(/ in [\d.]+ m?s/, ""));
     expect(story.slice(0, 2)).toEqual([
       "demo: scripted, offline; no model was called, $0",
@@ -83,7 +83,10 @@ describe.concurrent("an answer", () => {
   it("with --json is one line that is a response", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("json", { onTestFinished });
     const scenario = await writeScenario(home, delegating);
-    const { code, stdout } = await troupe(["run", "make it", "--json", "--scenario", scenario], { home });
+    const { code, stdout } = await troupe(["run", "make it", "--json", "--scenario", scenario], {
+      home,
+      ownProcess: false,
+    });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\{.*\}\n$/);
     const response = decodeText(RunResponse, stdout, "stdout");
@@ -101,7 +104,10 @@ describe.concurrent("an answer", () => {
   it("with --stream-json is lines from the session to the result", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("stream", { onTestFinished });
     const scenario = await writeScenario(home, delegating);
-    const { code, stdout } = await troupe(["run", "make it", "--stream-json", "--scenario", scenario], { home });
+    const { code, stdout } = await troupe(["run", "make it", "--stream-json", "--scenario", scenario], {
+      home,
+      ownProcess: false,
+    });
     expect(code).toBe(0);
     const events = lines(stdout).map((line) => JSON.parse(line));
     const [session] = events;
@@ -200,7 +206,7 @@ describe.concurrent("the input of a task", () => {
     const home = await tempFolder("model", test);
     const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, saying("from the named scenario"))}` };
     expect(await troupe(["run", "x"], { home, env })).toMatchObject({ code: 0, stdout: "from the named scenario\n" });
-    const daemon = await startDaemon({ home, test, env });
+    const daemon = await startDaemonInProcess({ home, test, env });
     expect(daemon.ready.provider).toBe(`scripted (${env.TROUPE_MODEL.replace("scripted/", "")}, offline)`);
     expect(await troupe(["run", "x"], { home })).toMatchObject({ code: 0, stdout: "from the named scenario\n" });
   });
@@ -278,7 +284,7 @@ describe.concurrent("a run that does not complete", () => {
     expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
     expect(stderr).toMatch(new RegExp(`error: .*${session}.*\\n(why: .*\\n)?fix: {3}troupe up\\n$`));
 
-    const next = await startDaemon({ home, test });
+    const next = await startDaemonInProcess({ home, test });
     const response = await until(() => next.client.response(session).catch(() => null));
     expect(response).toMatchObject({ status: "completed", details: "said in the end" });
   });

@@ -8,7 +8,7 @@ import { openRecord } from "@troupe/recorder";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { findProcesses, newMark } from "../harness/find-processes.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
@@ -34,7 +34,7 @@ describe.concurrent("troupe cancel", () => {
         { when: { task: "think" }, steps: [{ text: "never said", latencyMs: 600_000 }] },
       ],
     });
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
     const [, session = "", folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
     await until(() => existsSync(path.join(folder, "asleep")));
@@ -77,7 +77,7 @@ describe.concurrent("troupe sessions", () => {
     const older = await troupe(["run", "older", "--json", "--scenario", await writeScenario(home, saying("1st"))], {
       home,
     });
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const demo = await troupe(["run", "newer", "--json", "--scenario", await writeFastDemo(home, 50)], { home });
     const { sessionId } = RunResponse.parse(JSON.parse(demo.stdout));
 
@@ -136,7 +136,7 @@ describe.concurrent("troupe sessions", () => {
     const cancel = await troupe(["cancel", session], { home });
     expect(cancel).toMatchObject({ code: 0, stdout: `cancelling ${session}\n` });
     expect(cancel.stderr).toContain("takes effect with the next: troupe up");
-    const next = await startDaemon({ home, test });
+    const next = await startDaemonInProcess({ home, test });
     await until(async () => (await next.client.session(session)).session.status === "cancelled");
   });
 });
@@ -155,7 +155,7 @@ describe.concurrent("the record", () => {
       if (name.startsWith("troupe.db")) await rm(path.join(home, name));
     }
     expect((await troupe(["sessions", "ls"], { home })).stdout).toBe("");
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     await until(async () => {
       const { sessions } = await daemon.client.sessions({ limit: 9 });
       return sessions.length === 2 && sessions.every(({ completedAt }) => completedAt !== null);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { GrantExplanation, RunControlOutcome } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { writePolicy } from "../harness/home-files.ts";
 import { readInboxFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
@@ -117,7 +117,7 @@ describe.concurrent("troupe pause", () => {
       expect(tree.stdout).toMatch(/‖ tester +paused/);
       await first.kill();
 
-      const second = await startDaemon({ home, test, env: ledger.env });
+      const second = await startDaemonInProcess({ home, test, env: ledger.env });
       expect(statusLines(await runsWhere(second, session, everyPaused))).toEqual(statusLines(paused));
       expect(await second.client.pause(run, "ada")).toMatchObject({ outcome: "requested" });
       expect(await ledger.calls()).toEqual(before);
@@ -128,7 +128,7 @@ describe.concurrent("troupe pause", () => {
       const resumed = await troupe(["resume", session], { home });
       expect(resumed).toMatchObject({ code: 0, stdout: `resuming ${run}\n` });
       expect(resumed.stderr).toContain("takes effect with the next: troupe up");
-      const third = await startDaemon({ home, test, env: ledger.env });
+      const third = await startDaemonInProcess({ home, test, env: ledger.env });
       expect(await responseOf(third, session)).toMatchObject({ status: "completed", details: "exit code 0, built" });
       expect(repeatedKeys((await ledger.calls()).map(({ key }) => key))).toEqual([]);
       const commands = readInboxFile(path.join(home, "journal.db"), session).map(({ kind }) => kind);

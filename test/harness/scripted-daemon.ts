@@ -1,10 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { startDaemon, type TestDaemon } from "./daemon.ts";
+import { type InProcessDaemon, startDaemon, startDaemonInProcess, type TestDaemon } from "./daemon.ts";
 import { type Agents, writeScenario } from "./scenario-file.ts";
 import { tempFolder } from "./temp-folder.ts";
 
-export interface ScriptedDaemon extends TestDaemon {
+export interface ScriptedDaemon extends InProcessDaemon {
+  home: string;
+}
+
+export interface KillableScriptedDaemon extends TestDaemon {
   home: string;
   /** The same home on the same port, after a kill. */
   startAgain(): Promise<TestDaemon>;
@@ -21,20 +25,28 @@ export interface ScriptedDaemonOptions {
 /** Calls of medium risk, such as `shell`, are asked about. */
 export const askingPolicy = { "policy.yaml": "risk: {medium: ask}\n" };
 
-/** A daemon with a home of its own, whose agents follow a script of the test's. */
-export async function startScriptedDaemon({
-  test,
-  agents,
-  files = {},
-}: ScriptedDaemonOptions): Promise<ScriptedDaemon> {
+/** A daemon with a home of its own, whose agents follow a script of the test's. It runs in the test's process. */
+export async function startScriptedDaemon(options: ScriptedDaemonOptions): Promise<ScriptedDaemon> {
+  const { test } = options;
+  const { home, env } = await createHome(options);
+  return { ...(await startDaemonInProcess({ home, test, env })), home };
+}
+
+/** The same in a process of its own, for a test that kills it. */
+export async function startKillableScriptedDaemon(options: ScriptedDaemonOptions): Promise<KillableScriptedDaemon> {
+  const { test } = options;
+  const { home, env } = await createHome(options);
+  const daemon = await startDaemon({ home, test, env });
+  const { port } = new URL(daemon.url);
+  return { ...daemon, home, startAgain: () => startDaemon({ home, test, env, flags: ["--port", port] }) };
+}
+
+async function createHome({ test, agents, files = {} }: ScriptedDaemonOptions) {
   const home = await tempFolder("scripted", test);
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(home, name);
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, text);
   }
-  const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` };
-  const daemon = await startDaemon({ home, test, env });
-  const { port } = new URL(daemon.url);
-  return { ...daemon, home, startAgain: () => startDaemon({ home, test, env, flags: ["--port", port] }) };
+  return { home, env: { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` } };
 }

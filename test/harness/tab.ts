@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { TestContext } from "vitest";
-import type { TestDaemon } from "./daemon.ts";
+import type { InProcessDaemon } from "./daemon.ts";
 
 /** A tab of a browser, and all that it asked for or complained of since it was opened. */
 export interface Tab {
@@ -43,12 +43,12 @@ export async function openTab(browser: Browser, { test, ...options }: TabOptions
 }
 
 /** The link that `troupe up` prints. */
-export function linkOf({ url, token }: TestDaemon, query = ""): string {
+export function linkOf({ url, token }: InProcessDaemon, query = ""): string {
   return `${url}/${query}#token=${token}`;
 }
 
 /** Opens a daemon's link in a new profile and waits until the page is live. */
-export async function openPage(browser: Browser, daemon: TestDaemon, options: TabOptions): Promise<Tab> {
+export async function openPage(browser: Browser, daemon: InProcessDaemon, options: TabOptions): Promise<Tab> {
   const tab = await openTab(browser, options);
   await tab.page.goto(linkOf(daemon));
   await connectionIs(tab.page, "live");

@@ -6,10 +6,11 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect as anywhere, describe, it, type TestContext } from "vitest";
 import { troupe } from "../../harness/cli.ts";
-import { startDaemon } from "../../harness/daemon.ts";
+import { startDaemonInProcess } from "../../harness/daemon.ts";
 import { startModelServer } from "../../harness/model-server/start-model-server.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 import { describeAtTerminal, startInTerminal } from "../../harness/terminal.ts";
+import { until } from "../../harness/until.ts";
 import { createHostileRepository, type HostileRepository } from "./hostile-repository.ts";
 
 const ofTheUser = "gpt-4o";
@@ -87,7 +88,7 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
   it("nor for a daemon that works in it, which logs it once", async ({ expect, onTestFinished }) => {
     const { repository, home, env, runAttached, models } = await createFixture({ onTestFinished });
     const before = await repository.contents();
-    const daemon = await startDaemon({ home, env, test: { onTestFinished } });
+    const daemon = await startDaemonInProcess({ home, env, test: { onTestFinished } });
     for (const task of ["one", "two"]) {
       const ran = await runAttached("run", task);
       expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "done\n" });
@@ -101,28 +102,30 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
 
   it("applies as its owner accepts: accepted settings apply, and no others", async ({ expect, onTestFinished }) => {
     const { repository, home, env, run, runAttached, models } = await createFixture({ onTestFinished });
-    const daemon = await startDaemon({ home, env, test: { onTestFinished } });
+    const daemon = await startDaemonInProcess({ home, env, test: { onTestFinished } });
     const asked = async (): Promise<string | undefined> => {
       expect(await runAttached("run", "do it")).toMatchObject({ code: 0 });
       return models().at(-1);
     };
+    /** A daemon shares one inspection between runs that start within 200 ms. */
+    const soonUses = (model: string) => until(async () => (await asked()) === model);
     expect(await asked()).toBe(ofTheUser);
     expect(await run("trust", "--yes")).toMatchObject({ code: 0 });
-    expect(await asked()).toBe(ofTheProject);
+    await soonUses(ofTheProject);
     expect((await run("config", "list", "--show-origin")).stdout).toMatch(/model +openai\/gpt-4\.1 +project/);
     // Where a key would go to is never a project's to say, and its tools are all that is run of it.
     expect(repository.connections()).toBe(0);
     expect(await repository.started()).toEqual(["tool"]);
 
     await repository.write(".troupe/hooks/session-start", "#!/bin/sh\n");
-    expect(await asked()).toBe(ofTheUser);
+    await soonUses(ofTheUser);
     const doctor = await run("doctor");
     expect(doctor.stdout).toContain("it changed since you trusted it: changed .troupe/hooks/session-start");
     expect((await run("trust")).code).toBe(8);
     expect(await run("trust", "--yes")).toMatchObject({ code: 0 });
-    expect(await asked()).toBe(ofTheProject);
+    await soonUses(ofTheProject);
     expect(await run("trust", "rm", ".")).toMatchObject({ code: 0 });
-    expect(await asked()).toBe(ofTheUser);
+    await soonUses(ofTheUser);
     await daemon.stop();
   });
 });
