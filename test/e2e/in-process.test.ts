@@ -1,7 +1,7 @@
 /** A command in the test's process prints what it prints in a process of its own. */
 import { describe, it } from "vitest";
-import { troupe } from "./cli.ts";
-import { tempFolder } from "./temp-folder.ts";
+import { troupe } from "../harness/cli.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
 
 describe.concurrent("a command in this process", () => {
   it.for([
