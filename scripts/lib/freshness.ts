@@ -9,7 +9,7 @@ import { join } from "node:path";
  */
 
 /** Files outside the packages that a build depends on. */
-const sharedInputs = ["package.json", "pnpm-lock.yaml", "turbo.json", "tsconfig.base.json"];
+const sharedInputs = ["package.json", "pnpm-lock.yaml", "turbo.json", "tsconfig.base.json", "scripts/bundle.ts"];
 const notSources = new Set(["node_modules", "dist", ".turbo", "README.md"]);
 
 export function stampFile(root: string): string {
