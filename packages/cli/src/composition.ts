@@ -5,7 +5,7 @@ import { systemIds } from "@troupe/core/system";
 import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import { createHttpClient, replaySession } from "@troupe/runtime";
-import { loadPolicy, openApprovalRules, policyWarnings } from "@troupe/tools";
+import { loadPolicy, openApprovalRules, policyWarnings, shippedToolSpecs } from "@troupe/tools";
 import {
   accessModels,
   createHomeAgentSource,
@@ -13,7 +13,6 @@ import {
   openOfflineTroupe,
   openSandbox,
   openWithCleanup,
-  ownToolSpecs,
   readConfig,
   readHomeFeed,
   sandboxFacts,
@@ -21,10 +20,11 @@ import {
   startWorker,
 } from "troupe/internal";
 import type { Composition } from "./cli.ts";
-import { watchHosts } from "./nats/list-hosts.ts";
-import { checkNats } from "./nats/server.ts";
-import { streamMaintenance } from "./nats/stream-maintenance.ts";
 import { createServiceClient } from "./session/service-client.ts";
+
+/** Loaded at first use: the NATS client takes a sixth of a short command's start. */
+const streams = async () => (await import("./nats/stream-maintenance.ts")).streamMaintenance;
+
 /**
  * The real composition. This is the one module that imports every package.
  */
@@ -35,13 +35,17 @@ export const composition: Composition = {
     return { ...running, url: running.url ?? "" };
   },
   startWorker: (options) => openWithCleanup((cleanup) => startWorker(options, cleanup)),
-  checkNats,
-  streams: streamMaintenance,
+  checkNats: async (options) => (await import("./nats/server.ts")).checkNats(options),
+  streams: {
+    check: async (options) => (await streams()).check(options),
+    purge: async (options) => (await streams()).purge(options),
+    restore: async (options) => (await streams()).restore(options),
+  },
   readIntegrity(home) {
     const { record: file } = homeFiles(home);
     return existsSync(file) ? readIntegrity({ file }) : null;
   },
-  watchHosts,
+  watchHosts: async (options) => (await import("./nats/list-hosts.ts")).watchHosts(options),
   openOffline: (options) => openWithCleanup((cleanup) => openOfflineTroupe(options, cleanup)),
   connect: createHttpClient,
   createLocalClient: ({ service }) => createServiceClient(service),
@@ -54,7 +58,7 @@ export const composition: Composition = {
   },
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
-    return { layer: policy.layer, warnings: policyWarnings(policy, ownToolSpecs) };
+    return { layer: policy.layer, warnings: policyWarnings(policy, shippedToolSpecs()) };
   },
   async readSandbox(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
@@ -66,7 +70,7 @@ export const composition: Composition = {
   loadAgents: ({ home, workspace, env }) => createHomeAgentSource(home, env).load(workspace),
   async replay({ home, session, current, env }) {
     const from = await readHomeFeed(home, session);
-    const today = current ? { agentSource: createHomeAgentSource(home, env), tools: ownToolSpecs } : {};
+    const today = current ? { agentSource: createHomeAgentSource(home, env), tools: shippedToolSpecs() } : {};
     return await replaySession({ session, from, ...today });
   },
   validateAgents,

@@ -32,7 +32,6 @@ export {
   createProcessService,
   openProcess,
   openRecording,
-  ownToolSpecs,
   type ProcessParts,
   sandboxFacts,
 } from "./process/open-process.ts";

@@ -11,7 +11,7 @@ import {
   redactDeps,
 } from "@troupe/runtime";
 import type { HostFacts } from "@troupe/runtime/internal";
-import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox, shippedToolSpecs } from "@troupe/tools";
+import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox } from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import { selectRecord } from "../home/record.ts";
@@ -24,9 +24,6 @@ import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
 import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
 import { openSandbox, openTools } from "./tools.ts";
-
-/** Specs of the shipped tools. */
-export const ownToolSpecs = shippedToolSpecs();
 
 export type ProcessParts = Awaited<ReturnType<typeof openProcess>>;
 
