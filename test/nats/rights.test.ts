@@ -2,7 +2,9 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
+import { PermissionViolationError } from "@nats-io/transport-node";
 import { createSubjects, silentLogger } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import {
   createNatsBlobs,
@@ -125,6 +127,34 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
     },
   );
 
+  it("a worker's credentials cannot drain the daemon, and a worker without the right to be drained runs", async (test) => {
+    const { daemon, worker, troupes, url } = await startBoth(test, {
+      agents: { ...leading("lead", "painter"), ...painting },
+      daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
+      workerHas: { painter: { tools: [] } },
+      rights: (config) => without(config, "troupe.drain.gpu"),
+    });
+    await worker.ready;
+    const hosts = async () => (await daemon.client.hosts()).map(({ role, status }) => [role, status]);
+    const host = (await daemon.client.hosts()).find(({ role }) => role === "daemon")?.host ?? "";
+    const { connection } = await linkOf(url, test, "gpu");
+    const denied = permissionErrorsOf(connection);
+    const drain = encode({ v: 1, kind: "drain.asked", host, by: "a worker" });
+    const subjects = createSubjects(troupes.namespace);
+    connection.publish(subjects.control(host), drain);
+    connection.publish(subjects.drain(host), drain);
+    await until(() => denied.length > 0);
+    expect(denied).toEqual([subjects.drain(host)]);
+    const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ success: true });
+    expect(await hosts()).toEqual(
+      expect.arrayContaining([
+        ["daemon", "alive"],
+        ["worker", "alive"],
+      ]),
+    );
+  });
+
   it("a user that may not offer an agent's task, or receive a reply, gets an error at once", async (test) => {
     const { url, troupes } = await open(test, {
       agents: {},
@@ -168,6 +198,18 @@ async function linkOf(url: string, test: TestContext, user = "daemon", inbox = `
   const link = await openNatsLink({ servers, inboxPrefix: inbox });
   test.onTestFinished(() => link.close());
   return link;
+}
+
+/** The subjects to which the server did not let this connection publish, from now on. */
+function permissionErrorsOf(connection: NatsLink["connection"]): string[] {
+  const denied: string[] = [];
+  void (async () => {
+    for await (const status of connection.status()) {
+      if (status.type === "error" && status.error instanceof PermissionViolationError)
+        denied.push(status.error.subject);
+    }
+  })();
+  return denied;
 }
 
 /** Number of blobs on the server. */

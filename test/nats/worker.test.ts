@@ -127,7 +127,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
       const { session, run, holder } = await begin();
       const host = names.get(holder) ?? "";
       const drain = encode({ v: 1, kind: "drain.asked", host, by: "ada" });
-      if (how === "drain.asked") bus.publish(subjects.control(host), drain);
+      if (how === "drain.asked") bus.publish(subjects.drain(host), drain);
       else holder.process.kill(how);
       const ended = await holder.ended;
       expect(ended, `${how}: ${ended.stderr}`).toMatchObject({ code: how === "SIGKILL" ? null : 0 });

@@ -32,6 +32,7 @@ export async function worker(cli: Cli, flags: WorkerFlags): Promise<number> {
   const name = nameOf(flags.name);
   const { err } = cli.terminal;
   const cleanup = createCleanup();
+  err.line(trustNotice);
   try {
     const running = await startWorker(cli, name, flags, cleanup);
     cli.interrupts.signal.throwIfAborted();
@@ -45,6 +46,10 @@ export async function worker(cli: Cli, flags: WorkerFlags): Promise<number> {
   err.line("stopped");
   return 0;
 }
+
+/** The first line, also with `--json`: a person reads it before the machine is connected. */
+const trustNotice =
+  "The credentials of a worker are a shell on every daemon of its namespace: connect only machines that you trust equally.";
 
 async function startWorker(
   cli: Cli,

@@ -21,6 +21,8 @@ function build(from: Subjects, parsed: ParsedSubject): string {
       return from.settled(parsed.run);
     case "control":
       return from.control(parsed.host);
+    case "drain":
+      return from.drain(parsed.host);
     case "host":
       return from.host(parsed.host);
   }
@@ -34,6 +36,7 @@ const examples: [string, ParsedSubject][] = [
   ["troupe.settled.r1", { kind: "settled", run: "r1" }],
   ["troupe.live.s1.r1", { kind: "live", session: "s1", run: "r1" }],
   ["troupe.control.h1", { kind: "control", host: "h1" }],
+  ["troupe.drain.h1", { kind: "drain", host: "h1" }],
   ["troupe.host.h1", { kind: "host", host: "h1" }],
 ];
 
@@ -92,6 +95,7 @@ describe("hostile tokens are refused", () => {
       () => subjects.settled(token),
       () => subjects.live(token, "r"),
       () => subjects.control(token),
+      () => subjects.drain(token),
       () => subjects.host(token),
       () => subjects.all.liveOf(token),
       () => createSubjects(token),
@@ -154,7 +158,7 @@ describe("properties", () => {
     fc.record({ kind: fc.constantFrom("journal" as const, "live" as const), session: token, run: token }),
     fc.record({ kind: fc.constant("inbox" as const), session: token }),
     fc.record({ kind: fc.constant("settled" as const), run: token }),
-    fc.record({ kind: fc.constantFrom("control" as const, "host" as const), host: token }),
+    fc.record({ kind: fc.constantFrom("control" as const, "drain" as const, "host" as const), host: token }),
   );
 
   test("a built subject is parsed to the same parts", () => {

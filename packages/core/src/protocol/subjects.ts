@@ -15,7 +15,10 @@ export interface Subjects {
   inbox(session: string): string;
   settled(run: string): string;
   live(session: string, run: string): string;
+  /** Questions and hints to a host, or to `all`. Every process of a namespace may send them. */
   control(host: string): string;
+  /** Asks a host to leave. A subject of its own, so that a server can allow it to daemons alone. */
+  drain(host: string): string;
   host(host: string): string;
   /** Wildcards, for subscriptions. */
   all: {
@@ -43,6 +46,7 @@ export type ParsedSubject =
   | { kind: "settled"; run: string }
   | { kind: "live"; session: string; run: string }
   | { kind: "control"; host: string }
+  | { kind: "drain"; host: string }
   | { kind: "host"; host: string };
 
 /**
@@ -63,6 +67,7 @@ export function createSubjects(namespace = "troupe"): Subjects {
     settled: (run) => join("settled", run),
     live: (session, run) => join("live", session, run),
     control: (host) => join("control", host),
+    drain: (host) => join("drain", host),
     host: (host) => join("host", host),
     all: {
       task: `${namespace}.task.>`,
@@ -89,6 +94,7 @@ const tokensByKind = {
   settled: ["run"],
   live: ["session", "run"],
   control: ["host"],
+  drain: ["host"],
   host: ["host"],
 } as const;
 

@@ -55,8 +55,10 @@ describe("a host", () => {
     await fixture.host("worker-a", { onDrain: (by) => wanted.push(by) });
     const { bus, subjects } = fixture;
     const drain = (host: string): Uint8Array => encode({ v: 1, kind: "drain.asked", host, by: `for ${host}` });
-    bus.publish(subjects.control("worker-a"), drain("worker-a"));
-    bus.publish(subjects.control("worker-a"), drain("worker-b"));
+    bus.publish(subjects.drain("worker-a"), drain("worker-a"));
+    bus.publish(subjects.drain("worker-a"), drain("worker-b"));
+    // A worker may send questions and hints, and must not drain others by them.
+    for (const to of ["worker-a", "all"]) bus.publish(subjects.control(to), drain("worker-a"));
     bus.publish(subjects.control("worker-a"), encode({ v: 9 }));
     await settle();
     expect(wanted).toEqual(["for worker-a"]);

@@ -60,7 +60,7 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const { host } = facts;
   const invalidMessages = options.invalidMessages ?? createInvalidMessages();
   const queries = createEndpoint("asked", subjects.control(host), clock);
-  const drains = createEndpoint("drain", subjects.control(host), clock);
+  const drains = createEndpoint("drain", subjects.drain(host), clock);
   const subscriptions: Subscription[] = [];
   let stopBeating = (): void => {};
   let stopReply: (() => void) | null = null;
@@ -110,6 +110,10 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
         announceSoon();
       });
     }
+  };
+  // A request to drain on another subject does not count: the server lets every worker send questions and hints.
+  const onDrainSubject = (message: BusMessage): void => {
+    const control = decodeMessage(ControlMessage, message, { bus, logger, invalidMessages });
     if (control?.kind === "drain.asked" && control.host === host) {
       drains.handle(() => {
         onDrain(control.by);
@@ -123,8 +127,15 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
     load: () => options.load(),
     endpoints: () => [queries.use, drains.use],
     async start() {
-      const ownSubjects = [subjects.control("all"), subjects.control(host)];
-      subscriptions.push(...(await Promise.all(ownSubjects.map((subject) => bus.subscribe(subject, onControl)))));
+      const listened = [
+        bus.subscribe(subjects.control("all"), onControl),
+        bus.subscribe(subjects.control(host), onControl),
+        bus.subscribe(subjects.drain(host), onDrainSubject).catch((error: unknown) => {
+          // Rights of version 0.1 do not contain this subject. Such a host runs, and leaves on a signal.
+          logger.warn({ error }, "no other host can drain this one");
+        }),
+      ];
+      subscriptions.push(...(await Promise.all(listened)).filter((subscription) => subscription !== undefined));
       state = "up";
       announce();
       scheduleBeat();

@@ -12,7 +12,7 @@ async function open() {
   const hosts = await fixture.directory({ own });
   const received: ControlMessage[] = [];
   const listen = ({ bytes }: BusMessage): void => void received.push(decode(ControlMessage, bytes, "control"));
-  await fixture.bus.subscribe(fixture.subjects.all.control, listen);
+  await fixture.bus.subscribe(fixture.subjects.drain("worker"), listen);
   return { fixture, received, control: createHostControl({ ...fixture, hosts, hostId }) };
 }
 

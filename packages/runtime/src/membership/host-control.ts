@@ -19,7 +19,9 @@ export function createHostControl(deps: Ports): Pick<TroupeService, "hosts" | "d
       if (!view) throw unknownHost(host, views());
       if (!view.alive) return { host, outcome: "gone" };
       if (view.draining) return { host, outcome: "draining" };
-      bus.publish(subjects.control(host), encode({ v: protocolVersion, kind: "drain.asked", host, by }));
+      const request = encode({ v: protocolVersion, kind: "drain.asked", host, by });
+      // Hosts of versions before 0.2 listen on the second subject, later ones on the first alone.
+      for (const subject of [subjects.drain(host), subjects.control(host)]) bus.publish(subject, request);
       return { host, outcome: "requested" };
     },
   };

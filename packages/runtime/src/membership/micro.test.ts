@@ -82,7 +82,7 @@ describe("a host in the NATS service protocol", () => {
     const { endpoints } = await ask(fixture, "$SRV.INFO", InfoResponse);
     expect(endpoints).toEqual([
       { name: "asked", subject: control, queue_group: "", metadata: {} },
-      { name: "drain", subject: control, queue_group: "", metadata: {} },
+      { name: "drain", subject: "troupe.drain.worker-a", queue_group: "", metadata: {} },
     ]);
     const reply = await fixture.bus.request(control, hostsQuery, { timeoutMs: 1_000 });
     expect(JSON.parse(new TextDecoder().decode(reply))).toMatchObject({ kind: "host.beat", host: "worker-a" });
@@ -115,7 +115,7 @@ describe("a host in the NATS service protocol", () => {
     expect(await figures()).toMatchObject({ asked: idle, drain: idle });
 
     for (const by of ["ada", "no one"])
-      await fixture.bus.request(control, drain(by), { timeoutMs: 50 }).catch(() => {});
+      await fixture.bus.request("troupe.drain.worker-a", drain(by), { timeoutMs: 50 }).catch(() => {});
     expect(thrown).toEqual([new Error("refused")]);
     fixture.bus.publish(control, encode({ v: 1, kind: "unheard.of" }));
     await settle();
