@@ -23,6 +23,9 @@ export interface HttpAppOptions extends EventRouteOptions {
   onError(error: unknown): void;
 }
 
+/** A login is the one request that needs no token, so its body is small. */
+const loginBytesMax = 4 * 1024;
+
 /** Builds the router with all routes. The guard in `serve.ts` has checked the origin of each request before. */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   const { service, token, port, assets, onError, redact } = options;
@@ -37,7 +40,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   });
   app.use("/*", auth.middleware);
   app.post(loginPath, async (context) => {
-    auth.logIn(context, (await readBody(context, z.object({ token: z.string() }))).token);
+    const body = await readBody(context, z.object({ token: z.string() }), { bytesMax: loginBytesMax });
+    auth.logIn(context, body.token);
     return context.body(null, 204);
   });
   addSessionRoutes(app, service);

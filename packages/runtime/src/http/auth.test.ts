@@ -120,6 +120,27 @@ describe("the login", () => {
     ]);
   });
 
+  it("accepts only a short body", async () => {
+    const answer = await logIn(`${token}${"x".repeat(4_096)}`);
+    expect([answer.status, errorOf(answer).code]).toEqual([413, "TOO_LARGE"]);
+  });
+
+  it("refuses more than ten wrong tokens at once, and still lets the right one in", async () => {
+    const own = await serveFake(service);
+    try {
+      const statusOf = async (given: string) => (await logIn(given, own.port)).status;
+      const statuses: number[] = [];
+      for (let time = 0; time < 12; time += 1) statuses.push(await statusOf(`wrong${time}`));
+      expect(statuses.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 401));
+      expect(statuses.at(-1)).toBe(429);
+      const refused = await logIn("wrong", own.port);
+      expect(errorOf(refused)).toMatchObject({ code: "LIMIT_REACHED", fix: expect.stringContaining("6 seconds") });
+      expect(await statusOf(token)).toBe(204);
+    } finally {
+      await own.close();
+    }
+  });
+
   it("sets a cookie that another daemon refuses", async () => {
     const other = await serveFake(service);
     try {
@@ -153,12 +174,18 @@ function createApp(token: string): Hono<HttpEnv> {
   return door;
 }
 
-function logIn(given: string): Promise<WireResponse> {
-  return ask("POST", loginPath, {}, JSON.stringify({ token: given }));
+function logIn(given: string, port = server.port): Promise<WireResponse> {
+  return ask("POST", loginPath, {}, JSON.stringify({ token: given }), port);
 }
 
-function ask(method: string, path: string, proof: Record<string, string>, body = "{}"): Promise<WireResponse> {
-  const { Authorization: _, ...headers } = clientHeaders(server.port);
-  for (const [name, value] of Object.entries(proof)) headers[name] = value.replace("PORT", String(server.port));
-  return send(server.port, { method, path, headers, ...(method === "POST" ? { body } : {}) });
+function ask(
+  method: string,
+  path: string,
+  proof: Record<string, string>,
+  body = "{}",
+  port = server.port,
+): Promise<WireResponse> {
+  const { Authorization: _, ...headers } = clientHeaders(port);
+  for (const [name, value] of Object.entries(proof)) headers[name] = value.replace("PORT", String(port));
+  return send(port, { method, path, headers, ...(method === "POST" ? { body } : {}) });
 }

@@ -9,7 +9,7 @@ export const loginPath = "/api/login";
 
 /** Lets a request in with the daemon's token, or with the cookie that the login sets. */
 export interface Auth {
-  /** Sets the cookie if the token is right; throws `UNAUTHORIZED` otherwise. */
+  /** Sets the cookie if the token is right. Throws `UNAUTHORIZED` otherwise, and `LIMIT_REACHED` after many wrong ones. */
   logIn(context: Context<HttpEnv>, token: string): void;
   /** Refuses every request without token or cookie, except the login and the static shell. */
   middleware: MiddlewareHandler<HttpEnv>;
@@ -25,6 +25,7 @@ export function createAuth(token: string, port: number): Auth {
   const secret = createHmac("sha256", token).update(cookieName).digest("base64url");
   const isToken = matcher(token);
   const isSecret = matcher(secret);
+  const wrongTokens = createAllowance(wrongTokensMax, wrongTokenEveryMs);
 
   const isAuthorized = (context: Context<HttpEnv>): boolean => {
     const bearer = /^Bearer (.+)$/i.exec(context.req.header("authorization") ?? "")?.[1];
@@ -34,7 +35,9 @@ export function createAuth(token: string, port: number): Auth {
 
   return {
     logIn(context, given) {
-      if (!isToken(given)) throw unauthorized("the token is wrong");
+      // The right token always passes, so that no other program of the machine can lock the user out. A random token of
+      // this length cannot be guessed; the limit saves the daemon the work.
+      if (!isToken(given)) throw wrongTokens.take() ? unauthorized("the token is wrong") : tooManyWrongTokens();
       setCookie(context, cookieName, secret, { httpOnly: true, sameSite: "Strict", path: "/" });
     },
     middleware: async (context, next) => {
@@ -44,6 +47,30 @@ export function createAuth(token: string, port: number): Auth {
       await next();
     },
   };
+}
+
+const wrongTokensMax = 10;
+const wrongTokenEveryMs = 6_000;
+
+/** Allows `most` at once, and one more after each `everyMs`. */
+function createAllowance(most: number, everyMs: number): { take(): boolean } {
+  let left = most;
+  let countedAtMs = performance.now();
+  return {
+    take() {
+      const nowMs = performance.now();
+      left = Math.min(most, left + (nowMs - countedAtMs) / everyMs);
+      countedAtMs = nowMs;
+      if (left < 1) return false;
+      left -= 1;
+      return true;
+    },
+  };
+}
+
+function tooManyWrongTokens(): TroupeError {
+  const fix = `wait ${wrongTokenEveryMs / 1_000} seconds, and open the URL that \`troupe up\` prints`;
+  return new TroupeError("LIMIT_REACHED", `more than ${wrongTokensMax} logins had a wrong token`, { fix });
 }
 
 /**

@@ -11,6 +11,12 @@ import type { HttpServer, ServeHttpOptions } from "./serve.ts";
 
 const closeGraceMs = 500;
 
+/** A third of the time is for the head. Node looks for late clients in intervals. */
+function receiveLimits(receiveTimeoutMs: number) {
+  const part = (parts: number): number => Math.ceil(receiveTimeoutMs / parts);
+  return { headersTimeout: part(3), requestTimeout: receiveTimeoutMs, connectionsCheckingInterval: part(30) };
+}
+
 /** Starts the server behind `serveHttp`. */
 export async function startHttpServer(options: ServeHttpOptions): Promise<HttpServer> {
   const { service, token, heartbeatMs = 15_000, onError = () => {} } = options;
@@ -18,7 +24,8 @@ export async function startHttpServer(options: ServeHttpOptions): Promise<HttpSe
   const assets = await loadAssets(options.assets);
   const streams = new Set<() => void>();
   // With `requireHostHeader`, Node would answer a request without Host itself, without our guard and headers.
-  const server = createServer({ requireHostHeader: false });
+  const server = createServer({ requireHostHeader: false, ...receiveLimits(options.receiveTimeoutMs ?? 30_000) });
+  server.maxConnections = options.connectionsMax ?? 512;
   const port = await listen(server, host, options.port);
   const app = createHttpApp({ service, token, port, assets, heartbeatMs, streams, onError, redact: options.redact });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });

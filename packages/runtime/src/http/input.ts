@@ -13,8 +13,12 @@ export interface HttpEnv {
 const bodyBytesMax = 1024 * 1024;
 
 /** Parses the body of a request. A body that does not fit fails with `USAGE` or `TOO_LARGE`. */
-export async function readBody<S extends z.ZodType>(context: Context<HttpEnv>, schema: S): Promise<z.output<S>> {
-  const text = await readText(context);
+export async function readBody<S extends z.ZodType>(
+  context: Context<HttpEnv>,
+  schema: S,
+  { bytesMax = bodyBytesMax }: { bytesMax?: number } = {},
+): Promise<z.output<S>> {
+  const text = await readText(context, bytesMax);
   try {
     return decodeText(schema, text === "" ? "{}" : text, "the body");
   } catch (error) {
@@ -24,17 +28,17 @@ export async function readBody<S extends z.ZodType>(context: Context<HttpEnv>, s
 }
 
 /** Counts bytes while it reads: the content-length header can be wrong or missing. */
-async function readText(context: Context<HttpEnv>): Promise<string> {
+async function readText(context: Context<HttpEnv>, bytesMax: number): Promise<string> {
   const { incoming } = context.env;
   const tooLarge = (): TroupeError =>
-    new TroupeError("TOO_LARGE", `the body is over ${bodyBytesMax} bytes`, { fix: "send a smaller body" });
-  if (Number(context.req.header("content-length") ?? 0) > bodyBytesMax) throw tooLarge();
+    new TroupeError("TOO_LARGE", `the body is over ${bytesMax} bytes`, { fix: "send a smaller body" });
+  if (Number(context.req.header("content-length") ?? 0) > bytesMax) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
   // Destroying the request on an early return would close the connection before the reply is sent.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
-    if (bytes > bodyBytesMax) throw tooLarge();
+    if (bytes > bytesMax) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

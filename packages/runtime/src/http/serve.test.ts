@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake } from "./service.fixture.ts";
 import { clientHeaders, errorOf, gate, open, send, type WireResponse } from "./wire.fixture.ts";
@@ -22,6 +22,38 @@ describe("the port", () => {
     expect(server.port).toBeLessThanOrEqual(taken + 20);
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
     expect((await send(server.port, { path: "/api/status", headers: clientHeaders(server.port) })).status).toBe(200);
+  });
+
+  it.each([
+    ["the head", "GET /api/status HTTP/1.1\r\n"],
+    ["the body", "POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 10\r\n\r\n{"],
+  ])("is not held by a client that never sends the rest of %s", async (_, beginning) => {
+    const server = await serveFake(createFakeService(), { receiveTimeoutMs: 300 });
+    stops.push(() => server.close());
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write(beginning.replace("PORT", String(server.port)));
+    socket.resume();
+    await once(socket, "close");
+    expect((await send(server.port, { path: "/api/status", headers: clientHeaders(server.port) })).status).toBe(200);
+  });
+
+  it("takes no more connections than allowed, and goes on when one ends", async () => {
+    const server = await serveFake(createFakeService(), { connectionsMax: 2 });
+    stops.push(() => server.close());
+    const sockets = await Promise.all(
+      [1, 2].map(async () => {
+        const socket = connect(server.port, "127.0.0.1");
+        await once(socket, "connect");
+        return socket;
+      }),
+    );
+    const third = connect(server.port, "127.0.0.1");
+    third.resume();
+    await once(third, "close");
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(sockets.map((socket) => once(socket, "close")));
+    const status = { path: "/api/status", headers: clientHeaders(server.port) };
+    await vi.waitFor(async () => expect((await send(server.port, status)).status).toBe(200), 10_000);
   });
 
   it("is free again after closing", async () => {

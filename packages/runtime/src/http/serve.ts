@@ -12,6 +12,10 @@ export interface ServeHttpOptions {
   assets: string;
   /** Time between two heartbeats of an event stream. @default 15_000 */
   heartbeatMs?: number;
+  /** How long a client may take to send a request. Replies may take any time. @default 30_000 */
+  receiveTimeoutMs?: number;
+  /** Further connections are closed at once. An open page has at most six. @default 512 */
+  connectionsMax?: number;
   /** Removes secrets from error replies. @default error replies are not redacted */
   redact?: Redactor;
   /** Called with every error that is the daemon's own fault. The client only learns that an error occurred. */
