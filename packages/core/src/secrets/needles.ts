@@ -109,9 +109,9 @@ function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else lists.set(key, [value]);
 }
 
-/** The longest incomplete needle at the end of a text, for lines of 32 characters and breaks of four (escaped `\r\n`). */
+/** The longest incomplete needle at the end of a text, for lines of 32 characters and the longest breaks. */
 function reachOf({ text, wraps }: Needle): number {
-  return text.length - 1 + (wraps ? 4 * Math.ceil(text.length / lineLengthMin) : 0);
+  return text.length - 1 + (wraps ? breakLengthMax * Math.ceil(text.length / lineLengthMin) : 0);
 }
 
 function longestAt(text: string, start: number, candidates: readonly Needle[]): Match | null {
@@ -159,8 +159,15 @@ function matchWrapped({ text: needle }: Needle, text: string, start: number): { 
   return { at, matched };
 }
 
-/** Length of a line break, plain or escaped for JSON. Half a break at the end of the text counts, too. */
+/** An escaped `\r\n` and the indentation of the next line. */
+const breakLengthMax = 4 + 32;
+
+/**
+ * Length of a line break, plain or escaped for JSON, with the indentation behind it. Half a break at the end of the text
+ * counts, too.
+ */
 function breakLength(text: string, at: number): number {
-  const [, found = ""] = /^((?:\r|\\r)?(?:\n|\\n)|(?:\r|\\r?)$|\\r\\$)/.exec(text.slice(at, at + 4)) ?? [];
+  const next = text.slice(at, at + breakLengthMax);
+  const [, found = ""] = /^((?:\r|\\r)?(?:\n|\\n)(?:[ \t]|\\t)*|(?:\r|\\r?)$|\\r\\$)/.exec(next) ?? [];
   return found.length;
 }

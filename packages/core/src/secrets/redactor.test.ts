@@ -5,9 +5,22 @@ import { createRedactor } from "./redactor.ts";
 
 const value = 's3cr3t/with+odd "chars"\\&é';
 const named = (...values: string[]) => values.map((each, i) => ({ name: `KEY_${i}`, value: each }));
-const redactor = createRedactor({ values: [{ name: "SHOP_KEY", value }] });
+const redactor = createRedactor({
+  values: [
+    { name: "SHOP_KEY", value },
+    { name: "HORSE", value: "correct-horse" },
+  ],
+});
 const mark = "[redacted: SHOP_KEY]";
 
+/** Every byte as `%XX`. */
+const percentEncoded = (text: string): string => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join("");
+/** Every code unit in a form of its own, from its four hex digits. */
+const unitsOf = (text: string, form: (code: string) => string): string =>
+  text
+    .split("")
+    .map((unit) => form(unit.charCodeAt(0).toString(16).padStart(4, "0")))
+    .join("");
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("a secret is found", () => {
@@ -23,6 +36,34 @@ describe("a secret is found", () => {
     ["in HTML", `<b>s3cr3t/with+odd &quot;chars&quot;\\&amp;é</b>`, `<b>${mark}</b>`],
     ["in hex", Buffer.from(value).toString("hex"), mark],
     ["in capital hex", Buffer.from(value).toString("hex").toUpperCase(), mark],
+    [
+      "in hex with colons",
+      Buffer.from(value)
+        .toString("hex")
+        .replace(/..(?=.)/g, "$&:"),
+      mark,
+    ],
+    [
+      "in capital hex with spaces",
+      Buffer.from(value)
+        .toString("hex")
+        .toUpperCase()
+        .replace(/..(?=.)/g, "$& "),
+      mark,
+    ],
+    ["with every byte percent-encoded", `?q=${percentEncoded(value)}&x`, `?q=${mark}&x`],
+    ["with one letter percent-encoded", encodeURIComponent(value).replace("r3t", "%723t"), mark],
+    ["with \\u escapes", `x="${unitsOf(value, (code) => `\\u${code}`)}"`, `x="${mark}"`],
+    ["with \\u escapes in JSON", JSON.stringify(unitsOf(value, (code) => `\\u${code}`)), `"${mark}"`],
+    ["with \\u{} escapes", unitsOf(value, (code) => `\\u{${code}}`), mark],
+    [
+      "with \\x escapes",
+      [...Buffer.from("correct-horse")].map((byte) => `\\x${byte.toString(16)}`).join(""),
+      "[redacted: HORSE]",
+    ],
+    ["with decimal entities", [...value].map((each) => `&#${each.codePointAt(0)};`).join(""), mark],
+    ["with hex entities", unitsOf(value, (code) => `&#x${code};`), mark],
+    ["with some characters escaped, each in its own way", `s&#51;cr\\u0033t%2Fwith+odd \\x22chars&quot;\\&amp;é`, mark],
   ])("%s", (_, text, expected) => {
     expect(redactor.text(text)).toBe(expected);
   });
@@ -43,19 +84,22 @@ describe("a secret is found", () => {
     expect(redactor.text(`Basic ${base64(`user:${value}`)}`)).toContain(mark);
   });
 
-  it.each(["\n", "\r\n", "\\n", "\\r\\n"])("in base64 with line breaks by %j, at any position", (lineBreak) => {
-    const long = createRedactor({ values: named(`${"k3y-".repeat(40)}end`) });
-    const whole = base64(`${"k3y-".repeat(40)}end`);
-    for (const width of [64, 76]) {
-      for (let before = 0; before < width; before += 1) {
-        const text = ".".repeat(before) + whole;
-        const lines = text.match(new RegExp(`.{1,${width}}`, "g")) ?? [];
-        const left = long.text(lines.join(lineBreak)).replaceAll(".", "");
-        expect(left).toContain("[redacted: KEY_0]");
-        expect(left.replace("[redacted: KEY_0]", "").replace(lineBreak, "").length).toBeLessThanOrEqual(20);
+  it.each(["\n", "\r\n", "\\n", "\\r\\n", "\n    ", "\n\t\t", "\\n\\t", `\r\n${" ".repeat(24)}`])(
+    "in base64 with line breaks by %j, at any position",
+    (lineBreak) => {
+      const long = createRedactor({ values: named(`${"k3y-".repeat(40)}end`) });
+      const whole = base64(`${"k3y-".repeat(40)}end`);
+      for (const width of [64, 76]) {
+        for (let before = 0; before < width; before += 1) {
+          const text = ".".repeat(before) + whole;
+          const lines = text.match(new RegExp(`.{1,${width}}`, "g")) ?? [];
+          const left = long.text(lines.join(lineBreak)).replaceAll(".", "");
+          expect(left).toContain("[redacted: KEY_0]");
+          expect(left.replace("[redacted: KEY_0]", "").replace(lineBreak, "").length).toBeLessThanOrEqual(20);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 it("of several secrets at one position, the longest is replaced, with its own name", () => {
@@ -125,6 +169,14 @@ const piece = fc.constantFrom(
   "ABCDEFGH12345678",
   "é",
   "\ud83d",
+  "%6",
+  "%61",
+  "%c3%a9",
+  "\\u",
+  "\\u0061",
+  "\\\\x62",
+  "&#97;",
+  "&amp;",
 );
 const anyText = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(""));
 const anyValue = fc.array(piece, { minLength: 1, maxLength: 30 }).map((pieces) => `${pieces.join("")}k3y-0000`);
@@ -133,7 +185,7 @@ const cuts = fc.array(fc.nat(400), { maxLength: 12 });
 
 /** Texts that contain the values, in all forms. */
 const textsWithValues = fc
-  .tuple(anyValues, fc.array(anyText, { minLength: 1, maxLength: 4 }), fc.nat(5))
+  .tuple(anyValues, fc.array(anyText, { minLength: 1, maxLength: 4 }), fc.nat(8))
   .map(([values, texts, form]) => {
     const forms = [
       (v: string) => v,
@@ -142,6 +194,9 @@ const textsWithValues = fc
       (v: string) => Buffer.from(v).toString("hex"),
       (v: string) => v.slice(0, v.length / 2),
       (v: string) => base64(`u:${v}`),
+      percentEncoded,
+      (v: string) => unitsOf(v, (code) => `\\u${code}`),
+      (v: string) => unitsOf(v.slice(0, -3), (code) => `&#x${code};`) + v.slice(-3),
     ];
     const text = texts.map((each, i) => each + (values[i] === undefined ? "" : forms[form]?.(values[i]))).join("");
     return { values, text };
@@ -195,7 +250,13 @@ test("no secret passes, in any encoding and with any split", () => {
     fc.property(plain, anyText, anyText, cuts, (secret, before, after, places) => {
       fc.pre(!"[redacted: KEY_0]".includes(secret));
       const all = createRedactor({ values: named(secret), shapes: false });
-      for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64(secret)]) {
+      for (const form of [
+        secret,
+        JSON.stringify(secret).slice(1, -1),
+        encodeURIComponent(secret),
+        base64(secret),
+        percentEncoded(secret),
+      ]) {
         const stream = all.stream();
         const shown = inPieces(`${before} ${form} ${after}`, places).map((chunk) => stream.push(chunk));
         const out = shown.join("") + stream.flush();

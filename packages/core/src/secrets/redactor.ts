@@ -1,4 +1,5 @@
-import { createNeedleFinder, type Match, type Needle } from "./needles.ts";
+import { decodeEscapes, escapeOpenFrom } from "./escapes.ts";
+import { createNeedleFinder, type Match, type Needle, type NeedleFinder } from "./needles.ts";
 import { findShapes, mayHaveShape, shapeKinds, shapeOpenFrom } from "./shapes.ts";
 import { jsonEscaped, variantsOf } from "./variants.ts";
 
@@ -34,6 +35,7 @@ export interface RedactorOptions {
 }
 
 const valueLengthMin = 8;
+const markStart = "[redacted: ";
 
 /** One way to detect secrets. */
 interface Detector {
@@ -56,15 +58,22 @@ export function createRedactor({ values = [], shapes = true }: RedactorOptions =
   const marks = [...new Set([...values.map(({ name }) => markOf(name)), ...kinds.map(markOf)])];
   const needles = needlesOf(values, marks);
   const known = knownValues(needles, marks);
-  const detectors: readonly Detector[] = shapes ? [known, shapeDetector] : [known];
-  const jsonFinder = createNeedleFinder(needles.map((needle) => ({ ...needle, text: jsonEscaped(needle.text) })));
+  const escaped = escapedValues(needles, marks);
+  const detectors: readonly Detector[] = shapes ? [known, escaped, shapeDetector] : [known, escaped];
+  const inJson = needles.map((needle) => ({ ...needle, text: jsonEscaped(needle.text) }));
+  const jsonFinder = createNeedleFinder(inJson);
+  const decodedJsonFinder = createNeedleFinder(withDecoded([...needles, ...inJson]));
+  const isIn = (finder: NeedleFinder, text: string): boolean => finder.find(text, 0) !== null;
 
   const text = (given: string): string => detectors.reduce(redactedBy, given);
   return {
     text,
     json: (value) => mapStrings(value, text),
     stream: () => joined(detectors.map(streamOf)),
-    mayBeIn: (json) => jsonFinder.find(json, 0) !== null || (shapes && mayHaveShape(json)),
+    mayBeIn: (json) =>
+      isIn(jsonFinder, json) ||
+      isIn(decodedJsonFinder, decodeEscapes(json)?.text ?? "") ||
+      (shapes && mayHaveShape(json)),
   };
 }
 
@@ -86,26 +95,65 @@ function needlesOf(values: readonly Secret[], marks: readonly string[]): Needle[
   return [...needles.values()];
 }
 
-const markStart = "[redacted: ";
-
-/** Detects known values between existing marks, which stay unchanged. */
+/** Detects known values as they are. */
 function knownValues(needles: readonly Needle[], marks: readonly string[]): Detector {
   const finder = createNeedleFinder(needles);
-  const markPattern = new RegExp(marks.map((mark) => mark.replace(/[.[\]]/g, "\\$&")).join("|") || "(?!)", "g");
+  return betweenMarks(marks, { find: (text) => matchesOf(finder, text), openFrom: finder.openFrom });
+}
 
-  const findWithoutMarks = (text: string): Match[] => {
-    const matches: Match[] = [];
-    for (let match = finder.find(text, 0); match; match = finder.find(text, match.end)) matches.push(match);
-    return matches;
-  };
+/** Detects known values of which any number of characters is escaped. */
+function escapedValues(needles: readonly Needle[], marks: readonly string[]): Detector {
+  // A secret that contains a mark is not found anyway: marks stay unchanged.
+  const finder = createNeedleFinder(withDecoded(needles).filter(({ text }) => !text.includes(markStart)));
+  return betweenMarks(marks, {
+    find(text) {
+      const decoded = decodeEscapes(text);
+      if (decoded === null) return [];
+      const { originalIndex } = decoded;
+      return matchesOf(finder, decoded.text).map(({ start, end, mark }) => ({
+        start: originalIndex(start),
+        end: originalIndex(end),
+        mark,
+      }));
+    },
+    openFrom(text) {
+      const complete = text.slice(0, escapeOpenFrom(text));
+      const decoded = decodeEscapes(complete);
+      if (decoded === null) return finder.openFrom(complete);
+      return decoded.originalIndex(finder.openFrom(decoded.text));
+    },
+  });
+}
+
+/** Adds what a needle becomes where the text around it is decoded: a secret may contain an escape by itself. */
+function withDecoded(needles: readonly Needle[]): Needle[] {
+  const decoded = needles.flatMap((needle) => {
+    const text = decodeEscapes(needle.text)?.text ?? "";
+    return text.length < valueLengthMin ? [] : [{ ...needle, text }];
+  });
+  return [...needles, ...decoded];
+}
+
+function matchesOf(finder: NeedleFinder, text: string): Match[] {
+  const matches: Match[] = [];
+  for (let match = finder.find(text, 0); match; match = finder.find(text, match.end)) matches.push(match);
+  return matches;
+}
+
+/** Lets a detector look between existing marks only, so that they stay unchanged. */
+function betweenMarks(
+  marks: readonly string[],
+  detector: Pick<Detector, "openFrom"> & { find(text: string): Match[] },
+): Detector {
+  const markPattern = new RegExp(marks.map((mark) => mark.replace(/[.[\]]/g, "\\$&")).join("|") || "(?!)", "g");
 
   return {
     find(text) {
-      if (!text.includes(markStart)) return findWithoutMarks(text);
+      if (!text.includes(markStart)) return detector.find(text);
       const matches: Match[] = [];
       let from = 0;
       const findUpTo = (until: number): void => {
-        for (const { start, end, mark } of findWithoutMarks(text.slice(from, until))) {
+        for (const { start, end, mark } of detector.find(text.slice(from, until))) {
           matches.push({ start: from + start, end: from + end, mark });
         }
       };
@@ -121,7 +169,7 @@ function knownValues(needles: readonly Needle[], marks: readonly string[]): Dete
       const bracket = text.lastIndexOf("[");
       const tail = text.slice(bracket);
       const inMark = bracket !== -1 && marks.some((mark) => mark.length > tail.length && mark.startsWith(tail));
-      return Math.min(finder.openFrom(text), inMark ? bracket : text.length);
+      return Math.min(detector.openFrom(text), inMark ? bracket : text.length);
     },
   };
 }

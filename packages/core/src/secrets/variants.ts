@@ -62,7 +62,8 @@ function percentEncoded(bytes: Uint8Array, unescaped: RegExp): string {
 
 function hexForms(bytes: Uint8Array): string[] {
   const hex = [...bytes].map(hexOf).join("");
-  return [hex, hex.toUpperCase()];
+  const separated = [":", " ", "-"].map((separator) => [...bytes].map(hexOf).join(separator));
+  return [hex, ...separated].flatMap((form) => [form, form.toUpperCase()]);
 }
 
 function hexOf(byte: number): string {
