@@ -119,7 +119,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   pages = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   folder = await mkdtemp(path.join(tmpdir(), "troupe-injection-"));
-  const policy: Policy = { ...defaultPolicy, web: { privateHosts: [pages], deny: [] } };
+  const policy: Policy = { ...defaultPolicy, web: { ...defaultPolicy.web, privateHosts: [pages] } };
   const parts = { sandbox: await createSandbox(), web: policy.web, memoryFolder: path.join(folder, "memory"), env: {} };
   const tools: Tool[] = [...createTools({ ...parts, journal: createMemoryJournal() }), detonate, ...tricksters];
   const names = tools.map(({ spec }) => spec.name);

@@ -54,6 +54,7 @@ export function shippedToolSpecs(): ToolSpec[] {
 const noSandbox: Sandbox = {
   kind: "process-group",
   contains: false,
+  network: true,
   detail: "this tool set only describes tools",
   fix: null,
   run: () =>

@@ -12,6 +12,20 @@ export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen"
   /** Paths within the workspace. */
   filesCreated?: string[];
   filesModified?: string[];
+  /** Where text of strangers in the output came from, such as the host of a page. @default none */
+  untrusted?: string[];
+  /** Where private data in the output came from. The host adds files whose names or contents say so. @default none */
+  private?: string[];
+  /** Files of the workspace whose text is in the output, if `seen` does not name them. @default none */
+  reads?: string[];
+}
+
+/** Content of a call that leaves this machine. */
+export interface Outward {
+  /** The host that receives it; null if the call could reach any host. */
+  host: string | null;
+  /** The length of everything that the agent chose, such as the path and query of a URL. Null if it has no limit. */
+  characters: number | null;
 }
 
 interface ToolBasics<Input extends z.ZodObject> {
@@ -25,6 +39,8 @@ interface ToolBasics<Input extends z.ZodObject> {
   riskOf?(args: z.output<Input>, context: ToolContext): Risk;
   /** The reason why a person must approve this call at any risk. Null where only the risk decides. */
   consent?(args: z.output<Input>, context: ToolContext): string | null;
+  /** Content of a call with these arguments that leaves this machine. Null for none. @default null */
+  outwardOf?(args: z.output<Input>, context: ToolContext): Outward | null;
   /** Groups that grants and policies can name. @default [] */
   groups?: string[];
   /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
@@ -59,6 +75,8 @@ export interface BoundCall {
   readonly risk: Risk;
   /** The reason why a person must approve the call at any risk. Null where only the risk decides. */
   readonly consent: string | null;
+  /** Content of the call that leaves this machine. Null for none. */
+  readonly outward: Outward | null;
   run(context: ToolContext): Promise<ToolResult>;
   /** Null unless the tool's effect is `verifiable`. */
   plan: ((context: ToolContext) => Promise<FilePlan[]>) | null;
@@ -92,6 +110,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
       return {
         risk: riskOf ? higherRisk(risk, () => riskOf(parsed.data, context)) : risk,
         consent: definition.consent?.(parsed.data, context) ?? null,
+        outward: definition.outwardOf?.(parsed.data, context) ?? null,
         run: (scope) => definition.run(parsed.data, scope),
         plan: plan ? (scope) => plan(parsed.data, scope) : null,
         verify: verify ? (scope) => verify(parsed.data, scope) : null,

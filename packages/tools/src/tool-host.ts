@@ -1,7 +1,8 @@
-import type { Policy } from "@troupe/core";
 import {
   type Blobs,
   type Clock,
+  defaultPolicy,
+  type Policy,
   type Redactor,
   RunFailure,
   type ToolCall,
@@ -11,11 +12,13 @@ import {
   TroupeError,
 } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
-import { recallToolName, type ToolAssessment, toRunError } from "@troupe/core/internal";
+import { recallToolName, type Taint, type ToolAssessment, taintField, toRunError } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
-import type { BoundCall, Tool, ToolResult } from "./define-tool.ts";
+import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
 import { createPolicyCheck } from "./policy/check-policy.ts";
+import { countedCharacters, isTrusted } from "./policy/outward-calls.ts";
+import { createPrivateDataFinder } from "./policy/private-data.ts";
 import { truncateOutput } from "./truncate-output.ts";
 
 export interface ToolHostOptions {
@@ -58,9 +61,22 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const find = (name: string, { workspace, project = workspace }: ToolContext): Tool | undefined =>
     builtIn.get(name) ?? custom?.of(project).find(({ spec }) => spec.name === name);
   const checkPolicy = createPolicyCheck(options);
+  const { web, privateFiles } = options.policy ?? defaultPolicy;
+  const findPrivateData = createPrivateDataFinder(privateFiles, redact);
   const running = new Set<Promise<ToolOutcome>>();
 
-  const outcomeOf = async (result: ToolResult, { call, context, startedMs }: StartedCall): Promise<ToolOutcome> => {
+  /** Sources of the output, and the characters that were sent. */
+  const taintOf = (result: ToolResult, { call, context, outward }: StartedCall): Taint => {
+    const { spec } = find(call.name, context) ?? {};
+    return {
+      untrusted: (result.untrusted ?? []).filter((source) => !isTrusted(source, web.trustedHosts)),
+      private: spec ? findPrivateData(result, { spec, args: call.args }) : [],
+      sentCharacters: countedCharacters(outward ?? null, context.taint, web.trustedHosts),
+    };
+  };
+
+  const outcomeOf = async (result: ToolResult, started: StartedCall): Promise<ToolOutcome> => {
+    const { call, context, startedMs } = started;
     const tool = call.name;
     const output = redact?.text(result.output) ?? result.output;
     const ownMax = find(tool, context)?.outputBytesMax ?? outputBytesMax;
@@ -70,6 +86,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       ...(await truncateOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),
       error: result.error ? { ...result.error, tool } : null,
       durationMs: clock.monotonicMs() - startedMs,
+      ...taintField(taintOf(result, started)),
     });
   };
 
@@ -88,9 +105,11 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   };
 
   const runOne = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
-    const started = { call, context, startedMs: clock.monotonicMs() };
+    const started: StartedCall = { call, context, startedMs: clock.monotonicMs() };
     try {
-      return await outcomeOf(await admit(call, context).run(context), started);
+      const bound = admit(call, context);
+      started.outward = bound.outward;
+      return await outcomeOf(await bound.run(context), started);
     } catch (thrown) {
       return failed(thrown, started);
     }
@@ -150,6 +169,8 @@ interface StartedCall {
   call: ToolCall;
   context: ToolContext;
   startedMs: number;
+  /** Content that leaves this machine. Absent: the call did not start. */
+  outward?: Outward | null;
 }
 
 /** The reference that the run can pass to recall to get the whole result. Null for a run without that tool. */

@@ -10,6 +10,7 @@ const tools = new Map(
     sandbox: {
       kind: "process-group",
       contains: false,
+      network: false,
       detail: "",
       fix: null,
       run: () => Promise.reject(new Error("no")),

@@ -35,6 +35,7 @@ export function remoteTools(
     const bind: Tool["bind"] = (args) => ({
       risk: spec.risk,
       consent: null,
+      outward: null,
       run: ({ signal, ...context }) => test.call("runTool", { tool: spec.name, args, context }, { signal }),
       plan: null,
       verify: null,

@@ -29,11 +29,15 @@ function decisionsOn({ verdicts, run }: GrantExplanation, name: string): GrantDe
   });
 }
 
-function linesOf({ run, agent, layers, verdicts, context }: GrantExplanation, { width, colours }: Output): string[] {
+function linesOf(
+  { run, agent, layers, verdicts, context, taint }: GrantExplanation,
+  { width, colours }: Output,
+): string[] {
   const facts: [string, string][] = [
     ["run", run],
     ["agent", cleanLine(agent)],
     ...(context ? contextFacts(context) : []),
+    ...taintFacts(taint),
     ["layers", layers.map(cleanLine).join(" ∩ ")],
   ];
   const head = ["KIND", "NAME", "GRANTED", "WHY"].map((text): Cell => ({ text, paint: colours.dim }));
@@ -52,6 +56,18 @@ function linesOf({ run, agent, layers, verdicts, context }: GrantExplanation, { 
     "",
     ...layout([{}, {}, {}, { flexible: true }], [head, ...rows], width),
   ];
+}
+
+/** Untrusted and private sources that the run has read. */
+function taintFacts(taint: GrantExplanation["taint"]): [string, string][] {
+  if (!taint) return [];
+  const facts: [string, readonly string[]][] = [
+    ["untrusted", taint.untrusted],
+    ["private", taint.private],
+  ];
+  return facts
+    .filter(([, sources]) => sources.length > 0)
+    .map(([name, sources]) => [name, cleanLine(sources.join(", "))]);
 }
 
 /** The intent of the run and how far it is. `--json` has all of it. */

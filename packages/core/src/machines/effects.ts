@@ -5,6 +5,7 @@ import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
 import type { RunError, RunErrorType } from "../protocol/run-error.ts";
+import type { Taint } from "../protocol/taint.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 
 /** A call that was refused before it could start. */
@@ -42,7 +43,16 @@ export type Effect =
   /** Summarises older messages before a turn. Without a budget for a model call (`maxOutputTokens` 0) they are cut. */
   | ({ kind: "compact"; run: string; step: number; maxOutputTokens: number } & Compaction)
   /** `approved`: a person has allowed this call. */
-  | { kind: "callTool"; run: string; step: number; call: number; toolCall: ToolCall; approved: boolean }
+  | {
+      kind: "callTool";
+      run: string;
+      step: number;
+      call: number;
+      toolCall: ToolCall;
+      approved: boolean;
+      /** Untrusted and private sources that the run has read so far. */
+      taint?: Taint;
+    }
   | { kind: "runChild"; run: string; step: number; call: number; item: number; request: RunRequest }
   /** Tells a child and all runs below it to stop. Its response still answers `runChild`. */
   | { kind: "cancelChild"; run: string; step: number; call: number; item: number; request: RunRequest; reason: string }

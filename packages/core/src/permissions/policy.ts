@@ -30,6 +30,8 @@ export const WebPolicy = z
     /** Hosts that are allowed despite a private address (`wiki.example.org`, `127.0.0.1:8080`). */
     privateHosts: z.array(z.string().min(1)).default([]),
     deny: z.array(z.string().min(1)).default([]),
+    /** Hosts whose pages are not untrusted, and to which a run may send private data (`wiki.example.org`). */
+    trustedHosts: z.array(z.string().min(1)).default([]),
   })
   .prefault({});
 export type WebPolicy = z.infer<typeof WebPolicy>;
@@ -56,6 +58,8 @@ export interface Policy {
   readonly sandbox: SandboxPolicy;
   readonly web: WebPolicy;
   readonly delegation: DelegationPolicy;
+  /** Patterns of files with private data, besides those whose name says so, such as `.env`. */
+  readonly privateFiles: readonly string[];
 }
 
 /** The policy without a policy file: everything can be granted, and calls of high risk need approval. */
@@ -66,4 +70,5 @@ export const defaultPolicy: Policy = {
   sandbox: SandboxPolicy.parse(undefined),
   web: WebPolicy.parse(undefined),
   delegation: DelegationPolicy.parse(undefined),
+  privateFiles: [],
 };

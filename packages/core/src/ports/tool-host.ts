@@ -1,5 +1,6 @@
 import type { Risk } from "../protocol/agent.ts";
 import type { Grant } from "../protocol/request.ts";
+import type { Taint } from "../protocol/taint.ts";
 import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
 
 /** Runs the tools of this machine. */
@@ -55,4 +56,6 @@ export interface ToolContext {
   outputBytesMax?: number;
   /** The journaled plan of the call: it must do exactly this or nothing. Null if there is none. */
   plan: readonly FilePlan[] | null;
+  /** Untrusted and private sources that the run has read so far. Absent: none. */
+  taint?: Taint;
 }

@@ -9,6 +9,7 @@ import { Json } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
+import { Taint } from "./taint.ts";
 import { FileChange } from "./tool.ts";
 
 /** Status of a run or session in the record and in every display. */
@@ -364,6 +365,8 @@ export const GrantExplanation = z.object({
   verdicts: z.array(GrantDecision),
   /** The task, the progress and the result so far. Absent if an older version explains. */
   context: RunContext.exactOptional(),
+  /** Untrusted and private sources that the run has read. Absent: none. */
+  taint: Taint.exactOptional(),
 });
 export type GrantExplanation = z.infer<typeof GrantExplanation>;
 

@@ -12,6 +12,7 @@ import { Message, ModelPrice, ModelReply, Usage } from "./model.ts";
 import { Grant, GrantLayer, RunRequest } from "./request.ts";
 import { RunResponse } from "./response.ts";
 import { RunError } from "./run-error.ts";
+import { Taint } from "./taint.ts";
 import { FilePlan, ToolOutcome, ToolSpec } from "./tool.ts";
 
 const Step = z.int().positive();
@@ -68,6 +69,8 @@ export const RunSpec = z.object({
   contextTokens: z.int().positive().nullable().default(null),
   /** Messages of the session's earlier turns. */
   history: z.array(Message).default([]),
+  /** Untrusted and private sources of the earlier turns of the session. Absent: none. */
+  taint: Taint.exactOptional(),
   /** The grant after all layers: global ∩ parent ∩ own. */
   grant: Grant,
   /** Policy layer of the machine that opened the run. Absent if it is the session's first layer. */

@@ -5,6 +5,7 @@ import { Version } from "./codec.ts";
 import { Id, Token } from "./ids.ts";
 import { JsonObject } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
+import { Taint } from "./taint.ts";
 
 /**
  * One restriction of a run's grant. A tool or an agent is granted if every layer allows it. Layers are only ever added, so
@@ -118,6 +119,8 @@ const RequestFields = z.object({
   workspace: RequestWorkspace,
   /** Remaining time, not a timestamp, because clocks of hosts differ. */
   remainingMs: z.int().positive().nullable().default(null),
+  /** Untrusted and private sources that the parent had read when it started this run. Absent: none. */
+  taint: Taint.exactOptional(),
 });
 
 /** The message that starts a run, from a user or a parent run. */

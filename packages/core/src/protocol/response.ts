@@ -4,6 +4,7 @@ import { Id, Token } from "./ids.ts";
 import { Json } from "./json.ts";
 import type { RunRequest } from "./request.ts";
 import { RunError } from "./run-error.ts";
+import { Taint } from "./taint.ts";
 
 /** Status of an ended run. The machine decides it, never a model's text. */
 export const RunStatus = z.enum(["completed", "failed", "cancelled", "timeout", "rejected", "bailed_out"]);
@@ -89,6 +90,8 @@ export const RunResponse = z.object({
   error: RunError.nullable(),
   bailoutReason: BailoutReason.nullable(),
   metrics: Metrics,
+  /** Untrusted and private sources that the run and all runs below it have read. Absent: none. */
+  taint: Taint.exactOptional(),
 });
 export type RunResponse = z.infer<typeof RunResponse>;
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Risk } from "./agent.ts";
 import { Json, JsonObject } from "./json.ts";
 import { RunError } from "./run-error.ts";
+import { Taint } from "./taint.ts";
 
 /**
  * Decides about a call that was started and has no outcome. `read` and `idempotent` calls run again. A `verifiable` call is
@@ -89,6 +90,8 @@ export const ToolOutcome = z.object({
   /** Hash of the whole output in Blobs, if `output` has only its beginning and its end. */
   outputRef: z.string().nullable().default(null),
   durationMs: z.number().nonnegative().default(0),
+  /** Untrusted and private sources of the output. Absent: none. */
+  taint: Taint.exactOptional(),
 });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 

@@ -1,5 +1,5 @@
 import { type Bus, createSubjects, type Entry, type Journal } from "@troupe/core";
-import { type AppendResult, encode, openEntry, type RunAppend, type Subjects } from "@troupe/core/internal";
+import { type AppendResult, encode, openEntry, type RunAppend, type Subjects, taintField } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryJournal } from "@troupe/core/memory";
 import { createReplayGate, type ReplayGate } from "./gate.ts";
 import type { Recording } from "./recording.ts";
@@ -58,13 +58,13 @@ export function withRecordedFiles({ recording }: ReplayState, bytes: Uint8Array)
   const request = JSON.parse(new TextDecoder().decode(bytes));
   const [opened] = recording.entriesOf(String(request.run));
   if (opened?.kind !== "run.opened") return bytes;
-  const { contextFiles, context, workspace } = opened.request;
+  const { contextFiles, context, taint, workspace } = opened.request;
   const { path, files, project } = workspace;
   const recordedWorkspace = {
     ...(files === undefined ? {} : { files }),
     ...(project === undefined ? {} : { path, project }),
   };
   if (contextFiles.length === 0 && Object.keys(recordedWorkspace).length === 0) return bytes;
-  const restored = contextFiles.length === 0 ? request : { ...request, context };
+  const restored = contextFiles.length === 0 ? request : { ...request, context, ...taintField(taint) };
   return encode({ ...restored, workspace: { ...request.workspace, ...recordedWorkspace } });
 }

@@ -6,6 +6,7 @@ import {
   openEntry,
   projectOf,
   runContextOf,
+  taintField,
   toolRemoval,
 } from "@troupe/core/internal";
 import { toolFolderOf } from "../host/claim/run-spec.ts";
@@ -31,6 +32,7 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
   const specs = deps.tools.specs(folder);
   const { agents } = await deps.agentSource.load(projectOf(request));
   const entries = (await deps.journal.readRun(session, run)).map(openEntry);
+  const context = replayAgent(entries);
   const machine = pin.machine ? [pin.machine] : [];
   const layers = [...request.layers, ...machine];
   const decisions = explainGrant(layers, pin.definition, { tools: specs, agents });
@@ -44,7 +46,8 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
         // The policy of another machine decides about runs on that machine, and this process does not know it.
         machine.length > 0 ? decision : underPolicy(decision, specs, policy),
     ),
-    context: runContextOf(replayAgent(entries)),
+    context: runContextOf(context),
+    ...taintField(context.usage.taint),
   };
 }
 

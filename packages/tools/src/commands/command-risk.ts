@@ -1,4 +1,5 @@
 import type { Grant, Risk } from "@troupe/core";
+import type { Outward } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /**
@@ -7,6 +8,11 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 export function commandRisk(sandbox: Pick<Sandbox, "kind" | "contains">): Risk {
   if (sandbox.kind === "none") return "low";
   return sandbox.contains ? "medium" : "high";
+}
+
+/** With a network, a command can send anything to any host. */
+export function commandOutward({ network }: Pick<Sandbox, "network">): Outward | null {
+  return network ? { host: null, characters: null } : null;
 }
 
 /**

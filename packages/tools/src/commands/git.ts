@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { commandHint, commandResult, refuseNul } from "./command-result.ts";
-import { commandConsent, commandRisk } from "./command-risk.ts";
+import { commandConsent, commandOutward, commandRisk } from "./command-risk.ts";
 import type { GitIdentity } from "./git-identity.ts";
 import { isReadOnly, readOnlyOptions } from "./git-read-only.ts";
 import { openRepository } from "./git-repository.ts";
@@ -40,6 +40,7 @@ export function createGitTool({ sandbox, identity }: GitParts): Tool {
       return risk === "medium" ? commandRisk(sandbox) : risk;
     },
     consent: ({ args }, { grant }) => (isReadOnly(args) ? null : commandConsent(sandbox, grant)),
+    outwardOf: ({ args }) => (!isReadOnly(args) && usesRemotes(args) ? commandOutward(sandbox) : null),
     effect: "unsafe",
     groups: ["git"],
     async run({ args, timeoutMs }, context) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { commandHint, commandResult, refuseNul, startFolder } from "./command-result.ts";
-import { commandConsent, commandRisk } from "./command-risk.ts";
+import { commandConsent, commandOutward, commandRisk } from "./command-risk.ts";
 
 const captureBytesMax = 1024 * 1024;
 
@@ -28,6 +28,7 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
     risk: "medium",
     riskOf: () => commandRisk(sandbox),
     consent: (_args, { grant }) => commandConsent(sandbox, grant),
+    outwardOf: () => commandOutward(sandbox),
     effect: "unsafe",
     groups: ["shell"],
     async run({ command, timeoutMs, folder }, { workspace, grant, signal }) {

@@ -58,7 +58,9 @@ async function readFile(
 ): Promise<ToolResult> {
   try {
     const content = await readHeldFile(file, changedBytesMax);
-    if (content === null) return { output: withNotes(await streamLines(file, range, context.signal), []) };
+    if (content === null) {
+      return { output: withNotes(await streamLines(file, range, context.signal), []), reads: [real] };
+    }
     const decoded = decodeText(content.bytes);
     if (decoded === null) throw binaryFailure(content.bytes, range.shown, content.bytes.length);
     const { text, encoding, hasMark } = decoded;

@@ -2,6 +2,7 @@ import { defaultPolicy, type Policy, type ToolCall, type ToolContext } from "@tr
 import type { ApprovalRules } from "@troupe/core/internal";
 import { type ToolAssessment, toolRemoval } from "@troupe/core/internal";
 import type { BoundCall, Tool } from "../define-tool.ts";
+import { outwardConsent } from "./outward-calls.ts";
 
 /**
  * The decision about a call, and the call as it would run; `bound` is null if it was denied before its arguments were
@@ -36,7 +37,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
 
     const bound = tool.bind(call.args, context);
     const { risk } = bound;
-    const { decision, reason } = decisionFor(bound, policy);
+    const { decision, reason } = decisionFor(bound, policy, context);
     const stored = rule ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
     const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : stored) : null;
     if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound };
@@ -44,9 +45,14 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
   };
 }
 
-/** The policy's decision about a call's risk. A tool that needs consent turns `allow` into `ask`. */
-function decisionFor({ risk, consent }: BoundCall, policy: Policy): Pick<ToolAssessment, "decision" | "reason"> {
+/** The policy's decision about a call's risk. A call that needs consent turns `allow` into `ask`. */
+function decisionFor(
+  { risk, consent, outward }: BoundCall,
+  policy: Policy,
+  { taint }: ToolContext,
+): Pick<ToolAssessment, "decision" | "reason"> {
   const decision = policy.risk[risk];
-  if (decision === "allow" && consent !== null) return { decision: "ask", reason: consent };
+  const needed = consent ?? outwardConsent(outward, taint, policy.web.trustedHosts);
+  if (decision === "allow" && needed !== null) return { decision: "ask", reason: needed };
   return { decision, reason: `this machine's policy for ${risk} risk is "${decision}"` };
 }

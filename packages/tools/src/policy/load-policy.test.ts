@@ -30,7 +30,8 @@ agents:
 risk: {medium: ask, high: deny}
 writes: [src, "**/test"]
 sandbox: {mode: required, readable: [/opt/sdk]}
-web: {privateHosts: [wiki.example.org]}
+web: {privateHosts: [wiki.example.org], trustedHosts: [docs.example.org]}
+privateFiles: ["customers/**"]
 delegation: {noHost: queue}
 cacheReads: true
 `;
@@ -46,7 +47,8 @@ cacheReads: true
       },
       risk: { low: "allow", medium: "ask", high: "deny" },
       sandbox: { mode: "required", network: false, readable: ["/opt/sdk"], memoryMb: 4_096, processes: 512 },
-      web: { privateHosts: ["wiki.example.org"], deny: [] },
+      web: { privateHosts: ["wiki.example.org"], deny: [], trustedHosts: ["docs.example.org"] },
+      privateFiles: ["customers/**"],
       delegation: { noHost: "queue", workspaceLostMs: 600_000 },
       cacheReads: true,
     });

@@ -12,9 +12,17 @@ import {
 } from "@troupe/core/internal";
 import { keysAt, parseStrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { z } from "zod";
+import { globMatcher } from "../search/glob-pattern.ts";
 
 const Decision = z.enum(riskDecisions);
 const ToolNames = z.array(z.string().trim().min(1));
+
+/** A glob pattern relative to a workspace. A path that leads out of it would match nothing. */
+const FilePattern = z
+  .string()
+  .min(1)
+  .refine((pattern) => !pattern.startsWith("/") && !pattern.split("/").includes(".."), "leads out of the workspace")
+  .refine(isGlobPattern, "is no valid pattern");
 
 /** Schema of `policy.yaml`. Every key is optional; unknown keys are errors. */
 const PolicyFile = z.strictObject({
@@ -35,6 +43,8 @@ const PolicyFile = z.strictObject({
   web: WebPolicy,
   delegation: DelegationPolicy,
   cacheReads: z.boolean().default(defaultPolicy.cacheReads),
+  /** Files with private data. */
+  privateFiles: z.array(FilePattern).default([]),
 });
 
 const form: YamlForm<typeof PolicyFile> = {
@@ -51,7 +61,8 @@ const form: YamlForm<typeof PolicyFile> = {
  * parsePolicy("tools: {deny: [shell]}\nrisk: {medium: ask}", "policy.yaml").risk.medium; // "ask"
  */
 export function parsePolicy(text: string, file: string): Policy {
-  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads } = parseStrictYaml(text, file, form).value;
+  const { value } = parseStrictYaml(text, file, form);
+  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads, privateFiles } = value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -61,12 +72,23 @@ export function parsePolicy(text: string, file: string): Policy {
     denyAgents: agents.disabled,
     writes: writes ?? null,
   });
-  return { layer, risk, sandbox, web, delegation, cacheReads };
+  return { layer, risk, sandbox, web, delegation, cacheReads, privateFiles };
+}
+
+function isGlobPattern(pattern: string): boolean {
+  try {
+    globMatcher(pattern);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The fix for a value that does not match its key. */
 function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): string {
   if (section === "cacheReads") return "write cacheReads: true or cacheReads: false";
+  if (section === "privateFiles")
+    return 'write a list of patterns relative to a workspace: privateFiles: ["customers/**"]';
   if (section === "writes") return "write a list of folders: writes: [src, test]";
   if (section === undefined || key === undefined) {
     return `write keys and values, such as ${String(section ?? "tools")}: {${keysAt(PolicyFile, [section ?? "tools"])[0]}: …}`;

@@ -97,7 +97,7 @@ async function tryBackend(
   const reason = await probe();
   if (reason !== null) return { reason };
   const detail = `commands see their workspace and the system's programs, ${networkText(options)}; ${options.limits.detail}`;
-  return { kind, contains: true, detail, fix: null, run };
+  return { kind, contains: true, network: options.policy.network, detail, fix: null, run };
 }
 
 async function seatbelt(options: BackendOptions): Promise<Sandbox | Unavailable> {
@@ -109,7 +109,8 @@ async function seatbelt(options: BackendOptions): Promise<Sandbox | Unavailable>
     `behind; ${options.limits.detail}`;
   const fix = "run troupe on Linux, or in a container, for a tested sandbox";
   // Untested, so it does not count as containing: the policy treats its commands as high risk.
-  return { kind: "seatbelt", contains: false, detail, fix, run: createProcessGroupRun({ ...options, confine }) };
+  const run = createProcessGroupRun({ ...options, confine });
+  return { kind: "seatbelt", contains: false, network: options.policy.network, detail, fix, run };
 }
 
 function networkText({ policy }: BackendOptions): string {
@@ -120,6 +121,7 @@ function processGroup(options: BackendOptions, why: string, fix: string | null):
   return {
     kind: "process-group",
     contains: false,
+    network: true,
     detail: `commands run unconfined, as this user (${why}); ${options.limits.detail}`,
     fix,
     run: createProcessGroupRun(options),
@@ -130,6 +132,7 @@ function refuseAll(why: string, fix: string): Sandbox {
   return {
     kind: "none",
     contains: false,
+    network: false,
     detail: `every command is refused: policy.yaml requires a sandbox, and this machine has none (${why})`,
     fix,
     run: () =>

@@ -11,6 +11,8 @@ export interface Sandbox {
   readonly kind: SandboxKind;
   /** True if a command cannot reach anything but the files, write scopes and network that it was given. */
   readonly contains: boolean;
+  /** Whether commands reach the machine's network. */
+  readonly network: boolean;
   /** The protection in force and its gaps, in words for the user. */
   readonly detail: string;
   /** Next step to get a better sandbox; null for the best kind. */

@@ -142,6 +142,7 @@ function recording(end: Partial<CommandResult>): { sandbox: Sandbox; commands: S
   const sandbox: Sandbox = {
     kind: "bubblewrap",
     contains: true,
+    network: false,
     detail: "",
     fix: null,
     async run(command) {

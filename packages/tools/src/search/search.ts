@@ -63,7 +63,8 @@ export function createSearchTool(ripgrep: Ripgrep): Tool {
     async run(input, context) {
       const root = await searchRoot(context.workspace, input.path);
       const matches = await countMatches(ripgrep, { input, root, context });
-      return { output: await formatOutput(ripgrep, { input, matches, context }) };
+      const output = await formatOutput(ripgrep, { input, matches, context });
+      return { output, reads: input.mode === "content" ? matches.files.map(({ path }) => path) : [] };
     },
   });
 }

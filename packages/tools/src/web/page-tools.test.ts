@@ -194,7 +194,7 @@ describe("a URL that", () => {
     ["has a long host label", `http://${"x".repeat(50)}.site.example/`, "ask", "medium"],
     ["contains a key", "http://site.example/?k=ghp_0123456789abcdefghijABCDEFGHIJ456789", "ask", "medium"],
   ] as const)("%s has its risk", ([, url, decision, risk], { context }) => {
-    const tools = createWebTools({ web: { privateHosts: [], deny: [] }, env: {} });
+    const tools = createWebTools({ web: { privateHosts: [], deny: [], trustedHosts: [] }, env: {} });
     const host = createToolHost({ tools, policy: parsePolicy("risk: {medium: ask}", "policy.yaml") });
     for (const name of ["web_fetch", "webReader"]) {
       const grant = { ...context.grant, tools: [name] };
@@ -207,7 +207,7 @@ describe("a URL that", () => {
 });
 
 test("every tool is a read of the group web", () => {
-  const tools = createWebTools({ web: { privateHosts: [], deny: [] }, env: {} });
+  const tools = createWebTools({ web: { privateHosts: [], deny: [], trustedHosts: [] }, env: {} });
   expect(tools.map(({ spec: { name, effect, groups, risk } }) => [name, effect, groups, risk])).toEqual([
     ["web_fetch", "read", ["web"], "low"],
     ["webReader", "read", ["web"], "low"],

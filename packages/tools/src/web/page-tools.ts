@@ -1,6 +1,6 @@
 import { createRedactor, type Risk } from "@troupe/core";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
+import { defineTool, type Outward, type Tool } from "../define-tool.ts";
 import { type PageToolDeps, readPage } from "./read-page.ts";
 
 const partLengthMax = 60_000;
@@ -31,6 +31,7 @@ export function createWebFetchTool(deps: PageToolDeps): Tool {
     }),
     risk: "low",
     riskOf: ({ url }) => riskOfUrl(url),
+    outwardOf: ({ url }) => outwardOfUrl(url),
     effect: "read",
     groups: ["web"],
     outputBytesMax,
@@ -52,6 +53,7 @@ export function createWebReaderTool(deps: PageToolDeps): Tool {
     }),
     risk: "low",
     riskOf: ({ url }) => riskOfUrl(url),
+    outwardOf: ({ url }) => outwardOfUrl(url),
     effect: "read",
     groups: ["web"],
     outputBytesMax,
@@ -64,6 +66,17 @@ export function createWebReaderTool(deps: PageToolDeps): Tool {
 const pathLengthMax = 200;
 const labelLengthMax = 40;
 const redactor = createRedactor({});
+
+/** A request sends its path and query, and all but the last two labels of the host: a name server sees those. */
+function outwardOfUrl(text: string): Outward | null {
+  const url = URL.parse(text.trim());
+  if (!url) return null;
+  const { hostname } = url;
+  const isAddress = /^[\d.]+$|^\[/.test(hostname);
+  const labels = isAddress ? "" : hostname.split(".").slice(0, -2).join(".");
+  const own = `${url.username}${url.password}${url.pathname.slice(1)}${url.search.slice(1)}`;
+  return { host: hostname, characters: own.length + labels.replace(/^www$/, "").length };
+}
 
 /**
  * The risk of a request is low. It is medium if the URL could send data out: a long path, query or host label, or text

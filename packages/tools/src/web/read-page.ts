@@ -44,9 +44,10 @@ export async function readPage(
   if (type.kind === "binary" && !error) throw notText(response, type);
   const content = await contentOf(response, type, input, reader, signal);
   const page: PageView = { facts: factsOf(input.url, response, type, content.charset), ...content };
-  if (!error) return { output: formatPart(page, input) };
+  const untrusted = [response.url.hostname];
+  if (!error) return { output: formatPart(page, input), untrusted };
   const excerpt = { ...page, text: page.text.slice(0, excerptLength) };
-  return { output: formatPart(excerpt, { from: 0, length: excerptLength }), error };
+  return { output: formatPart(excerpt, { from: 0, length: excerptLength }), error, untrusted };
 }
 
 interface PageContent extends Pick<PageView, "metadata" | "text"> {

@@ -43,6 +43,10 @@ export function createWebSearchTool({ choice, policy, clock, httpClient }: WebSe
     risk: "low",
     effect: "read",
     groups: ["web"],
+    outwardOf({ query }) {
+      const { backend } = choice;
+      return backend === null ? null : { host: backend.url.hostname, characters: query.length };
+    },
     async run({ query, limit, allowed_domains, blocked_domains }, { signal }) {
       const { backend, problem } = choice;
       if (backend === null) throw new RunFailure({ type: "tool_error", message: problem, recoverable: false });
@@ -53,7 +57,8 @@ export function createWebSearchTool({ choice, policy, clock, httpClient }: WebSe
         if (isInDomains(url, blocked_domains)) return false;
         return allowed_domains.length === 0 || isInDomains(url, allowed_domains);
       });
-      return { output: formatHits(withoutDuplicates(hits).slice(0, limit), backend.name) };
+      const output = formatHits(withoutDuplicates(hits).slice(0, limit), backend.name);
+      return { output, untrusted: [`results of ${backend.name}`] };
     },
   });
 }

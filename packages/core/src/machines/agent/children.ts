@@ -1,5 +1,6 @@
 import { addSpent, excessOf, isUnlimited, shareOf, tightenBudget, timesEach } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
+import { taintField } from "../../protocol/taint.ts";
 import type { PlannedTask } from "../batch/machine.ts";
 import type { ChildOffer } from "../delegation/machine.ts";
 import type { FactOf } from "../facts.ts";
@@ -24,7 +25,7 @@ export function shareFor(context: AgentContext, position: TaskPosition, attempt:
   const task = taskAt(context, position);
   const remainingMs = childTimeMs(context);
   if (!task || remainingMs <= 0) return null;
-  const offered = { remainingMs, context: conversationFor(context, task) };
+  const offered = { remainingMs, context: conversationFor(context, task), ...taintField(context.usage.taint) };
   const cap = budgetCapOf(context, task);
   // Counting siblings is linear in their number, so it is done only if a budget is divided among them.
   if (isUnlimited(context.pin.budget)) return { offer: { ...offered, budget: cap }, retryReserve: {} };

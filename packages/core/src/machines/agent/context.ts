@@ -4,6 +4,7 @@ import type { Intent } from "../../protocol/intent.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { BailoutReason, RunResponse, RunStatus } from "../../protocol/response.ts";
 import type { RunError } from "../../protocol/run-error.ts";
+import { joinTaint, noTaint } from "../../protocol/taint.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan } from "../batch/machine.ts";
 import type { TurnRetry } from "../effects.ts";
@@ -160,7 +161,7 @@ export function openContext(input: AgentInput): AgentContext {
     allowedTools: [],
     callCounts: {},
     emptyReplies: 0,
-    usage: emptyUsageCounts,
+    usage: { ...emptyUsageCounts, taint: joinTaint(input.pin.taint ?? noTaint, input.request.taint) },
     outcome: null,
     verifyRound: 0,
     response: null,

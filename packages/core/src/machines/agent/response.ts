@@ -1,4 +1,5 @@
 import type { RunResponse, Totals } from "../../protocol/response.ts";
+import { type Taint, taintField } from "../../protocol/taint.ts";
 import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 import { chargedSoFar } from "./children.ts";
 import { activeMs } from "./clock.ts";
@@ -57,7 +58,14 @@ export function composeResponse(context: AgentContext, outcome: RunOutcome): Run
       charged: chargedSoFar(context),
       waitedMs: Math.max(0, durationMs - activeMs(context)),
     },
+    ...taintField(withoutInherited(context)),
   };
+}
+
+/** The parent knows the characters that were sent before this run. */
+function withoutInherited({ usage, request }: AgentContext): Taint {
+  const { taint } = usage;
+  return { ...taint, sentCharacters: Math.max(0, taint.sentCharacters - (request.taint?.sentCharacters ?? 0)) };
 }
 
 /** An answer by schema states its confidence in a field of that name. */

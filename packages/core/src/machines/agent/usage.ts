@@ -2,6 +2,7 @@ import { addCost, addSpent, nothingSpent } from "../../budget/ledger.ts";
 import type { Spent } from "../../protocol/budget.ts";
 import type { ModelReply, Usage } from "../../protocol/model.ts";
 import type { RunResponse, TestSuite, Totals } from "../../protocol/response.ts";
+import { joinTaint, noTaint, type Taint } from "../../protocol/taint.ts";
 import { filesOf, type ToolCall, type ToolOutcome } from "../../protocol/tool.ts";
 import { type ChangedFiles, union, withArtifacts, withFiles, withSuites, withTestRun } from "./evidence.ts";
 
@@ -21,6 +22,8 @@ export interface UsageCounts extends ChangedFiles {
   charged: Spent;
   /** The part of `charged` for this run's own lost calls. */
   lost: { tokens: number; costUsd: number };
+  /** Untrusted and private sources that the run and its children have read. */
+  taint: Taint;
 }
 
 const emptyTotals: Totals = {
@@ -46,6 +49,7 @@ export const emptyUsageCounts: UsageCounts = {
   children: emptyTotals,
   charged: nothingSpent,
   lost: { tokens: 0, costUsd: 0 },
+  taint: noTaint,
 };
 
 /** Recorded in responses: its text may not change. */
@@ -108,6 +112,7 @@ export function addOutcome(counts: UsageCounts, toolCall: ToolCall, outcome: Too
     toolsUsed: refused ? counts.toolsUsed : union(counts.toolsUsed, [tool]),
     artifacts: withArtifacts(counts.artifacts, outcome.artifacts),
     testSuites: refused ? counts.testSuites : withTestRun(counts.testSuites, toolCall, outcome.tests),
+    taint: joinTaint(counts.taint, outcome.taint),
     warnings: outcome.inDoubt
       ? [...counts.warnings, `${tool} was interrupted: it may or may not have happened, and was not repeated`]
       : counts.warnings,
@@ -131,6 +136,7 @@ export function addChild(counts: UsageCounts, response: RunResponse, sharesFolde
     warnings: union(counts.warnings, response.warnings),
     children: addTotals(counts.children, response.metrics.subtree),
     charged: addSpent(counts.charged, response.metrics.charged),
+    taint: joinTaint(counts.taint, response.taint),
   };
 }
 

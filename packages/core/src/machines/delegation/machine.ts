@@ -5,6 +5,7 @@ import { childRunId } from "../../protocol/ids.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import { notStartedResponse, type RunResponse, type RunStatus } from "../../protocol/response.ts";
 import { permanentError, type RunError } from "../../protocol/run-error.ts";
+import type { Taint } from "../../protocol/taint.ts";
 import { effectActor } from "../effects.ts";
 import type { FactOf } from "../facts.ts";
 
@@ -42,6 +43,8 @@ export interface ChildOffer {
   budget: Budget;
   /** The given part of the parent's conversation, and the results of the tasks before this one. */
   context: string | null;
+  /** Untrusted and private sources that the parent has read so far. */
+  taint?: Taint;
 }
 
 /** A response, and the parent's remaining time: a retry that would exceed it is not made. */

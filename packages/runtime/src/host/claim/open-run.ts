@@ -8,7 +8,15 @@ import {
   type RunRequest,
   replayAgent,
 } from "@troupe/core";
-import { composeResponse, openContext, openEntry, permanentError, rejectedOutcome } from "@troupe/core/internal";
+import {
+  composeResponse,
+  openContext,
+  openEntry,
+  permanentError,
+  rejectedOutcome,
+  type Taint,
+  taintField,
+} from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
 import { resolveRunSpec } from "./run-spec.ts";
 
@@ -18,10 +26,12 @@ export async function openingEntries(
   request: RunRequest,
   registry: AgentRegistry,
 ): Promise<EntryBody[]> {
-  const history = await historyOf(deps.journal, request);
+  const earlier = await earlierTurn(deps.journal, request);
+  const history = earlier?.history ?? null;
   const spec = {
     ...(deps.replay?.specOf(request) ?? (await resolveRunSpec(deps, request, registry))),
     history: history ?? [],
+    ...taintField(earlier?.taint),
   };
   const opened: EntryBody = { kind: "run.opened", request, pin: spec };
   const error = startError(request, registry, history);
@@ -42,16 +52,18 @@ function startError(
 }
 
 /**
- * The conversation of the turn that a run continues, including the turns before it. Empty for a run that continues no
- * turn; null if the earlier run is missing or open. A settled run never changes, so its history does not either.
+ * The conversation of the turn that a run continues, including the turns before it, and what they had read. Empty for a
+ * run that continues no turn; null if the earlier run is missing or open. A settled run never changes, so its history does
+ * not either.
  */
-async function historyOf(
+async function earlierTurn(
   journal: Pick<Journal, "readRun">,
   { session, continues }: Pick<RunRequest, "session" | "continues">,
-): Promise<Message[] | null> {
-  if (continues === null) return [];
+): Promise<{ history: Message[]; taint?: Taint } | null> {
+  if (continues === null) return { history: [] };
   const entries = (await journal.readRun(session, continues)).map(openEntry);
-  return entries.at(-1)?.kind === "run.settled" ? conversationOf(entries) : null;
+  const last = entries.at(-1);
+  return last?.kind === "run.settled" ? { history: conversationOf(entries), ...taintField(last.response.taint) } : null;
 }
 
 /** The conversation of a settled run in a form that can be continued: every call has a result, every turn an end. */

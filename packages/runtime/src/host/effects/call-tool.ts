@@ -8,6 +8,7 @@ import {
   type FilePlan,
   type FolderChanges,
   hashText,
+  taintField,
 } from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
 import { retryUntilDone } from "../retry-until-done.ts";
@@ -125,8 +126,9 @@ function inDoubtOutcome(tool: string): ToolOutcome {
   });
 }
 
-function contextOf({ step, call, approved }: CallTool, scope: EffectScope): ToolContext {
-  const context = toolContext(scope, `${step}/${call}`, { approved, plan: null });
+function contextOf({ step, call, approved, taint }: CallTool, scope: EffectScope): ToolContext {
+  const own = toolContext(scope, `${step}/${call}`, { approved, plan: null });
+  const context = { ...own, ...taintField(taint) };
   const bytesMax = Math.floor(contextLimit(scope.pin) * bytesPerToken * outputShare);
   return Number.isFinite(bytesMax) ? { ...context, outputBytesMax: Math.max(bytesMax, outputBytesMin) } : context;
 }

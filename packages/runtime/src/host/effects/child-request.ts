@@ -1,5 +1,5 @@
-import { type RunError, RunFailure, type RunRequest } from "@troupe/core";
-import { type EffectOf, projectOf } from "@troupe/core/internal";
+import { type RunError, RunFailure, type RunRequest, type ToolOutcome } from "@troupe/core";
+import { type EffectOf, joinTaint, noTaint, projectOf, taintField } from "@troupe/core/internal";
 import { type EffectScope, toolContext } from "./effect.ts";
 
 /** The most characters of all context files together. */
@@ -30,9 +30,12 @@ export async function withContextFiles(effect: EffectOf<"runChild">, scope: Effe
   if (request.contextFiles.length === 0) return request;
   const isIsolated = request.workspace.mode === "isolated";
   const parts: string[] = [];
+  let taint = request.taint ?? noTaint;
   let charactersLeft = filesCharactersMax;
   for (const [index, path] of request.contextFiles.entries()) {
-    const content = await contentOf(path, `${step}/${call}/${item}/${index}`, scope);
+    const file = await readContextFile(path, `${step}/${call}/${item}/${index}`, scope);
+    const content = file.output;
+    taint = joinTaint(taint, file.taint);
     const isOnlyInFolder = isIsolated && content.length > inlineCharactersMax;
     parts.push(
       isOnlyInFolder
@@ -42,14 +45,14 @@ export async function withContextFiles(effect: EffectOf<"runChild">, scope: Effe
     charactersLeft -= isOnlyInFolder ? 0 : Math.min(charactersLeft, content.length);
   }
   const context = [request.context, ...parts].filter((part) => part !== null).join("\n\n");
-  return { ...request, context };
+  return { ...request, context, ...taintField(taint) };
 }
 
-async function contentOf(path: string, key: string, scope: EffectScope): Promise<string> {
+async function readContextFile(path: string, key: string, scope: EffectScope): Promise<ToolOutcome> {
   const call = { id: key, name: "read", args: { path, limit: linesMax }, problem: null };
-  const { output, error } = await scope.deps.tools.run(call, toolContext(scope, key, { approved: false, plan: null }));
-  if (error) throw unreadable(path, error);
-  return output;
+  const outcome = await scope.deps.tools.run(call, toolContext(scope, key, { approved: false, plan: null }));
+  if (outcome.error) throw unreadable(path, outcome.error);
+  return outcome;
 }
 
 function partOf(path: string, content: string, charactersLeft: number): string {

@@ -1,5 +1,6 @@
 import { isDelegate } from "../../../permissions/grant.ts";
 import { permanentError } from "../../../protocol/run-error.ts";
+import { taintField } from "../../../protocol/taint.ts";
 import {
   callsOf,
   countsAfterCall,
@@ -44,7 +45,16 @@ export const toolActions = {
     let calls = context.calls;
     for (const { call, toolCall, approved } of startableTools(context)) {
       const isAllowed = approved || allowedTools.includes(toolCall.name);
-      const input = { kind: "callTool" as const, run: request.run, step, call, toolCall, approved: isAllowed };
+      const taint = taintField(context.usage.taint);
+      const input = {
+        kind: "callTool" as const,
+        run: request.run,
+        step,
+        call,
+        toolCall,
+        approved: isAllowed,
+        ...taint,
+      };
       enqueue.spawnChild("callTool", { id: toolActor({ step, call }), input });
       calls = withCall(calls, call, { phase: "running" });
     }
