@@ -22,8 +22,8 @@ export const mutants: readonly Mutant[] = [
     name: "the sandbox says that it contains, and does not",
     rows: ["S2.15a"],
     file: "packages/tools/src/sandbox/create-sandbox.ts",
-    find: "return { kind, contains: true, detail, fix: null, run };",
-    replace: "return { kind, contains: true, detail, fix: null, run: createProcessGroupRun(options) };",
+    find: "return { kind, contains: true, network: options.policy.network, detail, fix: null, run };",
+    replace: "return { kind, contains: true, network: false, detail, fix: null, run: createProcessGroupRun(options) };",
     tests: [
       "packages/tools/src/sandbox/escape-attempts.test.ts > bubblewrap: a command cannot read > files beside its workspace",
     ],

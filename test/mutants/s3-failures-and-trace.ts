@@ -132,8 +132,8 @@ export const mutants: readonly Mutant[] = [
     name: "the passed context is empty",
     rows: ["S3.7b"],
     file: `${agent}/children.ts`,
-    find: "const offered = { remainingMs, context: conversationFor(context, task) };",
-    replace: 'const offered = { remainingMs, context: conversationFor(context, task) === null ? null : "" };',
+    find: "context: conversationFor(context, task), ...taintField",
+    replace: 'context: conversationFor(context, task) === null ? null : "", ...taintField',
     tests: [trace],
   },
   {

@@ -20,8 +20,8 @@ export const mutants: readonly Mutant[] = [
     name: "an explanation has the context of the run's first entry",
     rows: ["S4.3a", "S4.3b"],
     file: "packages/runtime/src/service/explain.ts",
-    find: "runContextOf(replayAgent(entries))",
-    replace: "runContextOf(replayAgent(entries.slice(0, 1)))",
+    find: "const context = replayAgent(entries);",
+    replace: "const context = replayAgent(entries.slice(0, 1));",
     tests: [
       `${explain} > the context of the run > of a run that is completed is complete`,
       `${explain} > the context of the run > of a run that is cancelled is failed`,

@@ -37,8 +37,8 @@ export const mutants: readonly Mutant[] = [
     name: "the files for the context do not reach the child",
     rows: ["S5.4b"],
     file: "packages/runtime/src/host/effects/child-request.ts",
-    find: "return { ...request, context };",
-    replace: "return { ...request, context: request.context && context };",
+    find: "return { ...request, context, ...taintField(taint) };",
+    replace: "return { ...request, context: request.context && context, ...taintField(taint) };",
     tests: [
       "test/delegation/context.test.ts > with one host > a child gets its selected files, and nothing else",
       "packages/runtime/src/host/effects/child-request.test.ts > files are read in order by the parent's tools, under its grant, and follow the rest of the context",
