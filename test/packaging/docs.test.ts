@@ -43,12 +43,16 @@ function anchorsOf(text: string): string[] {
 const topFolders = /^(?:packages|apps|test|scripts|docs|examples)(?:\/|$)/;
 
 describe("paths", () => {
-  test.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/how-it-works.md", "docs/figures.md", "docs/reliability.md"])(
-    "%s",
-    (page) => {
-      expect(read(page).split("\n").flatMap(missingPaths)).toEqual([]);
-    },
-  );
+  test.each([
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/how-it-works.md",
+    "docs/figures.md",
+    "docs/reliability.md",
+    "docs/security.md",
+  ])("%s", (page) => {
+    expect(read(page).split("\n").flatMap(missingPaths)).toEqual([]);
+  });
 
   test("a path that does not exist is found, also a name beside another path", () => {
     expect(missingPaths("`packages/core/src/ports/clock.ts`, `bus.ts`, `none.ts`; `packages/none`")).toEqual([

@@ -79,7 +79,7 @@ function cancelTasks(context: AgentContext, state: CallState, handles: readonly 
   const unknown = handles.filter((handle) => !known.has(handle));
   if (unknown.length > 0) {
     const names = known.size > 0 ? `running are: ${[...known].join(", ")}` : "none is running";
-    const message = `cancel: ${unknown.join(", ")} is no handle of a running task; ${names}`;
+    const message = `cancel: ${unknown.join(", ")} is not a handle of a running task; ${names}`;
     return refusedCall(state, permanentError("params", message));
   }
   return { ...state, phase: "settled", stops: handles, text: JSON.stringify({ cancelled: handles }) };

@@ -197,7 +197,7 @@ describe("a cancel call", () => {
     d.feed(reply(2, "", [cancelling("1.0.0", handle)]));
     expect(JSON.parse(results(d).at(-1) ?? "").error).toMatchObject({
       type: "params",
-      message: expect.stringContaining(`${handle} is no handle of a running task; ${known}`),
+      message: expect.stringContaining(`${handle} is not a handle of a running task; ${known}`),
     });
     expect(d.pending().map(({ kind }) => kind)).not.toContain("cancelChild");
   });
