@@ -48,11 +48,13 @@ export { type RunFact, toFact } from "./machines/facts.ts";
 export { machineToMermaid } from "./machines/mermaid.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { readResult } from "./machines/replay.ts";
+export { agentSummaryOf } from "./permissions/agent-summary.ts";
 export {
   delegateNames,
   explainGrant,
   type Grantable,
   isDelegate,
+  isReadOnly,
   layersForChild,
   namesTool,
   type Removal,

@@ -10,20 +10,19 @@ const supportedKeys = [
   "disallowedTools",
   "model",
   "effort",
+  "permissionMode",
+  "isolation",
   "maxTurns",
   "subagents",
   "troupe",
 ];
 
+/** Keys of Claude Code's agent files that have no effect yet. `imported-keys.ts` warns of them. */
+const unsupportedKeys = ["skills", "mcpServers", "hooks", "memory"];
+
 /** Keys of Claude Code's agent files and SDK that have no effect in troupe. They cause no warning. */
 const ignoredKeys = [
-  "permissionMode",
-  "skills",
-  "mcpServers",
-  "hooks",
-  "memory",
   "background",
-  "isolation",
   "color",
   "initialPrompt",
   "autoCompactWindow",
@@ -33,7 +32,7 @@ const ignoredKeys = [
   "criticalSystemReminder_EXPERIMENTAL",
 ];
 
-export const topKeys: ReadonlySet<string> = new Set([...supportedKeys, ...ignoredKeys]);
+export const topKeys: ReadonlySet<string> = new Set([...supportedKeys, ...unsupportedKeys, ...ignoredKeys]);
 
 /** The keys below `troupe:`. */
 export const troupeKeys = [

@@ -61,7 +61,28 @@ describe("an invalid file gets an error with its place", () => {
     ["a target that is not a valid id", withLines("tools: Agent(a b)"), ["error 4:8 invalid-id"]],
     ["a script for a model", withLines("model: scripted/./evil.yaml"), ["warning 4:8 script-as-model"]],
     ["a recording for a model", withLines('model: " replay/1"'), ["warning 4:8 script-as-model"]],
-    ["permissions bypassed", withLines("permissionMode: bypassPermissions"), ["warning 4:17 ignored-permission-mode"]],
+    ...["acceptEdits", "dontAsk", "bypassPermissions"].map((mode): [string, string, string[]] => [
+      `a mode that asks less: ${mode}`,
+      withLines(`permissionMode: ${mode}`),
+      ["warning 4:17 ignored-permission-mode"],
+    ]),
+    ["a mode in another case", withLines("permissionMode: Plan"), ["error 4:17 invalid-value"]],
+    ["no mode behind its key", withLines("permissionMode:"), ["error 4:1 invalid-value"]],
+    ["a mode that is a list", withLines("permissionMode: [plan]"), ["error 4:17 invalid-value"]],
+    ["an unknown isolation", withLines("isolation: container"), ["error 4:12 invalid-value"]],
+    ["no isolation behind its key", withLines("isolation:"), ["error 4:1 invalid-value"]],
+    [
+      "an isolation that troupe's own key takes away",
+      withLines("isolation: worktree", "troupe: {workspace: shared}"),
+      ["error 4:12 contradictory-isolation"],
+    ],
+    ...["skills: [pdf]", "mcpServers: {a: {b: c}}", "hooks: {PreToolUse: []}", "memory: user"].map(
+      (line): [string, string, string[]] => [
+        `${line}, which has no effect yet`,
+        withLines(line),
+        ["warning 4:1 unsupported-key"],
+      ],
+    ),
     [
       "keys of subagents not indented",
       withLines("subagents:", "deny: [b]"),
@@ -287,9 +308,26 @@ describe("a valid file", () => {
   });
 
   test("Claude Code's other keys are ignored without a warning", () => {
-    const lines = ["color: red", "effort: high", "skills: [x]", "mcpServers: {a: {b: c}}", "hooks: {}", "memory: user"];
-    const more = ["background: true", "permissionMode: plan", "isolation: worktree", "initialPrompt: hi"];
+    const lines = ["color: red", "effort: high", "skills: []", "mcpServers: {}", "hooks: {}", "memory:"];
+    const more = ["background: true", "permissionMode: default", "initialPrompt: hi"];
     expect(parse(withLines(...lines, ...more)).problems).toEqual([]);
+  });
+});
+
+describe("limits of Claude Code's files are kept:", () => {
+  test.each([
+    ["permissionMode: plan", { permissionMode: "plan" }],
+    ["isolation: worktree", { workspace: "worktree" }],
+    ["isolation: worktree\ntroupe: {workspace: worktree}", { workspace: "worktree" }],
+  ])("%s", (lines, expected) => {
+    const { definition, problems } = parse(withLines(...lines.split("\n")));
+    expect(definition).toMatchObject(expected);
+    expect(problems).toEqual([]);
+  });
+
+  test.each(["default", "acceptEdits", "dontAsk", "bypassPermissions"])("%s changes no agent", (mode) => {
+    const { definition } = parse(withLines(`permissionMode: ${mode}`));
+    expect(definition).toEqual(parse(withLines()).definition);
   });
 });
 

@@ -4,6 +4,7 @@ import { type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe
 import { fixForTopKey, topKeys } from "./agent-keys.ts";
 import { readEffort, readSubagents, readTroupe, reportConflicts } from "./agent-settings.ts";
 import { splitFile } from "./front-matter.ts";
+import { readImported } from "./imported-keys.ts";
 import { createProblemReport, formatValue, type ProblemReport, type SourceLocation } from "./problem-report.ts";
 import { readFields } from "./read-fields.ts";
 import { readToolList, type Target, type ToolList } from "./tool-list.ts";
@@ -117,13 +118,6 @@ function lintKeys(fields: Fields, report: ProblemReport): void {
         fix: fixForTopKey(field.key),
       });
     }
-    if (field.key === "permissionMode" && field.value === "bypassPermissions") {
-      report.warn(field.valueOffset, {
-        code: "ignored-permission-mode",
-        message: "permissionMode: bypassPermissions has no effect; troupe still asks for approvals",
-        fix: "remove the line",
-      });
-    }
     if (field.comment !== null && (field.key === "description" || field.key === "name")) {
       report.warn(field.valueOffset, {
         code: "cut-by-comment",
@@ -219,7 +213,8 @@ function readSettings(fields: Fields, text: string, report: ProblemReport): Sett
   const troupe = readTroupe(fields.get("troupe"), report);
   const maxTurns = readMaxTurns(fields, report);
   const effort = readEffort(fields.get("effort"), report);
-  if (!subagents || !troupe || report.failed) return null;
+  const imported = readImported(fields, report);
+  if (!subagents || !troupe || !imported || report.failed) return null;
 
   const listed = subagents.allow.map((id, i) => ({ id, offset: fields.get("subagents")?.offsetOf(["allow", i]) ?? 0 }));
   const targets = denied?.delegationOffset == null ? [...listed, ...(granted?.targets ?? [])] : [];
@@ -239,7 +234,9 @@ function readSettings(fields: Fields, text: string, report: ProblemReport): Sett
       deny: [...new Set([...subagents.deny, ...(denied?.targets ?? []).map(({ id }) => id)])],
     }),
     effort,
+    ...imported.permissionMode,
     ...troupe,
+    workspace: troupe.workspace ?? imported.workspace,
     limits: { ...maxTurns, ...concurrencyOf(fields, subagents), ...troupe.limits },
     targets: targets.filter(({ id }, i) => targets.findIndex((target) => target.id === id) === i),
   };

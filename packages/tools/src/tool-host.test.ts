@@ -67,6 +67,27 @@ describe("a call is refused before anything runs", () => {
     expect(run).not.toHaveBeenCalled();
   });
 
+  test("when the run may only read, and the tool of that name can change something here", async ({ context }) => {
+    const [run, reader] = [vi.fn(), vi.fn(async () => ({ output: "" }))];
+    const changing = defineTool({
+      name: "probe",
+      description: "Probes.",
+      input: z.strictObject({ path: z.string() }),
+      risk: "low",
+      effect: "idempotent",
+      run,
+    });
+    const grant = { ...granted, readOnly: true as const };
+    const outcome = await createToolHost({ tools: [changing] }).run(call, { ...context, grant });
+    expect(outcome.error).toMatchObject({
+      type: "permission",
+      message: expect.stringContaining("permissionMode: plan"),
+    });
+    expect(run).not.toHaveBeenCalled();
+    await createToolHost({ tools: [probe(reader)] }).run(call, { ...context, grant });
+    expect(reader).toHaveBeenCalledOnce();
+  });
+
   test("when this machine has no such tool", async ({ context }) => {
     const outcome = await createToolHost({ tools: [] }).run(call, { ...context, grant: granted });
     expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("does not have it") });

@@ -12,7 +12,14 @@ import {
   TroupeError,
 } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
-import { recallToolName, type Taint, type ToolAssessment, taintField, toRunError } from "@troupe/core/internal";
+import {
+  isReadOnly,
+  recallToolName,
+  type Taint,
+  type ToolAssessment,
+  taintField,
+  toRunError,
+} from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
@@ -185,6 +192,7 @@ function referenceOf({ grant, run, idempotencyKey }: ToolContext): string | null
 function toolFor(call: ToolCall, { grant }: ToolContext, tool: Tool | undefined): Tool {
   if (!grant.tools.includes(call.name)) throw notGranted(call.name, grant.tools);
   if (!tool) throw notInstalled(call.name);
+  if (grant.readOnly && !isReadOnly(tool.spec)) throw notReadOnly(call.name);
   if (call.problem) throw new RunFailure({ type: "params", message: call.problem, recoverable: false });
   return tool;
 }
@@ -203,6 +211,14 @@ function notGranted(name: string, granted: readonly string[]): RunFailure {
   return new RunFailure({
     type: "permission",
     message: `the tool ${JSON.stringify(name)} is not granted to this run; ${list}`,
+    recoverable: false,
+  });
+}
+
+function notReadOnly(name: string): RunFailure {
+  return new RunFailure({
+    type: "permission",
+    message: `the tool ${name} can change something, and this run may only read (permissionMode: plan)`,
     recoverable: false,
   });
 }

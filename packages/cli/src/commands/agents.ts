@@ -1,11 +1,12 @@
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type AgentDefinition, type AgentRegistry, exitCodes, type GrantLayer, TroupeError } from "@troupe/core";
+import { type AgentDefinition, type AgentRegistry, exitCodes, TroupeError } from "@troupe/core";
 import {
   type AgentList,
   type AgentProblem,
   type AgentSummary,
+  agentSummaryOf,
   unknownAgent,
   workspaceModeOf,
 } from "@troupe/core/internal";
@@ -20,7 +21,7 @@ export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<nu
   const { out, err } = cli.terminal;
   const registry = await loadAgents(cli);
   const { layer } = await cli.composition.readPolicy(cli.home);
-  const summaries = registry.agents.map((agent) => summarise(agent, layer));
+  const summaries = registry.agents.map((agent) => agentSummaryOf(agent, layer));
   if (flags.json) {
     const list: AgentList = { agents: summaries, problems: [...registry.problems] };
     out.line(jsonLine(list));
@@ -55,7 +56,7 @@ export async function validateAgents(cli: Cli, paths: readonly string[], flags: 
   const problems = [...found, ...(await modelProblems(cli, agents))];
   const errors = problems.filter((problem) => problem.severity === "error").length;
   if (flags.json) {
-    out.line(jsonLine({ valid: errors === 0, agents: agents.map((agent) => summarise(agent)), problems }));
+    out.line(jsonLine({ valid: errors === 0, agents: agents.map((agent) => agentSummaryOf(agent)), problems }));
   } else {
     for (const problem of problems) for (const line of describe(problem, out)) out.line(line);
     const warnings = plural(problems.length - errors, "warning");
@@ -82,14 +83,6 @@ function existing(cli: Cli, given: string): string {
   }
 }
 
-/** @param policy the policy of this machine, which can disable agents */
-function summarise(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
-  const { id, name, description, tools, model, source, subagents } = agent;
-  const disabled = agent.disabled || (policy?.denyAgents.includes(id) ?? false);
-  const { origin, path } = source;
-  return { id, name, description, tools, subagents: subagents.allow, model, origin, path, disabled };
-}
-
 /** Longest list of delegates: the description is more useful than a long list. */
 const targetsWidthMax = 30;
 
@@ -100,12 +93,16 @@ function tableOf(agents: readonly AgentSummary[], { width, colours }: Output): s
   }));
   const rows = agents.map((agent): Cell[] => [
     { text: cleanLine(agent.id), paint: agent.disabled ? colours.dim : colours.bold },
-    { text: agent.disabled ? `${agent.origin}, disabled` : agent.origin },
+    { text: [agent.origin, ...marksOf(agent)].join(", ") },
     { text: cleanLine(agent.model) },
     { text: truncate(agent.subagents.join(", ") || "–", targetsWidthMax) },
     { text: cleanLine(agent.description) },
   ]);
   return layout([{}, {}, {}, {}, { flexible: true }], [head, ...rows], width);
+}
+
+function marksOf({ disabled, permissionMode, workspace }: AgentSummary): string[] {
+  return [disabled ? "disabled" : null, permissionMode ?? null, workspace ?? null].filter((mark) => mark !== null);
 }
 
 function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[] {
@@ -117,6 +114,9 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ["model", cleanLine(agent.model)],
     ["tools", agent.tools === null ? "as granted by its parent" : agent.tools.map(cleanLine).join(", ") || "none"],
     ...(agent.disallowedTools.length > 0 ? [["never", agent.disallowedTools.join(", ")] as [string, string]] : []),
+    ...(agent.permissionMode === "plan"
+      ? [["mode", "plan: it and all runs below it get only tools that read"] as [string, string]]
+      : []),
     ["delegates to", agent.subagents.allow.join(", ") || "no agent"],
     ...(agent.disabled ? [["disabled", "yes: no run can use it"] as [string, string]] : []),
     ["intent", agent.intent],

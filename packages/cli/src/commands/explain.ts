@@ -29,14 +29,13 @@ function decisionsOn({ verdicts, run }: GrantExplanation, name: string): GrantDe
   });
 }
 
-function linesOf(
-  { run, agent, layers, verdicts, context, taint }: GrantExplanation,
-  { width, colours }: Output,
-): string[] {
+function linesOf(explanation: GrantExplanation, { width, colours }: Output): string[] {
+  const { run, agent, layers, verdicts, context, workspace, taint } = explanation;
   const facts: [string, string][] = [
     ["run", run],
     ["agent", cleanLine(agent)],
     ...(context ? contextFacts(context) : []),
+    ...(workspace === undefined ? [] : [["workspace", workspace] as [string, string]]),
     ...taintFacts(taint),
     ["layers", layers.map(cleanLine).join(" ∩ ")],
   ];

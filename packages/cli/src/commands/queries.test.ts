@@ -278,6 +278,16 @@ describe("agents", () => {
     expect(JSON.parse(json.out()).agents).toMatchObject([{ id: "lead", disabled: true }]);
   });
 
+  test("ls and show say what limits an agent", async () => {
+    const cli = createFakeCli();
+    cli.composition.limited = true;
+    await cli.run("agents", "ls");
+    expect(cli.out()).toMatch(/\nlead {3}builtin, plan, worktree {2}/);
+    await cli.run("agents", "show", "lead");
+    expect(cli.out()).toMatch(/\nmode +plan: it and all runs below it get only tools that read\n/);
+    expect(cli.out()).toMatch(/\nworkspace +worktree\n/);
+  });
+
   test.each([{}, { denyAgents: ["coder"] }, { agents: ["coder"] }])("ls does not mark one under %j", async (layer) => {
     const cli = createFakeCli();
     cli.composition.policy = { layer: GrantLayer.parse({ from: "policy", kind: "policy", ...layer }), warnings: [] };

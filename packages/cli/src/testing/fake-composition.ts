@@ -21,6 +21,8 @@ export interface FakeComposition extends Composition {
   policy: HomePolicy | TroupeError;
   /** True if the one agent is disabled. */
   disabled: boolean;
+  /** True if the one agent only plans, in a worktree. */
+  limited: boolean;
   problems: AgentProblem[];
   sandbox: SandboxFacts;
   demo: boolean;
@@ -50,6 +52,7 @@ export function createFakeComposition(): FakeComposition {
     offlineCloses: 0,
     rules: [],
     disabled: false,
+    limited: false,
     policy: { layer: GrantLayer.parse({ from: "policy", kind: "policy" }), warnings: [] },
     problems: [],
     sandbox: { kind: "bubblewrap", contains: true, detail: "commands see their workspace", fix: null },
@@ -125,7 +128,7 @@ export function createFakeComposition(): FakeComposition {
     createLocalClient: (troupe) => troupe as FakeTroupe,
     newId: () => randomUUID(),
     openReader: async () => composition.archive ?? (composition.offline && archiveOver(composition.offline)),
-    loadAgents: async () => registryOf(composition.problems, composition.disabled),
+    loadAgents: async () => registryOf(composition.problems, composition),
     async replay(options) {
       composition.replays.push(options);
       if (composition.replayed) return { ...composition.replayed, session: options.session };
@@ -158,13 +161,14 @@ function archiveOver(troupe: FakeTroupe): RecordArchive {
   return archive as RecordArchive;
 }
 
-function registryOf(problems: readonly AgentProblem[], disabled = false): AgentRegistry {
+function registryOf(problems: readonly AgentProblem[], { disabled = false, limited = false } = {}): AgentRegistry {
   const lead = AgentDefinition.parse({
     id: "lead",
     name: "Lead",
     description: "Splits \u001b[31mwork\u001b[0m up",
     prompt: "You lead.",
     disabled,
+    ...(limited ? { permissionMode: "plan", workspace: "worktree" } : {}),
     subagents: { allow: ["researcher"] },
     source: { origin: "builtin", path: "/shipped/lead.md" },
   });

@@ -483,3 +483,54 @@ describe("properties", () => {
     );
   });
 });
+
+describe("an agent in plan mode", () => {
+  const changing = [
+    { ...spec("write", "filesystem"), effect: "verifiable" as const },
+    { ...spec("shell", "filesystem"), effect: "unsafe" as const },
+    { ...spec("notes", "memory"), effect: "idempotent" as const },
+    { ...spec("mcp__github__create_issue", "filesystem"), effect: "unsafe" as const },
+    { ...spec("Bash"), effect: "unsafe" as const },
+  ];
+  const readers = [spec("read", "filesystem"), spec("mcp__github__list_issues", "filesystem")];
+  const grantable: Grantable = { ...everything, tools: [...changing, ...readers] };
+  const plan = { permissionMode: "plan" as const };
+  const names = changing.map(({ name }) => name);
+
+  test.each<[string, AgentDefinition["tools"]]>([
+    ["no list", null],
+    ["their names", [...names, "read"]],
+    ["aliases", ["Bash", "Write", "Read"]],
+    ["a group", ["filesystem", "memory"]],
+    ["a whole server and a star", ["mcp__github__*", "*"]],
+  ])("gets only tools that read, with %s", (_what, tools) => {
+    const without = grantOf([policy({})], main({ tools }), grantable).tools;
+    expect(without.filter((name) => names.includes(name))).not.toEqual([]);
+    const { tools: granted, writes } = grantOf([policy({})], main({ ...plan, tools }), grantable);
+    expect(granted).toEqual(without.filter((name) => !names.includes(name)));
+    expect(writes).toContainEqual([]);
+  });
+
+  test("limits every run below it, whatever their definitions say", () => {
+    const child = aDefinition({ id: "writer", tools: ["*"] });
+    const layers = layersForChild(layersForChild([policy({})], main(plan)), main());
+    expect(grantOf(layers, child, grantable)).toMatchObject({
+      tools: readers.map(({ name }) => name),
+      readOnly: true,
+      writes: [[]],
+    });
+  });
+
+  test("is named as the reason", () => {
+    expect(decisionOn("shell", [policy({})], main({ ...plan, tools: ["shell"] }), grantable)).toMatchObject({
+      granted: false,
+      removedBy: "main",
+      reason: "the agent main plans only (permissionMode: plan), and this tool can change something",
+    });
+  });
+
+  test("keeps its limit on a host of an earlier version, which reads the write scopes alone", () => {
+    const [layer] = layersForChild([], main({ ...plan, writes: ["test"] }));
+    expect(layer).toMatchObject({ readOnly: true, writes: [] });
+  });
+});

@@ -29,8 +29,10 @@ export function grantOf(above: readonly GrantLayer[], definition: AgentDefinitio
   const granted = explainGrant(above, definition, grantable).filter((decision) => decision.granted);
   const namesOf = (kind: GrantDecision["kind"]): string[] =>
     granted.filter((decision) => decision.kind === kind).map(({ name }) => name);
-  const writes = [...above, ownLayer(definition)].flatMap((layer) => (layer.writes === null ? [] : [layer.writes]));
-  return { tools: namesOf("tool"), agents: namesOf("agent"), writes };
+  const layers = [...above, ownLayer(definition)];
+  const writes = layers.flatMap((layer) => (layer.writes === null ? [] : [layer.writes]));
+  const readOnly = layers.some((layer) => layer.readOnly) ? { readOnly: true as const } : {};
+  return { tools: namesOf("tool"), agents: namesOf("agent"), writes, ...readOnly };
 }
 
 /** Explains for every tool and agent whether it is granted, and which layer removed it. */
@@ -54,7 +56,8 @@ export function layersForChild(above: readonly GrantLayer[], parent: AgentDefini
   return [...above, { ...ownLayer(parent), agents: null }];
 }
 
-function ownLayer({ id, tools, disallowedTools, subagents, writes }: AgentDefinition): GrantLayer {
+function ownLayer(definition: AgentDefinition): GrantLayer {
+  const { id, tools, disallowedTools, subagents, writes, permissionMode } = definition;
   return {
     from: id,
     kind: "agent",
@@ -62,7 +65,8 @@ function ownLayer({ id, tools, disallowedTools, subagents, writes }: AgentDefini
     denyTools: disallowedTools,
     agents: subagents.allow,
     denyAgents: subagents.deny,
-    writes,
+    // A host of an earlier version ignores `readOnly`, but not an empty write scope.
+    ...(permissionMode === "plan" ? { writes: [], readOnly: true } : { writes }),
   };
 }
 
@@ -86,12 +90,23 @@ export function toolRemoval(
   names: ReadonlySet<string> = noNames,
 ): Removal | null {
   for (const layer of layers) {
+    if (layer.readOnly && !isReadOnly(spec)) {
+      return {
+        by: layer.from,
+        reason: `${describe(layer)} plans only (permissionMode: plan), and this tool can change something`,
+      };
+    }
     if (namesTool(layer.denyTools, spec)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
     if (layer.tools !== null && !namesTool(layer.tools, spec, names)) {
       return { by: layer.from, reason: `not among the tools of ${describe(layer)}` };
     }
   }
   return null;
+}
+
+/** Whether a tool only reads, by its effect class. Its name, aliases and groups do not count. */
+export function isReadOnly({ effect }: Pick<ToolSpec, "effect">): boolean {
+  return effect === "read";
 }
 
 function agentRemoval(

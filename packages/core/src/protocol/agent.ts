@@ -99,6 +99,8 @@ export const AgentDefinition = z.object({
   /** Tools, groups, or prefixes of names (`mcp__server__*`). `null`: all that the parent grants. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   disallowedTools: z.array(z.string()).default([]),
+  /** `plan`: it and all runs below it get only tools that read. Absent: no such limit. No mode ever grants anything. */
+  permissionMode: z.literal("plan").exactOptional(),
   /** Folders that its file tools and commands may write to. `null`: the same as its parent. Empty: none. */
   writes: WriteScope.nullable().default(null),
   /** An alias, `provider/model`, or `inherit`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../text/duration.ts";
-import { ContextMode, Risk, Subagents, WriteScope } from "./agent.ts";
+import { AgentDefinition, ContextMode, Risk, Subagents, WorkspaceMode, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
@@ -188,6 +188,10 @@ export const AgentSummary = z.object({
   path: z.string(),
   /** Switched off by its definition or the machine's policy. */
   disabled: z.boolean().default(false),
+  /** `plan`: it and all runs below it only read. */
+  permissionMode: AgentDefinition.shape.permissionMode,
+  /** Where its runs work, if not in the folder of the session. */
+  workspace: WorkspaceMode.exactOptional(),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
 
@@ -363,6 +367,8 @@ export const GrantExplanation = z.object({
   /** Names of the layers in the order of their addition. */
   layers: z.array(z.string()),
   verdicts: z.array(GrantDecision),
+  /** Where the run works, if not in the folder of its parent or session. */
+  workspace: WorkspaceMode.exactOptional(),
   /** The task, the progress and the result so far. Absent if an older version explains. */
   context: RunContext.exactOptional(),
   /** Untrusted and private sources that the run has read. Absent: none. */

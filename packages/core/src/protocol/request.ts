@@ -26,6 +26,8 @@ export const GrantLayer = z.object({
   denyAgents: z.array(z.string()).default([]),
   /** Folders where files may be written. Null: no restriction. Empty: none. */
   writes: WriteScope.nullable().default(null),
+  /** Only tools whose effect is `read`, whatever their names and groups. Absent: no restriction. */
+  readOnly: z.literal(true).exactOptional(),
 });
 export type GrantLayer = z.infer<typeof GrantLayer>;
 
@@ -36,6 +38,8 @@ export const Grant = z.object({
   agents: z.array(Token),
   /** Write scopes of the layers. A file may be written if every scope allows it. */
   writes: z.array(WriteScope).default([]),
+  /** A layer is read-only. The tool host checks it against its own tools: a name can mean another tool there. */
+  readOnly: z.literal(true).exactOptional(),
 });
 export type Grant = z.infer<typeof Grant>;
 

@@ -36,6 +36,7 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
   const machine = pin.machine ? [pin.machine] : [];
   const layers = [...request.layers, ...machine];
   const decisions = explainGrant(layers, pin.definition, { tools: specs, agents });
+  const { mode: workspace } = request.workspace;
   return {
     run,
     session,
@@ -46,6 +47,7 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
         // The policy of another machine decides about runs on that machine, and this process does not know it.
         machine.length > 0 ? decision : underPolicy(decision, specs, policy),
     ),
+    ...(workspace === undefined ? {} : { workspace }),
     context: runContextOf(context),
     ...taintField(context.usage.taint),
   };

@@ -13,7 +13,7 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import type { AgentList } from "@troupe/core/internal";
+import { type AgentList, agentSummaryOf } from "@troupe/core/internal";
 import { decodeMessage } from "../host/decode-message.ts";
 import { createHostControl } from "../membership/host-control.ts";
 import { redactMessage } from "../secrets/redact-message.ts";
@@ -107,17 +107,7 @@ export function createService(given: ServiceOptions): RunningService {
 }
 
 function listAgents({ agents, problems }: AgentRegistry, { layer }: Policy): AgentList {
-  const summaries = agents.map(({ id, name, description, tools, subagents, model, source, disabled }) => ({
-    id,
-    name,
-    description,
-    tools,
-    subagents: subagents.allow.filter((target) => !subagents.deny.includes(target)),
-    model,
-    origin: source.origin,
-    path: source.path,
-    disabled: disabled || layer.denyAgents.includes(id),
-  }));
+  const summaries = agents.map((agent) => agentSummaryOf(agent, layer));
   return { agents: summaries, problems: [...problems] };
 }
 

@@ -1,0 +1,21 @@
+import { type AgentDefinition, workspaceModeOf } from "../protocol/agent.ts";
+import type { AgentSummary } from "../protocol/api.ts";
+import type { GrantLayer } from "../protocol/request.ts";
+
+/**
+ * An agent as lists show it.
+ *
+ * @param policy the policy of this machine, which can disable agents
+ */
+export function agentSummaryOf(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
+  const { id, name, description, tools, model, source, subagents, permissionMode } = agent;
+  const disabled = agent.disabled || (policy?.denyAgents.includes(id) ?? false);
+  const { origin, path } = source;
+  const targets = subagents.allow.filter((target) => !subagents.deny.includes(target));
+  const workspace = workspaceModeOf(agent);
+  return {
+    ...{ id, name, description, tools, subagents: targets, model, origin, path, disabled },
+    ...(permissionMode === undefined ? {} : { permissionMode }),
+    ...(workspace === "shared" ? {} : { workspace }),
+  };
+}
