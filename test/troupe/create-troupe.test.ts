@@ -4,8 +4,9 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Budget } from "@troupe/core";
 import { createHttpClient } from "@troupe/runtime";
-import { createTroupe, defineTool, TroupeError, type TroupeEvent, type TroupeOptions } from "troupe";
+import { createTroupe, defineTool, type RunOptions, TroupeError, type TroupeEvent, type TroupeOptions } from "troupe";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 
@@ -303,6 +304,23 @@ describe("a program", () => {
     const client = createHttpClient({ url: troupe.url ?? "", token });
     const { sessionId } = await troupe.run("say hello");
     expect((await client.sessions()).sessions.map(({ session }) => session)).toEqual([sessionId]);
+  });
+
+  test.for<[string, TroupeOptions["budget"], RunOptions["budget"], Partial<Budget>]>([
+    ["the default", undefined, undefined, { spawns: 200, tokens: null }],
+    ["more runs by its options", { spawns: 300 }, undefined, { spawns: 300 }],
+    ["more runs for one request", { spawns: 300 }, { spawns: 400 }, { spawns: 400 }],
+    [
+      "a limit for one request beside its options",
+      { spawns: 300 },
+      { tokens: 90_000 },
+      { spawns: 300, tokens: 90_000 },
+    ],
+  ])("gives a request its budget: %s", async ([_, budget, request, expected]) => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory", ...(budget ? { budget } : {}) });
+    const { sessionId } = await troupe.run("hello", request ? { budget: request } : {});
+    const detail = await troupe.sessions.get(sessionId);
+    expect(detail?.runs[0]?.budget).toMatchObject(expected);
   });
 
   test("shares the budget of its options among its agents", async () => {

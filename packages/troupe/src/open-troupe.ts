@@ -104,8 +104,9 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
   const start = async (task: string, { signal, onEvent: _, ...rest }: CheckedRunOptions, started: StartedSession) => {
     const request: SubmitSession = {
       ...{ task, origin: "api", workspace, session: started.session },
-      ...(options.budget ? { budget: options.budget } : {}),
       ...rest,
+      // A limit that the request does not name stays as the options set it.
+      ...(options.budget || rest.budget ? { budget: { ...options.budget, ...rest.budget } } : {}),
     };
     if (request.model === undefined && request.continues === undefined) realModel(models.status.model, options);
     if (rest.continues !== undefined) {

@@ -1,6 +1,6 @@
 import type { Budget, RunResponse } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SpawnOptions } from "./options.ts";
+import type { SpawnOptions, TeamOptions } from "./options.ts";
 import { done, startTeam, stopTeams } from "./team.test-helper.ts";
 
 afterEach(stopTeams);
@@ -48,6 +48,19 @@ describe("a team's budget", () => {
     const started = await startTeam(done, { budget: { toolCalls: 900 } });
     const response = await started.team.spawn(agent, "x", options).response;
     expect(await budgets(started, [response])).toMatchObject([expected]);
+  });
+
+  it.each<[string, TeamOptions["budget"], SpawnOptions["budget"], number]>([
+    ["its team", { spawns: 500 }, undefined, 499],
+    ["the task", undefined, { spawns: 300 }, 300],
+    ["both, and the lower holds", { spawns: 500 }, { spawns: 300 }, 300],
+    ["both, and the team's rest is lower", { spawns: 250 }, { spawns: 300 }, 249],
+    ["neither", undefined, undefined, 200],
+  ])("lets a task start more than the default of 200 runs if %s says so", async (_who, ofTeam, ofTask, spawns) => {
+    const started = await startTeam(done, ofTeam ? { budget: ofTeam } : {});
+    const options = { delegates: true, ...(ofTask ? { budget: ofTask } : {}) };
+    const response = await started.team.spawn("lead", "x", options).response;
+    expect(await budgets(started, [response])).toMatchObject([{ spawns }]);
   });
 
   it("rejects only the task for which no budget is left", async () => {

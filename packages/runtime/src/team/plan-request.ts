@@ -69,8 +69,13 @@ export async function planRequest(
     successCriteria: options.successCriteria ?? null,
     outputSchema: options.outputSchema ?? null,
     limits,
-    budget: reserveShare(claim, capOf(agent, draft.budget, options, limits)),
+    budget: reserveShare(claim, capOf(agent, mostOf(draft.budget, settings, options), options, limits)),
   };
+}
+
+/** The default number of runs yields to one that the task or its team names, which may be higher. */
+function mostOf(defaults: Budget, { budget: team }: TeamSettings, { budget: task }: CheckedSpawnOptions): Budget {
+  return { ...defaults, spawns: task?.spawns ?? team.spawns ?? defaults.spawns };
 }
 
 function layersOf(
