@@ -1,7 +1,7 @@
 import type { Budget } from "@troupe/core";
 import type { Spent } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
-import { budgetLines, budgetShare } from "./budget.ts";
+import { budgetLines, nearestLimit } from "./budget.ts";
 
 const unlimited: Budget = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
 const used: Spent = { tokens: 12_400, costUsd: 0.5, toolCalls: 3, spawns: 0 };
@@ -30,7 +30,17 @@ describe("a budget", () => {
     ["a limit of zero without usage", { ...unlimited, spawns: 0 }, used, null],
     ["a limit of zero with usage", { ...unlimited, spawns: 0 }, { ...used, spawns: 1 }, 1],
   ])("share of %s", (_sentence, budget, spent, expected) => {
-    expect(budgetShare(budget, spent)).toBe(expected);
+    expect(nearestLimit({ budget, parentRun: null }, spent)?.share ?? null).toBe(expected);
+  });
+
+  it.each([
+    [{ tokens: 15_000 }, null, "82 % of the session's token budget", "82 % of tokens"],
+    [{ costUsd: 0.5 }, "r1", "100 % of this run's cost budget", "100 % of cost"],
+    [{ toolCalls: 4, tokens: 1_000_000 }, "r1", "75 % of this run's tool call budget", "75 % of tools"],
+    [{ spawns: 0 }, null, "100 % of the session's child run budget", "100 % of runs"],
+  ])("names itself beside a percentage: %j of %s", (limits, parentRun, text, shortText) => {
+    const spent = "spawns" in limits ? { ...used, spawns: 2 } : used;
+    expect(nearestLimit({ budget: { ...unlimited, ...limits }, parentRun }, spent)).toMatchObject({ text, shortText });
   });
 
   it("shows a limit of zero as none allowed, unless it was exceeded", () => {

@@ -31,10 +31,44 @@ export function budgetLines(budget: Budget | null, used: Spent): BudgetLine[] {
   });
 }
 
-/** The largest used share of all limits; `null` without a budget or with unknown usage. */
-export function budgetShare(budget: Budget | null, used: Spent): number | null {
-  const shares = budgetLines(budget, used).flatMap(({ share }) => (share === null ? [] : [share]));
-  return shares.length === 0 ? null : Math.max(...shares);
+/** The limit of which the largest share is used. */
+export interface NearestLimit {
+  share: number;
+  /** Names the budget: `83 % of the session's token budget`. */
+  text: string;
+  /** The same for a narrow column: `83 % of tokens`. */
+  shortText: string;
+}
+
+/** The nearest limit of a run's budget; `null` without a budget or with unknown usage. */
+export function nearestLimit(
+  { budget, parentRun }: { budget: Budget | null; parentRun: string | null },
+  used: Spent,
+): NearestLimit | null {
+  const known = budgetLines(budget, used).flatMap(({ name, share }) => (share === null ? [] : [{ name, share }]));
+  const [nearest] = known.sort((a, b) => b.share - a.share);
+  if (!nearest) return null;
+  const { share, name } = nearest;
+  const { adjective, noun } = budgetNames[name] ?? { adjective: name, noun: name };
+  const whose = parentRun === null ? "the session's" : "this run's";
+  return {
+    share,
+    text: `${percent(share)} of ${whose} ${adjective} budget`,
+    shortText: `${percent(share)} of ${noun}`,
+  };
+}
+
+/** By the name of a line. */
+const budgetNames: Readonly<Record<string, { adjective: string; noun: string }>> = {
+  Tokens: { adjective: "token", noun: "tokens" },
+  Cost: { adjective: "cost", noun: "cost" },
+  "Tool calls": { adjective: "tool call", noun: "tools" },
+  "Child runs": { adjective: "child run", noun: "runs" },
+};
+
+/** Truncated, so that only a used up budget reads as 100 %. */
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
 }
 
 function shareOf(spent: number, limit: number): number {

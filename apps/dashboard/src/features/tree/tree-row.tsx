@@ -3,7 +3,7 @@ import { describeBailout } from "@troupe/core/texts";
 import { memo } from "react";
 import { StatusBadge } from "../../components/badges.tsx";
 import { RoleIcon } from "../../components/icons.tsx";
-import { budgetShare } from "../../lib/budget.ts";
+import { nearestLimit } from "../../lib/budget.ts";
 import { costText, firstLine, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { activityOf, type LiveNote, latestEventAt } from "../../lib/live-note.ts";
 import { selectRun } from "../../lib/navigation.ts";
@@ -42,7 +42,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
   const { node, level } = row;
   const { run } = node;
   const active = isActive(run);
-  const share = budgetShare(run.budget, node.used);
+  const nearest = nearestLimit(run, node.used);
   return (
     // biome-ignore lint/a11y/useSemanticElements: see TreeGrid
     // biome-ignore lint/a11y/useKeyWithClickEvents: useTreeKeys handles the keys
@@ -90,8 +90,8 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
                 <bdi>{run.host}</bdi>
               </span>
             )}
-            {share !== null && share >= warningShareMin && (
-              <span className="tag budget-near">{percent(share)} of budget</span>
+            {nearest !== null && nearest.share >= warningShareMin && (
+              <span className="tag budget-near">{nearest.text}</span>
             )}
             {row.expanded === false && <FoldedBelow node={node} />}
             <span className="task">{firstLine(run.task)}</span>
@@ -128,8 +128,10 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
       </Cell>
       <Cell name="cost">
         {costText(run)}
-        {share !== null && share >= visibleShareMin && (
-          <span className="of budget-used">{percent(share)} of budget</span>
+        {nearest !== null && nearest.share >= visibleShareMin && (
+          <span className="of budget-used" title={nearest.text}>
+            {nearest.shortText}
+          </span>
         )}
       </Cell>
     </div>
@@ -141,11 +143,6 @@ function activityText({ run, orphan }: TreeNode, note: LiveNote | undefined): st
   if (isActive(run)) return prefix + firstLine(activityOf(run, note) ?? "");
   const limit = run.bailoutReason === null ? "" : `${describeBailout(run.bailoutReason)} · `;
   return prefix + limit + firstLine(run.error ?? run.summary ?? run.activity ?? "");
-}
-
-/** Truncated, so that only a used up budget reads as 100 %. */
-function percent(share: number): string {
-  return `${Math.floor(share * 100)}%`;
 }
 
 function durationText(run: RunRow, now: number): string {
