@@ -77,8 +77,8 @@ export const mutants: readonly Mutant[] = [
     name: "a cancel at one host does not reach the run at another",
     rows: ["C.3c", "C.6"],
     file: "packages/core/src/machines/agent/events.ts",
-    find: 'return event.item.kind === "session.cancelled" || event.item.kind === "run.cancelled";',
-    replace: 'return event.item.kind === "session.cancelled";',
+    find: 'return kind === "session.cancelled" || kind === "run.cancelled";',
+    replace: 'return kind === "session.cancelled";',
     tests: [
       `${workers} > share a session: each run works at a host that serves its agent; a cancel at one host ends processes of the other`,
     ],

@@ -108,8 +108,8 @@ export const mutants: readonly Mutant[] = [
     name: "the cancel of one run is ignored",
     rows: ["S5.6a"],
     file: "packages/core/src/machines/agent/events.ts",
-    find: 'return event.item.kind === "session.cancelled" || event.item.kind === "run.cancelled";',
-    replace: 'return event.item.kind === "session.cancelled";',
+    find: 'return kind === "session.cancelled" || kind === "run.cancelled";',
+    replace: 'return kind === "session.cancelled";',
     tests: [
       "packages/core/src/machines/agent/cancel.test.ts > a cancel of one run has the same effect as a cancel of its session",
     ],

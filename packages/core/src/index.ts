@@ -12,7 +12,7 @@ export type { Clock, Ids } from "./ports/clock.ts";
 export type { HostDirectory } from "./ports/host-directory.ts";
 export type { FeedItem, Journal } from "./ports/journal.ts";
 export { type Logger, silentLogger } from "./ports/logger.ts";
-export type { ModelCallOptions, ModelProvider, ModelRequest } from "./ports/model-provider.ts";
+export type { CallProgress, ModelCallOptions, ModelProvider, ModelRequest } from "./ports/model-provider.ts";
 export type { RecordReader } from "./ports/record-reader.ts";
 export type { RunFolders } from "./ports/run-folders.ts";
 export type { TroupeService } from "./ports/service.ts";

@@ -20,13 +20,16 @@ export { tokensAfterCompaction } from "./machines/agent/compaction.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/events.ts";
+export { isCancelItem } from "./machines/agent/events.ts";
+export { estimateUsage } from "./machines/agent/lost-call.ts";
 export { wasNotCharged } from "./machines/agent/model-retry.ts";
 export { failedOutcome, rejectedOutcome } from "./machines/agent/outcomes.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { runContextOf } from "./machines/agent/run-context.ts";
+export { deadline as deadlineTimer } from "./machines/agent/setup/control.ts";
 export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit } from "./machines/agent/turn.ts";
-export { lostCallWarning } from "./machines/agent/usage.ts";
+export { estimatedCallWarning, lostCallWarning } from "./machines/agent/usage.ts";
 export type {
   BatchEvent,
   BatchInput,

@@ -43,6 +43,15 @@ describe("a budget", () => {
     expect(nearestLimit({ budget: { ...unlimited, ...limits }, parentRun }, spent)).toMatchObject({ text, shortText });
   });
 
+  it("marks usage that is partly an estimate", () => {
+    const estimated = { ...used, estimatedTokens: 40 };
+    expect(budgetLines({ tokens: 20_000, costUsd: 2, toolCalls: 4, spawns: null }, estimated)).toMatchObject([
+      { text: "≈ 12,400 of 20,000" },
+      { text: "≈ $0.500 of $2.00" },
+      { text: "3 of 4" },
+    ]);
+  });
+
   it("shows a limit of zero as none allowed, unless it was exceeded", () => {
     const nothing = { ...unlimited, spawns: 0 };
     expect(budgetLines(nothing, used)[0]?.text).toBe("none allowed");

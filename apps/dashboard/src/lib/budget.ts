@@ -1,6 +1,6 @@
 import type { Budget } from "@troupe/core";
-import type { Spent } from "@troupe/core/internal";
 import { formatCost } from "./format.ts";
+import type { Usage } from "./tree.ts";
 
 /** One limit of a budget and its usage. */
 interface BudgetLine {
@@ -20,13 +20,14 @@ const kinds: readonly (readonly [keyof Budget, string, (value: number) => string
 ];
 
 /** The limits of a budget, with their usage. */
-export function budgetLines(budget: Budget | null, used: Spent): BudgetLine[] {
+export function budgetLines(budget: Budget | null, used: Usage): BudgetLine[] {
   return kinds.flatMap(([kind, name, format]) => {
     const limit = budget?.[kind] ?? null;
     if (limit === null) return [];
     const spent = used[kind];
     if (limit === 0 && spent === 0) return [{ name, text: "none allowed", share: null }];
-    const text = `${spent === null ? "unknown" : format(spent)} of ${format(limit)}`;
+    const mark = used.estimatedTokens && (kind === "tokens" || kind === "costUsd") ? "≈ " : "";
+    const text = `${spent === null ? "unknown" : mark + format(spent)} of ${format(limit)}`;
     return [{ name, text, share: spent === null ? null : shareOf(spent, limit) }];
   });
 }
@@ -43,7 +44,7 @@ export interface NearestLimit {
 /** The nearest limit of a run's budget; `null` without a budget or with unknown usage. */
 export function nearestLimit(
   { budget, parentRun }: { budget: Budget | null; parentRun: string | null },
-  used: Spent,
+  used: Usage,
 ): NearestLimit | null {
   const known = budgetLines(budget, used).flatMap(({ name, share }) => (share === null ? [] : [{ name, share }]));
   const [nearest] = known.sort((a, b) => b.share - a.share);

@@ -89,6 +89,12 @@ describe("a cost", () => {
     ["unknown, once a model was called", { costUsd: null, iterations: 1, totalTokens: 0 }, "unknown"],
     ["unknown, once tokens were used", { costUsd: null, iterations: 0, totalTokens: 9 }, "unknown"],
     ["nothing to know before that", { costUsd: null, iterations: 0, totalTokens: 0 }, "–"],
+    ["marked, if a call was stopped", { costUsd: 0.9, iterations: 1, totalTokens: 9, estimatedTokens: 4 }, "≈ $0.900"],
+    [
+      "unknown, if a call of unknown price was stopped",
+      { costUsd: null, iterations: 1, totalTokens: 9, estimatedTokens: 4 },
+      "unknown",
+    ],
     ["nothing, where that is known", { costUsd: 0, iterations: 2, totalTokens: 9 }, "$0"],
   ])("of a run is %s", (_sentence, run, expected) => {
     expect(costText(run)).toBe(expected);

@@ -57,9 +57,21 @@ export function formatCost(costUsd: number | null): string {
   return `$${costUsd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
+interface CostRow {
+  costUsd: number | null;
+  iterations: number;
+  totalTokens: number;
+  estimatedTokens?: number;
+}
+
 /** The cost of a run; a dash before its first model call. */
-export function costText(run: { costUsd: number | null; iterations: number; totalTokens: number }): string {
-  return run.costUsd === null && run.iterations === 0 && run.totalTokens === 0 ? "–" : formatCost(run.costUsd);
+export function costText(run: CostRow): string {
+  return run.costUsd === null && run.iterations === 0 && run.totalTokens === 0 ? "–" : markedCost(run);
+}
+
+/** The cost of a run or session, marked with ≈ if model calls without a reply are in it by estimate. */
+export function markedCost({ costUsd, estimatedTokens = 0 }: Pick<CostRow, "costUsd" | "estimatedTokens">): string {
+  return costUsd !== null && estimatedTokens > 0 ? `≈ ${formatCost(costUsd)}` : formatCost(costUsd);
 }
 
 /** The first line of a text, cut to a length. */

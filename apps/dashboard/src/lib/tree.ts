@@ -12,7 +12,12 @@ export interface TreeNode {
   isOnOtherHost: boolean;
   below: { runs: number; active: number; failed: number };
   /** Usage of the run and its descendants, which counts against its budget. */
-  used: Spent;
+  used: Usage;
+}
+
+/** Usage, and how many of its tokens are an estimate. */
+export interface Usage extends Spent {
+  estimatedTokens?: number;
 }
 
 /** A row of the treegrid, with its position for screen readers. */
@@ -115,7 +120,13 @@ function newNode(run: RunRow): TreeNode {
     orphan: false,
     isOnOtherHost: false,
     below: { runs: 0, active: 0, failed: 0 },
-    used: { tokens: run.totalTokens, costUsd: run.costUsd, toolCalls: run.toolCalls, spawns: 0 },
+    used: {
+      tokens: run.totalTokens,
+      costUsd: run.costUsd,
+      toolCalls: run.toolCalls,
+      spawns: 0,
+      ...(run.estimatedTokens > 0 ? { estimatedTokens: run.estimatedTokens } : {}),
+    },
   };
 }
 
@@ -182,7 +193,8 @@ function sumDescendants(roots: readonly TreeNode[]): void {
   }
 }
 
-function add(used: Spent, more: Spent): void {
+function add(used: Usage, more: Usage): void {
+  if (more.estimatedTokens) used.estimatedTokens = (used.estimatedTokens ?? 0) + more.estimatedTokens;
   used.tokens += more.tokens;
   used.toolCalls += more.toolCalls;
   used.spawns += more.spawns + 1;

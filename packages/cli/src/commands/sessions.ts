@@ -141,7 +141,10 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
     ["took", { text: formatDuration(tookMs(row, now)) }],
     ["runs", { text: row.runsActive > 0 ? `${row.runs}, ${row.runsActive} active` : String(row.runs) }],
     ["tokens", { text: row.totalTokens.toLocaleString("en-US") }],
-    ["cost", { text: row.costUsd === null ? "unknown" : formatCost(row.costUsd) }],
+    [
+      "cost",
+      { text: row.costUsd === null ? "unknown" : formatCost(row.costUsd, { isEstimate: row.estimatedTokens > 0 }) },
+    ],
     ...demoFact(row),
     ...(row.error ? [["error", { text: cleanLine(row.error), paint: colours.red }] as [string, Cell]] : []),
   ];

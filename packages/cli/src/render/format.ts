@@ -2,10 +2,10 @@ import type { RunRow } from "@troupe/core";
 import type { SandboxFacts } from "troupe/internal";
 import { cleanLine } from "./clean.ts";
 
-/** Formats US dollars. An unknown cost is never shown as $0. */
-export function formatCost(costUsd: number | null): string {
+/** Formats US dollars. An unknown cost is never shown as $0, and an estimated one is marked. */
+export function formatCost(costUsd: number | null, { isEstimate = false } = {}): string {
   if (costUsd === null) return "cost unknown";
-  return `$${costUsd < 0.01 && costUsd > 0 ? costUsd.toFixed(4) : costUsd.toFixed(2)}`;
+  return `${isEstimate ? "≈ " : ""}$${costUsd < 0.01 && costUsd > 0 ? costUsd.toFixed(4) : costUsd.toFixed(2)}`;
 }
 
 /** Formats a duration: `340 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`, `3 d 04 h`. */

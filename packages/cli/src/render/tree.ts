@@ -71,7 +71,7 @@ function cellsOf({ run, head }: TreeLine, options: { colours: Colours; now: numb
     { text: cleanLine(run.task) },
     { text: elapsedMs === null ? "" : formatDuration(elapsedMs), paint: colours.dim },
     { text: run.iterations === 1 ? "1 step" : `${run.iterations} steps`, paint: colours.dim },
-    { text: formatCost(run.costUsd), paint: colours.dim },
+    { text: formatCost(run.costUsd, { isEstimate: run.estimatedTokens > 0 }), paint: colours.dim },
     { text: run.attempt > 1 ? `attempt ${run.attempt}/${run.maxAttempts}` : "", paint: colours.yellow },
     { text: shortRunId(run), paint: colours.dim },
   ];

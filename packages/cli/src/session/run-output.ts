@@ -1,5 +1,5 @@
 import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
-import { lostCallWarning, type RecordChange, type Submitted } from "@troupe/core/internal";
+import { estimatedCallWarning, lostCallWarning, type RecordChange, type Submitted } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { answerCommands, questionLines } from "../render/approval.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
@@ -131,6 +131,8 @@ function hasAnswer(response: RunResponse): boolean {
   return ["completed", "bailed_out", "timeout"].includes(response.status);
 }
 
+const lostCallWarnings = [lostCallWarning, estimatedCallWarning];
+
 function closingLines(response: RunResponse, { demo, colours }: { demo: boolean; colours: Colours }): string[] {
   const { subtree, durationMs } = response.metrics;
   const style = statusStyle(response.status);
@@ -138,11 +140,11 @@ function closingLines(response: RunResponse, { demo, colours }: { demo: boolean;
     `${response.status.replaceAll("_", " ")} in ${formatDuration(durationMs)}`,
     subtree.runs === 1 ? "1 run" : `${subtree.runs} runs`,
     `${subtree.totalTokens.toLocaleString("en-US")} tokens`,
-    demo ? "$0" : formatCost(subtree.costUsd),
+    demo ? "$0" : formatCost(subtree.costUsd, { isEstimate: subtree.estimated !== undefined }),
     ...(response.confidence === null ? [] : [`confidence ${Math.round(response.confidence * 100)} %`]),
   ];
   // A warning about a lost call warns of its costs, and a call of the demo costs nothing.
-  const apt = demo ? response.warnings.filter((warning) => warning !== lostCallWarning) : response.warnings;
+  const apt = demo ? response.warnings.filter((warning) => !lostCallWarnings.includes(warning)) : response.warnings;
   const warnings = apt.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`);
   return [`${style.paint(colours)(style.glyph)} ${colours.dim(facts.join(" · "))}`, ...warnings];
 }

@@ -70,6 +70,8 @@ export function aResponse(given: Partial<RunResponse> = {}): RunResponse {
     outputTokens: 234,
     totalTokens: 1_234,
     costUsd: null,
+    estimatedTokens: 0,
+    estimatedCostUsd: 0,
   };
   return {
     runId: randomUUID(),

@@ -42,13 +42,15 @@ export interface SpecChanges {
   /** The model's window. */
   contextTokens?: number | null;
   history?: Message[];
+  booksLostCalls?: boolean;
   makesRoom?: boolean;
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
 export function aSpec(changes: SpecChanges = {}): RunSpec {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
-  const { grantedTools = ["read", "shell"], contextTokens = null, history = [], makesRoom = true } = changes;
+  const { grantedTools = ["read", "shell"], contextTokens = null, history = [] } = changes;
+  const { booksLostCalls = true, makesRoom = true } = changes;
   const on = ["network" as const, "rate_limit" as const];
   const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
@@ -69,6 +71,7 @@ export function aSpec(changes: SpecChanges = {}): RunSpec {
     grant: { tools: grantedTools, agents: ["helper", "writer"], writes: [] },
     limits: { ...Limits.parse({}), ...limits },
     budget: { ...unlimited, ...budget },
+    booksLostCalls,
     makesRoom,
   };
 }

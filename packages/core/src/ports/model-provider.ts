@@ -1,6 +1,6 @@
 import type { Effort } from "../protocol/agent.ts";
 import type { Json } from "../protocol/json.ts";
-import type { Message, ModelPrice, ModelReply } from "../protocol/model.ts";
+import type { Message, ModelPrice, ModelReply, Usage } from "../protocol/model.ts";
 import type { RunError } from "../protocol/run-error.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 
@@ -65,9 +65,19 @@ export interface ModelRequest {
   };
 }
 
+/** The part of a model call that its provider has reported and streamed so far. */
+export interface CallProgress {
+  /** Null if the provider reports usage only at the end. */
+  usage: Usage | null;
+  /** Characters of text, thinking and arguments. */
+  outputCharacters: number;
+}
+
 export interface ModelCallOptions {
   signal: AbortSignal;
   onDelta(text: string): void;
+  /** More of the answer arrived. If the call is stopped, its usage is estimated from the last progress. */
+  onProgress?(progress: CallProgress): void;
   /** Data arrived: text, thinking or a keep-alive. Resets the watchdog. */
   onActivity?(): void;
   /** The call failed in a temporary way, and the adapter will repeat it. */

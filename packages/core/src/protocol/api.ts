@@ -44,6 +44,10 @@ export const SessionRow = z.object({
   totalTokens: z.int(),
   /** Sum over all runs; null if the price of one is unknown. */
   costUsd: z.number().nullable().default(null),
+  /** The part of `totalTokens` that is an estimate, because model calls were stopped or lost. Then the cost is one too. */
+  estimatedTokens: z.int().default(0),
+  /** The part of `costUsd` that is an estimate; null if the price of one is unknown. */
+  estimatedCostUsd: z.number().nullable().default(0),
   /** Approvals that wait for a person. */
   approvalsWaiting: z.int().default(0),
 });
@@ -82,6 +86,10 @@ export const RunRow = z.object({
   toolCalls: z.int(),
   totalTokens: z.int(),
   costUsd: z.number().nullable().default(null),
+  /** The part of `totalTokens` that is an estimate, because model calls were stopped or lost. Then the cost is one too. */
+  estimatedTokens: z.int().default(0),
+  /** The part of `costUsd` that is an estimate; null if the price is unknown. */
+  estimatedCostUsd: z.number().nullable().default(0),
   maxToolCalls: z.int().nullable().default(null),
   maxDurationMs: z.number().nullable().default(null),
   /** Budget of the run and all runs below it; null until the run is open. */

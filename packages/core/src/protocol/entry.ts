@@ -79,10 +79,18 @@ export const RunSpec = z.object({
   limits: Limits,
   /** Budget of the request, tightened by the definition. */
   budget: Budget.prefault({}),
+  /** Whether the usage of model calls without a reply is booked by estimate. False for runs from before this feature. */
+  booksLostCalls: z.boolean().default(false),
   /** Whether a long conversation is trimmed and compacted. False for runs from before this feature. */
   makesRoom: z.boolean().default(false),
 });
 export type RunSpec = z.infer<typeof RunSpec>;
+
+/**
+ * Estimated usage of the model call that a fact stops; null if the call had not started. Absent: the fact stops none, or
+ * an earlier version wrote it.
+ */
+const LostUsage = Usage.nullable().exactOptional();
 
 /** The entries of a run's journal. Each is a fact about the past. */
 export const EntryBody = z.discriminatedUnion("kind", [
@@ -99,7 +107,13 @@ export const EntryBody = z.discriminatedUnion("kind", [
     /** Hash of the messages that it answers, for replays. The messages themselves are not stored. */
     messagesHash: z.string().exactOptional(),
   }),
-  z.object({ kind: z.literal("model.failed"), step: Step, error: RunError, durationMs: z.number() }),
+  z.object({
+    kind: z.literal("model.failed"),
+    step: Step,
+    error: RunError,
+    durationMs: z.number(),
+    lostUsage: LostUsage,
+  }),
   /**
    * Precedes an unsafe or verifiable call. Without an outcome, an unsafe call is in doubt. For a verifiable call, `plan`
    * has the intended file changes, and the files show whether they happened.
@@ -172,10 +186,10 @@ export const EntryBody = z.discriminatedUnion("kind", [
     attempt: Attempt,
     waiting: z.boolean(),
   }),
-  z.object({ kind: z.literal("timer.fired"), timer: z.string() }),
-  z.object({ kind: z.literal("inbox.received"), seq: z.int().positive(), item: InboxItem }),
+  z.object({ kind: z.literal("timer.fired"), timer: z.string(), lostUsage: LostUsage }),
+  z.object({ kind: z.literal("inbox.received"), seq: z.int().positive(), item: InboxItem, lostUsage: LostUsage }),
   /** The host gave the run back on purpose: the next claim does not indicate a crash. */
-  z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain", "approval", "pause"]) }),
+  z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain", "approval", "pause"]), lostUsage: LostUsage }),
   z.object({ kind: z.literal("verify.finished"), round: z.int().positive(), failures: z.array(z.string()) }),
   /** The last entry of every journal. */
   z.object({ kind: z.literal("run.settled"), response: RunResponse }),

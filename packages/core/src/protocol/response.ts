@@ -22,6 +22,10 @@ export const BailoutReason = z.enum([
 ]);
 export type BailoutReason = z.infer<typeof BailoutReason>;
 
+/** The part of a sum that is an estimate, because model calls were stopped or lost. `costUsd` is null for an unknown price. */
+export const Estimate = z.object({ tokens: z.int().nonnegative(), costUsd: z.number().nonnegative().nullable() });
+export type Estimate = z.infer<typeof Estimate>;
+
 /** Sums over a run, or over a run and all runs below it. */
 export const Totals = z.object({
   runs: z.int().nonnegative(),
@@ -31,6 +35,8 @@ export const Totals = z.object({
   outputTokens: z.int().nonnegative(),
   totalTokens: z.int().nonnegative(),
   costUsd: z.number().nonnegative().nullable(),
+  /** Absent if all tokens and cost are as the providers reported them. */
+  estimated: Estimate.exactOptional(),
 });
 export type Totals = z.infer<typeof Totals>;
 

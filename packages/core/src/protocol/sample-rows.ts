@@ -66,6 +66,8 @@ export function sampleSession(given: Partial<SessionRow> = {}): SessionRow {
     runsActive: 1,
     totalTokens: 0,
     costUsd: null,
+    estimatedTokens: 0,
+    estimatedCostUsd: 0,
     approvalsWaiting: 0,
     ...given,
   };

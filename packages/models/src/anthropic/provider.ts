@@ -7,7 +7,7 @@ import { baseUrlOf, type ProviderSettings } from "../settings.ts";
 import { cancelledCall, throwIfAborted } from "../wire/cancellation.ts";
 import { createSdkFetch, requestHeaders } from "../wire/http.ts";
 import { createFailures } from "./failures.ts";
-import { addEvent, composeReply, createDraft } from "./reply.ts";
+import { addEvent, charactersIn, composeReply, createDraft, reportedUsage } from "./reply.ts";
 import { wireRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
 
@@ -35,13 +35,17 @@ export function createAnthropicProvider(options: ProviderOptions): ModelProvider
         throw failures.ofThrown(thrown);
       });
     const draft = createDraft();
+    const target = { ...wire, settings, prices };
     const onActivity = (): void => options.onActivity?.();
+    let outputCharacters = 0;
     for await (const event of readStream(response, { failures, onActivity })) {
       addEvent(draft, event, (text) => {
         if (!signal.aborted) options.onDelta(text);
       });
+      outputCharacters += charactersIn(event);
+      if (!signal.aborted) options.onProgress?.({ usage: reportedUsage(draft, target), outputCharacters });
     }
-    return composeReply(draft, { ...wire, settings, prices });
+    return composeReply(draft, target);
   };
 
   return {

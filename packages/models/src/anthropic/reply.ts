@@ -63,6 +63,27 @@ export function addEvent(draft: Draft, event: StreamEvent, onText: (text: string
   }
 }
 
+/** Characters of the answer in one event. */
+export function charactersIn(event: StreamEvent): number {
+  if (event.type !== "content_block_delta") return 0;
+  switch (event.delta?.type) {
+    case "text_delta":
+      return event.delta.text.length;
+    case "input_json_delta":
+      return event.delta.partial_json.length;
+    case "thinking_delta":
+      return event.delta.thinking.length;
+    default:
+      return 0;
+  }
+}
+
+/** The usage that the server has reported so far; null before it has reported any. */
+export function reportedUsage(draft: Draft, context: ReplyContext): Usage | null {
+  const { input, cacheRead, cacheWritten } = draft.usage;
+  return input + cacheRead + cacheWritten > 0 ? usageOf(draft, context) : null;
+}
+
 /** The figures are running totals, so the largest is the last. */
 function addUsage(usage: UsageSums, update: WireUsage | null | undefined): void {
   usage.input = Math.max(usage.input, update?.input_tokens ?? 0);

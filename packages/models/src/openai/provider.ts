@@ -15,7 +15,8 @@ import { type FailedCall, toFailure } from "./failures.ts";
 import { composeReply, type ReplyReader, type WireReply } from "./reply.ts";
 import { createResponsesReader } from "./responses-reply.ts";
 import { responsesRequest } from "./responses-request.ts";
-import { type EventStream, readStream } from "./stream.ts";
+import { type EventStream, readStream, type ServerEvent } from "./stream.ts";
+import { charactersIn } from "./streamed-characters.ts";
 import { looksTruncated, truncationOf } from "./truncation.ts";
 import type { Tokens } from "./usage.ts";
 import { BrokenAnswer } from "./vendor-error.ts";
@@ -110,7 +111,14 @@ async function send({ client, settings, clock, request, target, options, progres
       progress.hasText = true;
       options.onDelta(text);
     };
-    const answer = await readAnswer(isChat ? createChatReader(onText) : createResponsesReader(onText), stream);
+    let outputCharacters = 0;
+    const onEvent = ({ data }: ServerEvent): void => {
+      outputCharacters += charactersIn(data);
+      // This API reports the usage at the end only.
+      if (!options.signal.aborted) options.onProgress?.({ usage: null, outputCharacters });
+    };
+    const reader = isChat ? createChatReader(onText) : createResponsesReader(onText);
+    const answer = await readAnswer(reader, stream, onEvent);
     // The SDK ends an aborted stream as if it were complete.
     throwIfAborted(options.signal);
     return answer;
@@ -119,10 +127,15 @@ async function send({ client, settings, clock, request, target, options, progres
   }
 }
 
-async function readAnswer(reader: ReplyReader, stream: EventStream): Promise<WireReply> {
+async function readAnswer(
+  reader: ReplyReader,
+  stream: EventStream,
+  onEvent: (event: ServerEvent) => void,
+): Promise<WireReply> {
   let count = 0;
   for await (const event of stream.events) {
     count += 1;
+    onEvent(event);
     if (reader.take(event)) break;
   }
   if (count === 0 && !stream.wasClosed()) {

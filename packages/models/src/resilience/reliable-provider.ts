@@ -153,6 +153,7 @@ function call({ provider, clock, limits }: Layer, request: ModelRequest, options
       signal,
       onDelta: (text) => onEvent(() => options.onDelta(text)),
       onActivity: () => onEvent(options.onActivity),
+      onProgress: (progress) => onEvent(() => options.onProgress?.(progress)),
     });
   });
 }

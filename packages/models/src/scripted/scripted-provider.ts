@@ -61,7 +61,8 @@ async function play(scenario: Scenario, question: ScenarioQuestion, options: Pla
  * delays do not add up. A complete answer takes the whole latency.
  */
 async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, options: PlayOptions): Promise<void> {
-  const { clock, signal, onDelta, onActivity } = options;
+  const { clock, signal, onDelta, onActivity, onProgress } = options;
+  let outputCharacters = 0;
   const startedMs = clock.monotonicMs();
   const until = (share: number): Promise<void> =>
     delay(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
@@ -69,6 +70,8 @@ async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, opt
     await until((i + 1) / deltas.length);
     onActivity?.();
     onDelta(delta);
+    outputCharacters += delta.length;
+    onProgress?.({ usage: null, outputCharacters });
   }
   if (pieces >= deltas.length) await until(1);
 }

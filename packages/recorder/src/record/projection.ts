@@ -34,10 +34,13 @@ export function isClosed({ completedAt, headIndex }: RunRecord): boolean {
 const changes: { [K in EntryKind]: (before: RunRecord, entry: EntryOf<K>) => Change } = {
   "run.opened": open,
   "run.claimed": (before) => runStatus(before),
-  "run.parked": park,
+  "run.parked": (before, entry) => ({ ...park(before, entry), ...addLostUsage(before, entry) }),
   "intent.assessed": (before, { usage }) => (usage ? addUsage(before, usage) : {}),
   "model.replied": keepReply,
-  "model.failed": (before, { step }) => ({ iterations: Math.max(before.iterations, step) }),
+  "model.failed": (before, entry) => ({
+    iterations: Math.max(before.iterations, entry.step),
+    ...addLostUsage(before, entry),
+  }),
   "calls.planned": (before, entry) => ({ calls: withPlan(before.calls, entry) }),
   "context.summarised": (before, { usage }) => addUsage(before, usage),
   "context.trimmed": () => ({}),
@@ -48,8 +51,8 @@ const changes: { [K in EntryKind]: (before: RunRecord, entry: EntryOf<K>) => Cha
   "tool.finished": keepOutcome,
   "child.settled": (before, entry) => ({ calls: withChild(before.calls, entry) }),
   "child.waiting": () => ({}),
-  "timer.fired": () => ({}),
-  "inbox.received": (before, { item }) => afterInboxItem(before, item),
+  "timer.fired": addLostUsage,
+  "inbox.received": (before, entry) => ({ ...afterInboxItem(before, entry.item), ...addLostUsage(before, entry) }),
   "verify.finished": () => ({}),
   "run.settled": (_before, { response, at }) => settle(response, at),
 };
@@ -93,6 +96,18 @@ function addUsage(before: RunRecord, usage: Usage): Change {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, costUsd: addCost(before, usage) };
 }
 
+/** Adds the estimated usage of the model call that the entry has stopped. */
+function addLostUsage(before: RunRecord, { lostUsage }: { lostUsage?: Usage | null }): Change {
+  if (!lostUsage) return {};
+  const { inputTokens, outputTokens, costUsd } = lostUsage;
+  const sum = before.estimatedCostUsd;
+  return {
+    ...addUsage(before, lostUsage),
+    estimatedTokens: before.estimatedTokens + inputTokens + outputTokens,
+    estimatedCostUsd: sum === null || costUsd === null ? null : sum + costUsd,
+  };
+}
+
 /** An unknown price makes the sum unknown. A call without tokens costs nothing. */
 function addCost({ costUsd: sum }: RunRecord, { costUsd, inputTokens, outputTokens }: Usage): number | null {
   const cost = costUsd ?? (inputTokens + outputTokens === 0 ? 0 : null);
@@ -126,6 +141,8 @@ export function settle(response: RunResponse, atMs: number): Change {
     outputTokens: metrics.outputTokens,
     totalTokens: metrics.totalTokens,
     costUsd: metrics.costUsd,
+    estimatedTokens: metrics.estimated?.tokens ?? 0,
+    estimatedCostUsd: metrics.estimated ? metrics.estimated.costUsd : 0,
     filesModified: union(response.filesCreated, response.filesModified, response.filesDeleted),
     details: response.details,
     summary: response.summary,

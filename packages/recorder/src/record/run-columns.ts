@@ -168,6 +168,16 @@ export const runFields = {
   totalTokens: inRuns("total_tokens", number, 0),
   /** Null once the price of any reply is unknown. */
   costUsd: inRuns("cost_usd", plain("REAL", z.number().nullable()), 0),
+  /** The part of the tokens for calls that were stopped or lost. If it is not 0, the cost is an estimate too. */
+  estimatedTokens: inRuns("estimated_tokens", number, 0, {
+    version: 9,
+    sql: "ALTER TABLE runs ADD COLUMN estimated_tokens INTEGER NOT NULL DEFAULT 0;",
+  }),
+  /** The part of the cost that is an estimate. NULL if the price is unknown. */
+  estimatedCostUsd: inRuns("estimated_cost_usd", plain("REAL", z.number().nullable()), 0, {
+    version: 10,
+    sql: "ALTER TABLE runs ADD COLUMN estimated_cost_usd REAL DEFAULT 0;",
+  }),
   filesModified: inMessages("files_modified_json", texts, []),
   activity: inRuns("activity", textOrNull, "queued"),
   details: inMessages("response_content", textOrNull, null),

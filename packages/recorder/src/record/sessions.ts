@@ -59,13 +59,14 @@ export function createSessionTable(database: Database): SessionTable {
   };
 }
 
-const Sums = z.tuple([z.int(), z.int(), z.int(), z.number().nullable()]);
+const Sums = z.tuple([z.int(), z.int(), z.int(), z.number().nullable(), z.int(), z.number().nullable()]);
 
 /** Sums use only the narrow table `runs`, in one pass. One unknown cost makes the sum unknown. */
 export const sessionQuery = `
   SELECT s.*, (
     SELECT json_array(count(*), coalesce(sum(r.status IN ('pending', 'running')), 0), coalesce(sum(r.total_tokens), 0),
-      CASE WHEN count(r.cost_usd) = count(*) THEN total(r.cost_usd) END)
+      CASE WHEN count(r.cost_usd) = count(*) THEN total(r.cost_usd) END, coalesce(sum(r.estimated_tokens), 0),
+      CASE WHEN count(r.estimated_cost_usd) = count(*) THEN total(r.estimated_cost_usd) END)
     FROM runs r WHERE r.session_id = s.session_id
   ) AS sums, (
     SELECT count(*) FROM approvals a WHERE a.session_id = s.session_id AND a.state = 'waiting'
@@ -74,7 +75,9 @@ export const sessionQuery = `
 
 /** The API row of a row of `sessionQuery`. */
 export function toSessionRow(row: Record<string, SqlValue>): SessionRow {
-  const [runs, runsActive, totalTokens, costUsd] = Sums.parse(JSON.parse(String(row.sums)));
+  const [runs, runsActive, totalTokens, costUsd, estimatedTokens, estimatedCostUsd] = Sums.parse(
+    JSON.parse(String(row.sums)),
+  );
   return SessionRow.parse({
     session: row.session_id,
     rootRun: row.root_run,
@@ -96,6 +99,8 @@ export function toSessionRow(row: Record<string, SqlValue>): SessionRow {
     runsActive,
     totalTokens,
     costUsd,
+    estimatedTokens,
+    estimatedCostUsd,
     approvalsWaiting: row.approvals_waiting,
   });
 }

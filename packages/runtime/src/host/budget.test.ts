@@ -128,8 +128,38 @@ it("a model call that was lost with its host is charged its reservation", async 
   const response = await ask(after, request);
   const { charged, totalTokens } = response.metrics;
   expect(response.status).toBe("completed");
-  expect(charged.tokens).toBeGreaterThan(totalTokens);
+  expect(charged.tokens).toBe(totalTokens);
   expect(charged.tokens).toBeLessThanOrEqual(50_000);
+  // A killed host leaves no estimate, so the highest possible usage counts.
+  expect(response.metrics.estimated?.tokens).toBeGreaterThan(8_192);
+  expect(response.warnings).toContainEqual(expect.stringContaining("estimates (≈)"));
+});
+
+it("a model call that a stopping host ends is booked by what it had streamed", async () => {
+  const request: RunRequest = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
+  const streaming = Promise.withResolvers<void>();
+  const before = createTestDeps({ agents, script: () => new Promise(() => {}), price });
+  const call: typeof before.models.call = async (_request, { onProgress }) => {
+    const usage = { inputTokens: 400, outputTokens: 1, cachedTokens: 0, costUsd: 0.0004 };
+    onProgress?.({ usage, outputCharacters: 300 });
+    streaming.resolve();
+    return await new Promise(() => {});
+  };
+  const stopped = createActorHost({ deps: { ...before, models: { ...before.models, call } } });
+  await stopped.start();
+  void ask(before, request);
+  await streaming.promise;
+  await stopped.stop({ graceMs: 0 });
+  const entries = await entriesOf(before, request);
+  expect(entries.at(-1)).toMatchObject({ kind: "run.parked", lostUsage: { inputTokens: 400, outputTokens: 100 } });
+
+  const after = createTestDeps({ agents, script: () => ({ text: "done" }), price, keep: before });
+  const host = createActorHost({ deps: after });
+  hosts.push(host);
+  await host.start();
+  const { metrics } = await ask(after, request);
+  expect(metrics.estimated).toMatchObject({ tokens: 500 });
+  expect(metrics.estimated?.costUsd).toBeGreaterThan(0.0004);
 });
 
 describe("a model call that a pause holds back", () => {

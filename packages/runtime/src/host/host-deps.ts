@@ -69,5 +69,5 @@ export interface ReplayGuide {
   /** The files that the recorded run collected from its folder. */
   collectedBy(run: string): CollectedFiles;
   /** Resolves when the record reaches this entry: entries are written in the recorded order. */
-  admit(run: string, body: EntryBody): Promise<void>;
+  admit(run: string, body: EntryBody): Promise<EntryBody>;
 }

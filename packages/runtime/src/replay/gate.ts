@@ -1,16 +1,20 @@
 import type { EntryBody } from "@troupe/core";
 import { answeredEffect } from "@troupe/core/internal";
+import { withRecordedUsage } from "../host/run/lost-usage.ts";
 
 interface WaitingEntry {
   body: EntryBody;
   key: string;
-  pass: () => void;
+  pass: (recorded: EntryBody) => void;
 }
 
 /** Holds the entries of all runs until the recording says that it is their turn. */
 export interface ReplayGate {
-  /** Resolves when the entry may be written. For an entry that was not recorded, it never resolves. */
-  admit(run: string, body: EntryBody): Promise<void>;
+  /**
+   * Resolves to the entry when it may be written, with the recorded estimates. For an entry that was not recorded, it never
+   * resolves.
+   */
+  admit(run: string, body: EntryBody): Promise<EntryBody>;
   /** Admits the waiting entry with the recorded entry's key, even if its content differs. False if none waits. */
   pass(run: string, recorded: EntryBody): boolean;
   waiting(run: string): readonly EntryBody[];
@@ -23,7 +27,8 @@ export function createReplayGate(onArrival: () => void): ReplayGate {
   return {
     admit(run, body) {
       onArrival();
-      return new Promise((pass) => {
+      return new Promise((resolve) => {
+        const pass = (recorded: EntryBody): void => resolve(withRecordedUsage(body, recorded));
         byRun.set(run, [...(byRun.get(run) ?? []), { body, key: entryKeyOf(body), pass }]);
       });
     },
@@ -39,7 +44,7 @@ export function createReplayGate(onArrival: () => void): ReplayGate {
         run,
         all.filter((waiting) => !passed.includes(waiting)),
       );
-      found.pass();
+      found.pass(recorded);
       return true;
     },
     waiting: (run) => (byRun.get(run) ?? []).map(({ body }) => body),

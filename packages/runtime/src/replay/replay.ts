@@ -105,7 +105,8 @@ export class Replay {
     const seqs: number[] = [];
     for (const { entry, position: at } of this.#recording.after(position)) {
       const isOfClaim = entry.run === claim.run && entry.at === claim.at && at === position + 1 + seqs.length;
-      if (!isOfClaim || entry.kind !== "inbox.received") break;
+      // Before its first effect a run has no model call that a command could stop.
+      if (!isOfClaim || entry.kind !== "inbox.received" || entry.lostUsage) break;
       seqs.push(entry.seq);
     }
     return seqs;

@@ -6,7 +6,7 @@ import { ApprovalsTag, DemoTag } from "../../components/tags.tsx";
 import { LongText } from "../../components/text-blocks.tsx";
 import { api } from "../../lib/api.ts";
 import { useNow } from "../../lib/clock.ts";
-import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { formatCount, formatDuration, formatElapsed, markedCost } from "../../lib/format.ts";
 import { hrefOf, navigate, selectRun, useRoute } from "../../lib/navigation.ts";
 import { isActive, isFailure, type StatusFields, turnStartOf } from "../../lib/status.ts";
 import { CancelButton, PauseButton } from "../run/control-buttons.tsx";
@@ -82,7 +82,7 @@ function Facts({ session, runs }: Props) {
       {session.runsActive > 0 && <span className="figure">{formatCount(session.runsActive)} active</span>}
       {failed > 0 && <span className="figure failed">{formatCount(failed)} failed</span>}
       <span className="figure">{formatCount(session.totalTokens)} tokens</span>
-      <span className="figure">{session.costUsd === null ? "cost unknown" : formatCost(session.costUsd)}</span>
+      <span className="figure">{session.costUsd === null ? "cost unknown" : markedCost(session)}</span>
       <DemoTag session={session} />
       <span className="figure path" title={`Workspace: ${session.workspace}`}>
         <bdi>{session.workspace}</bdi>

@@ -1,3 +1,4 @@
+import type { InboxItem } from "../../protocol/inbox.ts";
 import type { BatchOutput, BatchUpdate } from "../batch/machine.ts";
 import type { FactOf, RunFact } from "../facts.ts";
 import type { AgentContext, CallState } from "./context.ts";
@@ -12,8 +13,11 @@ export type AgentEvent =
   | ({ type: "child.claimed" } & TaskPosition);
 
 export function isCancel(event: AgentEvent): boolean {
-  if (event.type !== "inbox.received") return false;
-  return event.item.kind === "session.cancelled" || event.item.kind === "run.cancelled";
+  return event.type === "inbox.received" && isCancelItem(event.item);
+}
+
+export function isCancelItem({ kind }: Pick<InboxItem, "kind">): boolean {
+  return kind === "session.cancelled" || kind === "run.cancelled";
 }
 
 /** A person's answer to the approval of the whole run; null for any other event. */

@@ -24,12 +24,12 @@ export const executeState = agentSetup.createStateConfig({
     "inbox.received": {
       guard: "isCancel",
       target: "stopping",
-      actions: ["recordTime", { type: "setOutcome", params: onCancel }],
+      actions: ["recordTime", "bookLostCall", { type: "setOutcome", params: onCancel }],
     },
     "timer.fired": {
       guard: "isDeadline",
       target: "stopping",
-      actions: ["recordTime", { type: "setOutcome", params: onDeadline }],
+      actions: ["recordTime", "bookLostCall", { type: "setOutcome", params: onDeadline }],
     },
   },
   states: {

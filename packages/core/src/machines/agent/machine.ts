@@ -63,12 +63,12 @@ export const agentMachine = agentSetup.createMachine({
         "inbox.received": {
           guard: "isCancel",
           target: "respond",
-          actions: ["recordTime", { type: "setOutcome", params: onCancel }],
+          actions: ["recordTime", "bookLostCall", { type: "setOutcome", params: onCancel }],
         },
         "timer.fired": {
           guard: "isDeadline",
           target: "respond",
-          actions: ["recordTime", { type: "setOutcome", params: onDeadline }],
+          actions: ["recordTime", "bookLostCall", { type: "setOutcome", params: onDeadline }],
         },
       },
       states: {

@@ -118,8 +118,13 @@ describe("a call that was lost", () => {
     expect(d.on(timerFired("rate/1/1"))).toEqual({ state: "execute.think", started: ["model/1"], stopped: [] });
     expect(d.effect("callModel")).toEqual({ ...first, triesBefore: 1 });
     d.feed(reply(1, "42"));
-    expect(d.response().metrics).toMatchObject({ iterations: 1, totalTokens: 110, charged: { tokens: reserve + 110 } });
-    expect(d.response().warnings).toEqual([expect.stringContaining("it may have been paid for")]);
+    expect(d.response().metrics).toMatchObject({
+      iterations: 1,
+      totalTokens: reserve + 110,
+      estimated: { tokens: reserve },
+      charged: { tokens: reserve + 110 },
+    });
+    expect(d.response().warnings).toEqual([expect.stringContaining("estimates (≈)")]);
   });
 
   test.each([
@@ -209,7 +214,15 @@ describe("a failed call", () => {
     const reserve = d.context().turn?.reserve.tokens ?? 0;
     d.feed(modelFailed(1, { type, recoverable: false }));
     expect(d.response().metrics.charged.tokens).toBe(isCharged ? reserve : 0);
-    expect(d.response().metrics.totalTokens).toBe(0);
+    expect(d.response().metrics.totalTokens).toBe(isCharged ? reserve : 0);
+  });
+
+  test("of a run that an earlier version opened counts nothing as used", () => {
+    const d = drive({ limits: { maxOutputTokens: 100 }, booksLostCalls: false });
+    const reserve = d.context().turn?.reserve.tokens ?? 0;
+    d.feed(modelFailed(1, { type: "network", recoverable: false }));
+    expect(d.response().metrics).toMatchObject({ totalTokens: 0, charged: { tokens: reserve } });
+    expect(d.response().warnings).toEqual([expect.stringContaining("it may have been paid for")]);
   });
 });
 
@@ -221,7 +234,11 @@ describe("a model call that was running when its host died", () => {
     expect(d.on(claimed())).toMatchObject({ state: "execute.think", started: ["timer/deadline", "model/1"] });
     expect(d.effect("callModel")).toEqual(first);
     d.feed(reply(1, "42"));
-    expect(d.response().metrics).toMatchObject({ iterations: 1, totalTokens: 110, charged: { tokens: reserve + 110 } });
+    expect(d.response().metrics).toMatchObject({
+      iterations: 1,
+      totalTokens: reserve + 110,
+      charged: { tokens: reserve + 110 },
+    });
   });
 
   test("is repeated until no budget is left: then the run ends with a message", () => {

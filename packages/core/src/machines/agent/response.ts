@@ -1,10 +1,13 @@
-import type { RunResponse, Totals } from "../../protocol/response.ts";
+import { addCost } from "../../budget/ledger.ts";
+import type { Usage } from "../../protocol/model.ts";
+import type { Estimate, RunResponse, Totals } from "../../protocol/response.ts";
 import { type Taint, taintField } from "../../protocol/taint.ts";
 import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 import { chargedSoFar } from "./children.ts";
 import { activeMs } from "./clock.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
 import { testTotals } from "./evidence.ts";
+import { withLostCall } from "./lost-call.ts";
 import { addTotals } from "./usage.ts";
 
 const summaryCharsMax = 500;
@@ -12,7 +15,9 @@ const summaryCharsMax = 500;
 const loneHighSurrogate = /[\uD800-\uDBFF]$/;
 
 /** The run's one response: status from the machine, evidence from the runtime, only the prose from the model. */
-export function composeResponse(context: AgentContext, outcome: RunOutcome): RunResponse {
+export function composeResponse(given: AgentContext, outcome: RunOutcome): RunResponse {
+  // A run that a crash ends can have a running call.
+  const context = given.pin.booksLostCalls ? { ...given, ...withLostCall(given, undefined) } : given;
   const { request, usage } = context;
   const text = lastText(context);
   const details = text || outcome.error?.message || "";
@@ -52,6 +57,7 @@ export function composeResponse(context: AgentContext, outcome: RunOutcome): Run
       outputTokens: own.outputTokens,
       totalTokens: own.totalTokens,
       costUsd: own.costUsd,
+      ...(own.estimated ? { estimated: own.estimated } : {}),
       contextSize: context.contextTokens,
       durationMs,
       subtree: addTotals(own, usage.children),
@@ -88,7 +94,9 @@ function lastText({ messages, requestIndex, compacted }: AgentContext): string {
 }
 
 function ownTotals({ step, usage }: AgentContext): Totals {
-  const { inputTokens, outputTokens, costUsd } = usage.own;
+  const { own, estimated } = usage;
+  const inputTokens = own.inputTokens + (estimated?.inputTokens ?? 0);
+  const outputTokens = own.outputTokens + (estimated?.outputTokens ?? 0);
   return {
     runs: 1,
     iterations: step,
@@ -96,8 +104,13 @@ function ownTotals({ step, usage }: AgentContext): Totals {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
-    costUsd,
+    costUsd: addCost(own.costUsd, estimated ? estimated.costUsd : 0),
+    ...(estimated ? { estimated: estimateOf(estimated) } : {}),
   };
+}
+
+function estimateOf({ inputTokens, outputTokens, costUsd }: Usage): Estimate {
+  return { tokens: inputTokens + outputTokens, costUsd };
 }
 
 /** The first paragraph, cut at a word boundary if it is too long. */

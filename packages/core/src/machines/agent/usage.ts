@@ -10,6 +10,8 @@ import { type ChangedFiles, union, withArtifacts, withFiles, withSuites, withTes
 export interface UsageCounts extends ChangedFiles {
   /** Tokens and cost of the run's own model calls. */
   own: { inputTokens: number; outputTokens: number; costUsd: number | null };
+  /** The part for calls without a reply, by estimate. It is not in `own`. */
+  estimated: Usage | null;
   toolCalls: number;
   toolsUsed: string[];
   artifacts: RunResponse["artifacts"];
@@ -38,6 +40,7 @@ const emptyTotals: Totals = {
 
 export const emptyUsageCounts: UsageCounts = {
   own: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  estimated: null,
   toolCalls: 0,
   toolsUsed: [],
   filesCreated: [],
@@ -55,6 +58,9 @@ export const emptyUsageCounts: UsageCounts = {
 /** Recorded in responses: its text may not change. */
 export const lostCallWarning =
   "a model call was lost after it had begun: it may have been paid for, and no tokens or cost of it are counted as used";
+/** The same for runs whose lost calls are booked. */
+export const estimatedCallWarning =
+  "a model call was stopped or lost after it had begun: its tokens and its cost are estimates (≈)";
 const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
 
 export function addReply(counts: UsageCounts, { usage, stopReason }: ModelReply): UsageCounts {
@@ -82,6 +88,26 @@ export function addLost(counts: UsageCounts, lost: { tokens: number; costUsd: nu
     warnings: union(counts.warnings, [lostCallWarning]),
     charged: addSpent(counts.charged, { ...lost, toolCalls: 0, spawns: 0 }),
     lost: { tokens: counts.lost.tokens + lost.tokens, costUsd: counts.lost.costUsd + lost.costUsd },
+  };
+}
+
+/** Charges the reserve of a call whose outcome was lost, and counts its estimated usage. */
+export function addEstimate(
+  counts: UsageCounts,
+  reserve: { tokens: number; costUsd: number },
+  usage: Pick<Usage, "inputTokens" | "outputTokens" | "costUsd">,
+): UsageCounts {
+  const before = counts.estimated ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
+  const charged = addLost({ ...counts, warnings: [] }, reserve);
+  return {
+    ...charged,
+    warnings: union(counts.warnings, [estimatedCallWarning]),
+    estimated: {
+      ...before,
+      inputTokens: before.inputTokens + usage.inputTokens,
+      outputTokens: before.outputTokens + usage.outputTokens,
+      costUsd: addCost(before.costUsd, usage.costUsd),
+    },
   };
 }
 
@@ -142,6 +168,7 @@ export function addChild(counts: UsageCounts, response: RunResponse, sharesFolde
 
 export function addTotals(a: Totals, b: Totals): Totals {
   return {
+    ...addEstimates(a.estimated, b.estimated),
     runs: a.runs + b.runs,
     iterations: a.iterations + b.iterations,
     toolCalls: a.toolCalls + b.toolCalls,
@@ -150,4 +177,9 @@ export function addTotals(a: Totals, b: Totals): Totals {
     totalTokens: a.totalTokens + b.totalTokens,
     costUsd: addCost(a.costUsd, b.costUsd),
   };
+}
+
+function addEstimates(a: Totals["estimated"], b: Totals["estimated"]): Pick<Totals, "estimated"> {
+  if (!a || !b) return a || b ? ({ estimated: a ?? b } as Pick<Totals, "estimated">) : {};
+  return { estimated: { tokens: a.tokens + b.tokens, costUsd: addCost(a.costUsd, b.costUsd) } };
 }

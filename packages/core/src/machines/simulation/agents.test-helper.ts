@@ -135,6 +135,7 @@ export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): R
     grant,
     limits: tighten(own, request.limits),
     budget: tightenBudget(request.budget, definition.budget),
+    booksLostCalls: true,
     makesRoom: true,
   };
 }

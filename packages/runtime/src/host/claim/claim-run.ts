@@ -12,6 +12,7 @@ import { composeResponse, failedOutcome, isTerminal, momentOf, openEntry, perman
 import { isNewerVersion } from "../decode-message.ts";
 import type { HostDeps } from "../host-deps.ts";
 import { commandsFor, type InboxStart, lastInboxSeq } from "../run/inbox.ts";
+import { stopsModelCall } from "../run/lost-usage.ts";
 import { appendEntries } from "../run/seal-entries.ts";
 import { incompatibility } from "./compatibility.ts";
 import { isHeldElsewhere } from "./holder-query.ts";
@@ -75,7 +76,7 @@ async function openRun(deps: HostDeps, request: RunRequest, loadRegistry: LoadRe
   if (!entries) return null;
   const settled = settledIn(entries);
   if (settled) return settled;
-  const commands = commandEntries(inbox, request, 0);
+  const commands = commandEntries(inbox, bodies[0] ?? null, request, 0);
   const written = commands.length > 0 ? await appendEntries(deps, request, entries, commands, 1) : entries;
   return written && { kind: "claimed", entries: written, inbox: { seq: inbox.at(-1)?.seq ?? 0, readAt } };
 }
@@ -129,7 +130,7 @@ async function resume(
   const afterSeq = lastInboxSeq(known);
   const readAt = momentOf(deps.clock);
   const inbox = await deps.journal.readInbox(request.session, afterSeq);
-  if (!bodies.some(isTerminal)) bodies.push(...commandEntries(inbox, request, afterSeq));
+  if (!bodies.some(isTerminal)) bodies.push(...commandEntries(inbox, known[0] ?? null, request, afterSeq));
   const entries = await appendEntries(deps, request, known, bodies, last.epoch + 1);
   if (!entries) return null;
   return settledIn(entries) ?? { kind: "claimed", entries, inbox: { seq: inbox.at(-1)?.seq ?? afterSeq, readAt } };
@@ -153,8 +154,19 @@ function claimReason({ hostId, leaseMs }: HostDeps, last: Entry): "resumed" | "t
   return isTakenOver ? "taken_over" : "resumed";
 }
 
-function commandEntries(inbox: Parameters<typeof commandsFor>[0], request: RunRequest, afterSeq: number): EntryBody[] {
-  return commandsFor(inbox, request, afterSeq).map(({ seq, item }) => ({ kind: "inbox.received", seq, item }));
+/** @param opened the run's first entry */
+function commandEntries(
+  inbox: Parameters<typeof commandsFor>[0],
+  opened: EntryBody | null,
+  request: RunRequest,
+  afterSeq: number,
+): EntryBody[] {
+  const isBooked = opened?.kind === "run.opened" && opened.pin.booksLostCalls;
+  return commandsFor(inbox, request, afterSeq).map(({ seq, item }) => {
+    const body = { kind: "inbox.received" as const, seq, item };
+    // No model call has started, so a cancel stops none.
+    return isBooked && stopsModelCall(body) ? { ...body, lostUsage: null } : body;
+  });
 }
 
 function settledIn(entries: readonly Entry[]): (Claim & { kind: "settled" }) | null {

@@ -61,6 +61,7 @@ export async function resolveRunSpec(
     ...(machine[0] && { machine: machine[0] }),
     limits,
     budget,
+    booksLostCalls: true,
     makesRoom: true,
   };
 }

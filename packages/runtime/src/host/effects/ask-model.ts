@@ -1,6 +1,6 @@
 import { type Message, type ModelReply, type RunError, Usage } from "@troupe/core";
 import { toRunError } from "@troupe/core/internal";
-import { type EffectScope, retryEvent } from "./effect.ts";
+import { type EffectScope, noteRetry } from "./effect.ts";
 
 /** A question to the model that is not part of the run's conversation. */
 export interface ModelQuestion {
@@ -29,7 +29,12 @@ export function askModel(question: ModelQuestion, scope: EffectScope): Promise<M
       effort: pin.definition.effort === null ? null : "low",
       origin: { session, run, agent, task, attempt, depth, step, purpose },
     },
-    { signal, onDelta: () => {}, onRetry: (retry) => scope.publish(retryEvent(retry)) },
+    {
+      signal,
+      onDelta: () => {},
+      onProgress: (progress) => scope.noteProgress(progress),
+      onRetry: (retry) => noteRetry(retry, scope),
+    },
   );
 }
 

@@ -3,7 +3,7 @@ import { canonicalCall, canonicalJson, inlineBytesMax, outputSchemaOf, toRunErro
 import { toolFolderOf } from "../claim/run-spec.ts";
 import { sha256 } from "../run/seal-entries.ts";
 import { waitForTimeSlice } from "../time-slice.ts";
-import { type EffectScope, type Perform, retryEvent } from "./effect.ts";
+import { type EffectScope, noteRetry, type Perform } from "./effect.ts";
 
 /** The largest arguments of one call, as JSON. Larger content belongs in a file. */
 export const callArgsBytesMax = inlineBytesMax;
@@ -41,7 +41,8 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
       {
         signal,
         onDelta: (text) => scope.publish({ kind: "text.delta", text }),
-        onRetry: (retry) => scope.publish(retryEvent(retry)),
+        onProgress: (progress) => scope.noteProgress(progress),
+        onRetry: (retry) => noteRetry(retry, scope),
       },
     );
     const durationMs = elapsedMs();

@@ -1,4 +1,4 @@
-import type { EntryBody, LiveEvent, ModelCallOptions, RunRequest, ToolContext } from "@troupe/core";
+import type { CallProgress, EntryBody, LiveEvent, ModelCallOptions, RunRequest, ToolContext } from "@troupe/core";
 import type { AgentEvent, CollectedFiles, EffectKind, EffectOf, RunFolder, RunSpec } from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
 import type { RunDeps } from "../run-deps.ts";
@@ -33,6 +33,8 @@ export interface EffectScope {
   isHeld(): true | Promise<boolean>;
   /** Appends an entry that is not the outcome. Resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
+  /** Keeps the progress of a running model call; null when its provider tries again. */
+  noteProgress(progress: CallProgress | null): void;
   /** Sends the machine a hint that changes no outcome. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** Publishes a live event. It may get lost. */
@@ -89,8 +91,14 @@ export function toolContext(
 
 type ModelRetry = Parameters<NonNullable<ModelCallOptions["onRetry"]>>[0];
 
+/** A failed model call that the provider will repeat. It was not charged. */
+export function noteRetry(retry: ModelRetry, scope: Pick<EffectScope, "publish" | "noteProgress">): void {
+  scope.noteProgress(null);
+  scope.publish(retryEvent(retry));
+}
+
 /** The live event of a failed model call that the provider will repeat. */
-export function retryEvent({ error, waitMs, tries, triesMax }: ModelRetry): LiveDetail {
+function retryEvent({ error, waitMs, tries, triesMax }: ModelRetry): LiveDetail {
   const { type, message } = error;
   return { kind: "model.retrying", type, message, waitMs, tries, triesMax };
 }

@@ -55,6 +55,7 @@ export async function createScope(
     wasWaiting: () => false,
     isHeld: () => true,
     record: async (body) => void recorded.push(body),
+    noteProgress() {},
     hint: (event) => void hints.push(event),
     publish: (detail) => void shown.push(detail),
     recorded,

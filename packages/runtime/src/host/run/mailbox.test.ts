@@ -23,6 +23,7 @@ function open() {
   };
   const mailbox = new Mailbox(deps, request, {
     now: () => deps.clock.now(),
+    complete: (body: EntryBody) => body,
     nextEntry: () => null,
     appending() {},
     feed(entry) {
@@ -68,6 +69,7 @@ test("a mailbox that loses to another writer reports it, and continues", async (
   const another = new Mailbox(deps, request, {
     now: () => deps.clock.now(),
     feed() {},
+    complete: (body: EntryBody) => body,
     nextEntry: () => null,
     appending() {},
     delivered: async () => {},
@@ -84,6 +86,7 @@ test("it is not empty before the run has all its mail", async () => {
   const mailbox = new Mailbox(deps, request, {
     now: () => deps.clock.now(),
     feed: () => void empty.push(["seen", mailbox.isEmpty]),
+    complete: (body: EntryBody) => body,
     nextEntry: () => null,
     appending() {},
     delivered: async () => void empty.push(["delivered", mailbox.isEmpty]),
@@ -116,6 +119,7 @@ test("a run that ends on the way gets no more mail", async () => {
       seen.push(entry.index);
       mailbox.close();
     },
+    complete: (body: EntryBody) => body,
     nextEntry: () => null,
     appending() {},
     delivered: async () => void seen.push(-1),
@@ -135,6 +139,7 @@ describe("an entry that follows from others", () => {
     const problems: string[] = [];
     const mailbox: Mailbox = new Mailbox(deps, request, {
       now: () => deps.clock.now(),
+      complete: (body: EntryBody) => body,
       nextEntry: () => wanted.shift() ?? null,
       appending: () => void seen.push("stored"),
       feed(entry) {

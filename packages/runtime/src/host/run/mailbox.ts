@@ -3,7 +3,7 @@ import { answeredEffect, isTerminal } from "@troupe/core/internal";
 import type { JournalHead } from "../claim/fence.ts";
 import type { HostDeps } from "../host-deps.ts";
 import { waitForTimeSlice } from "../time-slice.ts";
-import { type ChainEnd, sealEntries, type WrittenEntry } from "./seal-entries.ts";
+import { type ChainEnd, sealNext, type WrittenEntry } from "./seal-entries.ts";
 
 /** A failed append (a full disk) is retried after this time, without a limit. */
 const appendRetryMs = 1_000;
@@ -20,6 +20,8 @@ interface Mail {
 export interface MailboxOwner {
   /** The current time of the run. */
   now(): number;
+  /** Completes an entry with facts of the moment in which it is fed to the run. Not called in a replay. */
+  complete(body: EntryBody): EntryBody;
   /** Gets each entry in order, before it is durable. No effect that follows from it may start before `delivered`. */
   feed(entry: Entry): void;
   /** The next entry that follows from the fed entries without an effect. It goes into the same append. */
@@ -86,7 +88,7 @@ export class Mailbox {
   /** Resolves when the entry is durable and was fed to the run, or when the mailbox is closed. */
   put(body: EntryBody): Promise<void> {
     const { replay } = this.#deps;
-    return replay ? replay.admit(this.#request.run, body).then(() => this.#queue(body)) : this.#queue(body);
+    return replay ? replay.admit(this.#request.run, body).then((admitted) => this.#queue(admitted)) : this.#queue(body);
   }
 
   #queue(body: EntryBody): Promise<void> {
@@ -141,9 +143,10 @@ export class Mailbox {
   /** Feeds the mail to the run, then the entries that follow, until none follows. */
   async #feed(mails: readonly Mail[], written: WrittenEntry[]): Promise<void> {
     const feed = async (bodies: readonly EntryBody[]): Promise<void> => {
-      for (const each of this.#seal(bodies)) {
+      for (const body of bodies) {
         await waitForTimeSlice();
         if (this.#closed) return;
+        const each = this.#seal(this.#deps.replay ? body : this.#owner.complete(body));
         this.#fedEnd = { index: each.entry.index, hash: each.entry.hash };
         written.push(each);
         this.#owner.feed(each.entry);
@@ -163,10 +166,10 @@ export class Mailbox {
     return this.#mails.splice(0, end === -1 ? this.#mails.length : end + 1);
   }
 
-  #seal(bodies: readonly EntryBody[]): WrittenEntry[] {
+  #seal(body: EntryBody): WrittenEntry {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#deps.hostId, at: this.#owner.now() };
-    return sealEntries(writer, this.#fedEnd, bodies, this.#deps.redact);
+    return sealNext(writer, this.#fedEnd, body, this.#deps.redact);
   }
 
   async #append(written: readonly WrittenEntry[]): Promise<boolean> {

@@ -1,4 +1,12 @@
-import { type Entry, type EntryBody, type RunError, RunFailure, type RunRequest, type ToolContext } from "@troupe/core";
+import {
+  type CallProgress,
+  type Entry,
+  type EntryBody,
+  type RunError,
+  RunFailure,
+  type RunRequest,
+  type ToolContext,
+} from "@troupe/core";
 import type { CollectedFiles } from "@troupe/core/internal";
 import { answeredEffect, type Effect, effectKey, type RunSpec } from "@troupe/core/internal";
 import type { EffectScope } from "../effects/effect.ts";
@@ -13,6 +21,10 @@ import type { RunSlot } from "./slots.ts";
 /** A constant, because an abort without a reason creates an error with a stack each time. */
 const abortReason = "no longer wanted";
 
+const modelCalls: ReadonlySet<Effect["kind"]> = new Set(["assessIntent", "callModel", "summarise", "compact"]);
+
+const noProgress: CallProgress = { usage: null, outputCharacters: 0 };
+
 interface TrackedEffect {
   effect: Effect;
   abort: AbortController;
@@ -22,6 +34,8 @@ interface TrackedEffect {
   paused: boolean;
   /** Tracked from the journal: an earlier host may have started it. */
   resumed: boolean;
+  /** Of a model call: the part of its answer that has arrived. Null until it has started. */
+  progress: CallProgress | null;
 }
 
 /** The run as its effects see it. */
@@ -94,10 +108,23 @@ export class RunEffects {
     return [...this.#withheld.values()].some(({ effect }) => isWork(effect.kind));
   }
 
+  /** The progress of the running model call; null if none has started. A run makes one at a time. */
+  get callProgress(): CallProgress | null {
+    for (const { progress } of this.#tracked.values()) if (progress) return progress;
+    return null;
+  }
+
   /** Tracks an effect that the machine wants and starts it if possible. Returns the function that cancels it. */
   track(effect: Effect): () => void {
     const key = effectKey(effect);
-    const tracked = { effect, abort: new AbortController(), working: false, paused: false, resumed: false };
+    const tracked: TrackedEffect = {
+      effect,
+      abort: new AbortController(),
+      working: false,
+      paused: false,
+      resumed: false,
+      progress: null,
+    };
     this.#tracked.set(key, tracked);
     this.#start(key, tracked);
     return () => this.#cancel(key, tracked);
@@ -193,6 +220,7 @@ export class RunEffects {
       const held = this.#isStillHeld(key, tracked);
       if (held !== true && !(await held)) return;
       deps.failpoint.at("effect:before", detail);
+      if (modelCalls.has(tracked.effect.kind)) tracked.progress = noProgress;
       const body = await perform(tracked.effect, this.#scopeOf(tracked));
       deps.failpoint.at("effect:after", detail);
       if (body && !this.#isStale(key, tracked)) await owner.record(body);
@@ -241,7 +269,9 @@ export class RunEffects {
     if (tracked.working) this.#working -= 1;
   }
 
-  #scopeOf({ abort: { signal }, resumed }: TrackedEffect): EffectScope {
+  #scopeOf(tracked: TrackedEffect): EffectScope {
+    const { resumed } = tracked;
+    const { signal } = tracked.abort;
     const { deps, request, pin, openedAt, workspace, owner } = this.#options;
     return {
       deps,
@@ -257,6 +287,9 @@ export class RunEffects {
       wasWaiting: (child) => this.#waitingChildren.has(childKey({ ...child, attempt: child.request.attempt })),
       isHeld: () => owner.isHeld(),
       record: (body) => owner.record(body),
+      noteProgress: (progress) => {
+        tracked.progress = progress ?? noProgress;
+      },
       hint: (event) => owner.hint(event),
       publish: (event) => owner.publish(event),
     };

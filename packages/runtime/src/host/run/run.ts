@@ -1,8 +1,9 @@
-import type { agentMachine, Entry, EntryBody, RunError, RunRequest, RunResponse, TakenTask } from "@troupe/core";
+import type { agentMachine, Entry, EntryBody, RunError, RunRequest, RunResponse, TakenTask, Usage } from "@troupe/core";
 import {
   type AgentContext,
   composeResponse,
   type Effect,
+  estimateUsage,
   failedOutcome,
   isWaitingForPeople,
   type Moment,
@@ -13,6 +14,7 @@ import { type ActorRefFrom, createActor } from "xstate";
 import { createFence } from "../claim/fence.ts";
 import type { RunDeps } from "../run-deps.ts";
 import { type InboxStart, RunInbox } from "./inbox.ts";
+import { stopsModelCall, withoutLostUsage } from "./lost-usage.ts";
 import { Mailbox } from "./mailbox.ts";
 import { offerIfCommandPending } from "./park.ts";
 import { type EffectsOwner, RunEffects } from "./run-effects.ts";
@@ -103,6 +105,7 @@ export class Run {
     this.#events = new RunEvents(deps, request);
     this.#mailbox = new Mailbox(deps, request, {
       now: () => this.#now(),
+      complete: (body) => this.#withLostUsage(body),
       feed: (entry) => this.#feed(entry),
       nextEntry: () => this.#effects.nextEntry(),
       appending: () => this.#inbox.readAhead({ isWorkAhead: this.#effects.isWorkAhead }),
@@ -200,9 +203,10 @@ export class Run {
     cancel();
     if (this.#isEnded) return;
     const reason = this.#isWaitingForPerson() ? this.#waitReason() : "drain";
+    const lostUsage = this.#lostUsage();
     this.#effects.cancelAll();
     // If the grace period has passed, the terminal entry may be ahead of this one.
-    const parked = this.#mailbox.put({ kind: "run.parked", reason });
+    const parked = this.#mailbox.put({ kind: "run.parked", reason, ...(reason === "drain" ? { lostUsage } : {}) });
     const { clock, leaseMs } = this.#deps;
     // If the journal cannot be written, another host finds the run after its lease.
     const giveUp = leaseMs === undefined ? () => {} : clock.after(leaseMs, () => this.#lose("it could not be parked"));
@@ -252,6 +256,22 @@ export class Run {
     if (replay) return clock.now();
     const { wallMs, monotonicMs } = this.#claimedAt;
     return Math.floor(wallMs + clock.monotonicMs() - monotonicMs);
+  }
+
+  /** Adds the estimated usage of the running model call to an entry that stops it. */
+  #withLostUsage(body: EntryBody): EntryBody {
+    if (!stopsModelCall(body)) return body;
+    const { callReserve, pin } = this.#actor.getSnapshot().context;
+    if (!pin.booksLostCalls) return withoutLostUsage(body);
+    if (callReserve === null) return { ...body, lostUsage: null };
+    return body.kind === "run.parked" ? body : { ...body, lostUsage: this.#lostUsage() };
+  }
+
+  /** Null if no model call has started. */
+  #lostUsage(): Usage | null {
+    const { contextTokens, pin } = this.#actor.getSnapshot().context;
+    const progress = this.#effects.callProgress;
+    return progress && estimateUsage({ contextTokens, price: pin.price }, progress);
   }
 
   #feed(entry: Entry): void {

@@ -40,11 +40,21 @@ export function sealEntries(
 ): WrittenEntry[] {
   let prev = end.hash;
   return bodies.map((body, i) => {
-    const head: EntryHead = { v: protocolVersion, ...writer, index: end.index + 1 + i, prev };
-    const written = seal(head, body, redact);
+    const written = sealNext(writer, { index: end.index + i, hash: prev }, body, redact);
     prev = written.sealed.hash;
     return written;
   });
+}
+
+/** The same for one entry. */
+export function sealNext(
+  writer: EntryWriter,
+  end: ChainEnd,
+  body: EntryBody,
+  redact: Redactor | undefined,
+): WrittenEntry {
+  const head: EntryHead = { v: protocolVersion, ...writer, index: end.index + 1, prev: end.hash };
+  return seal(head, body, redact);
 }
 
 /** Sealing renders the JSON anyway. Only if that text may contain a secret, the entry is redacted and sealed again. */

@@ -102,7 +102,11 @@ test("a replayed session has the times of its record, with any start of its runs
   await startHost({
     ...deps,
     clock: { ...realClock, now: () => nowMs, monotonicMs: () => nowMs },
-    replay: { specOf: () => null, collectedBy: () => ({ artifacts: [], warnings: [] }), admit: async () => {} },
+    replay: {
+      specOf: () => null,
+      collectedBy: () => ({ artifacts: [], warnings: [] }),
+      admit: async (_run, body) => body,
+    },
     journal: {
       ...journal,
       async append(given) {

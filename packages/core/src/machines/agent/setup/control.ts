@@ -6,7 +6,7 @@ import { agentBase, type Guard } from "./base.ts";
 
 /** Time, pausing, steering, cancelling and the approval of the whole run. */
 
-const deadline = "deadline";
+export const deadline = "deadline";
 
 export const controlGuards = {
   isApproved: ({ context, event }) => wholeRunAnswer(context, event) === true,

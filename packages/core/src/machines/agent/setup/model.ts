@@ -4,9 +4,10 @@ import { type AgentContext, noBackoff, withStatus } from "../context.ts";
 import { withMessage, withReply } from "../conversation.ts";
 import { isCurrentReply } from "../events.ts";
 import { countCalls, identicalCallsFatal, resetCounts } from "../loop-detection.ts";
+import { type LostUsage, withInterruptedCall, withLostCall } from "../lost-call.ts";
 import { backoffAfter, backoffTimer, canRetryModel, isRateLimited, triesOf, wasNotCharged } from "../model-retry.ts";
 import { callCost, lastTurnReason, nextStep, openTurn, planTurn, reachedCap, sideCallOutput } from "../turn.ts";
-import { addLost, addReply, addUsage } from "../usage.ts";
+import { addReply, addUsage } from "../usage.ts";
 import { agentBase, type Guard } from "./base.ts";
 
 /** Model calls: turns, replies, retries, the assessment of the intent, summaries and compaction. */
@@ -63,10 +64,17 @@ export const modelActions = {
   })),
   /** The provider may have billed a call that was running when its host died. */
   chargeLostCall: agentBase.assign(({ context }) => ({ usage: chargedAsLost(context), callReserve: null })),
+  /** A cancel, a deadline or the stop of the host ends the running call. */
+  bookLostCall: agentBase.assign(({ context, event }) => withInterruptedCall(context, event)),
   /** A run that was parked for people had no running call, so its reserve is free again. */
-  releaseCallReserve: agentBase.assign(({ event }) =>
-    event.type === "run.parked" && event.reason !== "drain" ? { callReserve: null } : {},
-  ),
+  releaseCallReserve: agentBase.assign(({ context, event }) => {
+    if (event.type !== "run.parked") return {};
+    return event.reason === "drain"
+      ? event.lostUsage === undefined
+        ? {}
+        : withInterruptedCall(context, event)
+      : { callReserve: null };
+  }),
   beginTurn: agentBase.assign(({ context }) => {
     const last = lastTurnReason(context);
     const step = context.repeatTurn ? context.step : context.step + 1;
@@ -91,7 +99,7 @@ export const modelActions = {
   }),
   recordModelFailure: agentBase.assign(({ context, event }) => {
     if (event.type !== "model.failed") return {};
-    const usage = wasNotCharged(event.error) ? context.usage : chargedAsLost(context);
+    const usage = wasNotCharged(event.error) ? context.usage : chargedAsLost(context, event.lostUsage);
     return { usage, callReserve: null, modelTries: context.modelTries + triesOf(event.error) };
   }),
   backOff: agentBase.assign(({ context, event }) =>
@@ -132,8 +140,8 @@ function sideCallReserve(context: AgentContext, outputTokensWanted: number): Age
 }
 
 /** Charges the whole reserve: the running call may have been billed, and its real usage is unknown. */
-function chargedAsLost({ usage, callReserve }: AgentContext): AgentContext["usage"] {
-  return callReserve ? addLost(usage, callReserve) : usage;
+function chargedAsLost(context: AgentContext, lost?: LostUsage): AgentContext["usage"] {
+  return withLostCall(context, lost).usage;
 }
 
 /** Charges a summary: its usage if that is known, else the reserve. */
