@@ -89,6 +89,20 @@ function errorIn(stdout: string): ApiError["error"] {
   return ApiError.parse(JSON.parse(stdout)).error;
 }
 
+it.concurrent("a budget that is too small for one turn with tools ends with 2, and begins no session", async ({
+  expect,
+  onTestFinished,
+}) => {
+  const home = await tempFolder("budget", { onTestFinished });
+  const args = ["run", "x", "--agent", "coder", "--model", "scripted/demo", "--max-tokens", "500"];
+  const result = await troupe(args, { home });
+  expect(result.code).toBe(2);
+  const { error, fix } = refusal(result);
+  expect(error).toContain("the token budget of 500 tokens is too small: coder needs at least ");
+  expect(fix).toMatch(/^troupe run "…" --max-tokens \d{4,} \(more if further turns follow\)$/);
+  expect(await readdir(home)).not.toContain("workspaces");
+});
+
 describe.concurrent("files", () => {
   it("a malformed scenario: exit 3, with the file and the line", async ({ expect, onTestFinished }) => {
     const home = await tempFolder("scenario", { onTestFinished });

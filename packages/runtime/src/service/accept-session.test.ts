@@ -169,7 +169,7 @@ describe("the root's request", () => {
       undefined,
       { tokens: null, costUsd: null, toolCalls: null, spawns: spawnsDefault },
     ],
-    ["a given limit holds, next to the default", { tokens: 5 }, { tokens: 5, spawns: spawnsDefault }],
+    ["a given limit holds, next to the default", { tokens: 50_000 }, { tokens: 50_000, spawns: spawnsDefault }],
     ["more runs", { spawns: 500, costUsd: 0.5 }, { spawns: 500, costUsd: 0.5, tokens: null }],
     ["no runs at all", { spawns: 0 }, { spawns: 0 }],
   ])("has a budget: %s", async (_, budget, expected) => {

@@ -18,6 +18,7 @@ import type { HostDeps } from "../host/host-deps.ts";
 import { missingHost } from "../host/missing-host.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
+import { checkBudget } from "./check-budget.ts";
 import { findAgent } from "./lookup.ts";
 import { sessionLayer } from "./session-layer.ts";
 
@@ -103,7 +104,6 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const agent = checkEnabled(findAgent(registry, submission.agent ?? "main"), policy);
   await deps.tools.prepare?.(workspace);
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
-  if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const essentials = { task: submission.task, agent: agent.id, layers, model };
   const request = {
     ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, deps) }, session),
@@ -112,6 +112,9 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
     temperature: agent.temperature,
   };
   await checkHost(deps, request);
+  await checkBudget(deps, request, registry);
+  // After all checks: a refused submission leaves no folder.
+  if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const submitted = await beginSession(deps, request, { origin, demo });
   deps.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
   return submitted;

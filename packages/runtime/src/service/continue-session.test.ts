@@ -95,12 +95,12 @@ describe("another turn", () => {
   it("can name another agent and model, with limits and restrictions of its own", async () => {
     await settledSession();
     const grant = { denyTools: ["read"] };
-    await goOn({ agent: "main", scenario: "demo", grant, budget: { tokens: 900 }, timeoutMs: 5 });
+    await goOn({ agent: "main", scenario: "demo", grant, budget: { tokens: 9_000 }, timeoutMs: 5 });
     const request = await offeredRequest();
     expect(request).toMatchObject({
       agent: "main",
       model: "scripted/demo",
-      budget: { tokens: 900 },
+      budget: { tokens: 9_000 },
       limits: { maxDurationMs: 5 },
     });
     expect(request.layers.map(({ denyTools }) => denyTools)).toEqual([[], ["shell"], ["read"]]);

@@ -12,6 +12,7 @@ import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/run/settled.ts";
 import { type AcceptOptions, checkEnabled, checkHost, chooseModel, turnFields } from "./accept-session.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
+import { checkBudget } from "./check-budget.ts";
 import { findAgent, notFound } from "./lookup.ts";
 import { sessionLayer } from "./session-layer.ts";
 import { createSessionLock } from "./session-lock.ts";
@@ -36,8 +37,9 @@ export function createContinue(
     if (known) return await offerAgain(deps, known);
     await checkRun(deps, session, submission);
     await checkSettled(deps, last.request);
-    const { request, demo } = await nextRequest(options, last, submission);
+    const { request, demo, registry } = await nextRequest(options, last, submission);
     await checkHost(deps, request);
+    await checkBudget(deps, request, registry);
     const submitted = await beginSession(deps, request, { origin: submission.origin, demo });
     deps.logger.info({ session, run: request.run, agent: request.agent, turn: turns.length + 1 }, "session continued");
     return submitted;
@@ -117,7 +119,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     temperature: agent.temperature,
     continues: before.run,
   };
-  return { request, demo };
+  return { request, demo, registry };
 }
 
 function namesModel({ scenario, model }: SubmitSession): boolean {

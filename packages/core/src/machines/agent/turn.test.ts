@@ -16,6 +16,7 @@ import {
   lastTurnNotice,
   lastTurnReason,
   leftForChildren,
+  missingBudget,
   planTurn,
   reachedCap,
   remainder,
@@ -29,6 +30,55 @@ function about(contextTokens: number, changes: SpecChanges = {}) {
   const context = drive(changes).context();
   return { ...context, step: 0, turn: null, callReserve: null, contextTokens };
 }
+
+describe("the lowest budget of a request", () => {
+  const tool = {
+    name: "read",
+    description: "",
+    risk: "low" as const,
+    effect: "read" as const,
+    groups: [],
+    inputSchema: {},
+  };
+  const withTools: SpecChanges = { tools: [tool], targets: [] };
+
+  test.each<[string, SpecChanges, "tokens" | "costUsd"]>([
+    ["tokens", { ...withTools, budget: { tokens: 1 } }, "tokens"],
+    [
+      "tokens, with a low cap on output",
+      { ...withTools, budget: { tokens: 1 }, limits: { maxOutputTokens: 40 } },
+      "tokens",
+    ],
+    ["money", { ...withTools, price, budget: { costUsd: 0.000001 } }, "costUsd"],
+  ])("is exact for a turn with tools: %s", (_what, changes, kind) => {
+    const missing = missingBudget(about(1_000, changes));
+    expect(missing).toMatchObject({ kind, withTools: true });
+    const given = (amount: number) => about(1_000, { ...changes, budget: { [kind]: amount } });
+    const needed = missing?.needed ?? 0;
+    expect(missingBudget(given(needed))).toBeNull();
+    // The smallest step of either: enough for a turn with tools, and then for an answer only.
+    const step = kind === "tokens" ? 1 : 1e-9;
+    expect(lastTurnReason(given(needed + step))).toBeNull();
+    expect(lastTurnReason(given(needed - 2 * step))).not.toBeNull();
+    expect(missingBudget(given(needed - 2 * step))).toMatchObject({ needed });
+  });
+
+  test.each<[string, SpecChanges]>([
+    ["an agent without tools", { tools: [], budget: { tokens: 1 } }],
+    ["one turn alone", { ...withTools, limits: { maxIterations: 1 }, budget: { tokens: 1 } }],
+    ["no tool calls", { ...withTools, budget: { tokens: 1, toolCalls: 0 } }],
+  ])("is that of an answer for %s", (_what, changes) => {
+    const missing = missingBudget(about(1_000, changes));
+    expect(missing).toEqual({ kind: "tokens", given: 1, needed: 1_016, withTools: false });
+    const enough = about(1_000, { ...changes, budget: { ...changes.budget, tokens: 1_016 } });
+    expect(missingBudget(enough)).toBeNull();
+  });
+
+  test("is nothing without a limit, and left to the run without a price", () => {
+    expect(missingBudget(about(1_000, withTools))).toBeNull();
+    expect(missingBudget(about(1_000, { ...withTools, budget: { costUsd: 0.01 } }))).toBeNull();
+  });
+});
 
 describe("a turn", () => {
   test("may use the output cap of its run if no other limit is lower", () => {

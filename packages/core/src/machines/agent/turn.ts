@@ -94,6 +94,37 @@ export function lastTurnReason(run: AgentContext): BailoutReason | null {
   return outputBeforeFinal(context, left) < wanted ? "max_cost" : null;
 }
 
+/** A limit of a run that is too low for its first turn. */
+export interface MissingBudget {
+  kind: "tokens" | "costUsd";
+  given: number;
+  needed: number;
+  /** Whether the turn has tools. An agent without tools only answers. */
+  withTools: boolean;
+}
+
+/**
+ * The limit that is too low for the first turn of a run, with the lowest one that suffices; null if every limit suffices.
+ * A turn with tools needs a second call that answers from their results, so that work is not paid for without an answer.
+ */
+export function missingBudget(context: AgentContext): MissingBudget | null {
+  const { limits, tools, price } = context.pin;
+  const withTools = tools.length > 0 && limits.maxIterations > 1 && toolCallsLeft(context) > 0;
+  const left = modelCallsLeft(context);
+  const output = Math.min(withTools ? workingOutputTokensMin : outputTokensMin, limits.maxOutputTokens);
+  const first = callCost(context, output);
+  const last = callCost({ ...context, contextTokens: context.contextTokens + output }, finalOutputTokens);
+  const needed = withTools
+    ? { tokens: first.tokens + last.tokens, costUsd: first.costUsd + last.costUsd }
+    : { tokens: first.tokens, costUsd: first.costUsd };
+  if (left.tokens < needed.tokens) {
+    return { kind: "tokens", given: left.tokens, needed: needed.tokens, withTools };
+  }
+  // Without a price the run is rejected with its own reason.
+  if (price === null || left.costUsd >= needed.costUsd) return null;
+  return { kind: "costUsd", given: left.costUsd, needed: needed.costUsd, withTools };
+}
+
 /** The budget left for children, after the reserve for the last turn of this run. */
 export function leftForChildren(context: AgentContext): Budget {
   const left = remainder(context);
