@@ -1,4 +1,5 @@
 // A budget that cannot pay for work is refused before anything is spent, with the number that suffices.
+import { describeStatus } from "@troupe/core/texts";
 import { createTroupe, TroupeError, type TroupeOptions } from "troupe";
 import { describe, expect, test } from "vitest";
 import { type ModelServer, startModelServer } from "../harness/model-server/start-model-server.ts";
@@ -41,6 +42,17 @@ async function refusal(promise: Promise<unknown>): Promise<TroupeError> {
 
 const toolsOf = (server: ModelServer) =>
   server.calls().map(({ body }) => (body as { tools?: unknown[] }).tools?.length ?? 0);
+
+test("a run whose rest pays for an answer only says so in its status, its warnings and its row", async (context) => {
+  const { troupe, server } = await open(context);
+  const answer = await troupe.run("look", { budget: { toolCalls: 1 } });
+  expect(answer).toMatchObject({ status: "completed", summary: "done", answerOnly: "max_tool_calls" });
+  expect(answer.warnings).toEqual([expect.stringContaining("the last turn had no tools")]);
+  expect(toolsOf(server)[0]).toBe(2);
+  const detail = await troupe.sessions.get(answer.sessionId);
+  expect(detail?.runs).toMatchObject([{ exactStatus: "completed", answerOnly: "max_tool_calls" }]);
+  expect(detail?.runs.map(describeStatus)).toEqual(["completed, answer only"]);
+});
 
 describe("a budget too small for one turn with tools", () => {
   test.for([

@@ -20,11 +20,16 @@ export function describeRetry({
   return `${why}: retry in ${formatWait(waitMs)}${count}`;
 }
 
-/** The status of a run in words, with its position if it is queued. */
+/** The status of a run in words, with its position if it is queued, and marked if its last turn had no tools. */
 export function describeStatus({
   exactStatus,
   queuePosition,
-}: Pick<RunRow, "exactStatus"> & { queuePosition?: number | null | undefined }): string {
+  answerOnly,
+}: Pick<RunRow, "exactStatus"> & {
+  queuePosition?: number | null | undefined;
+  answerOnly?: string | null | undefined;
+}): string {
+  if (exactStatus === "completed" && answerOnly) return "completed, answer only";
   if (exactStatus === "queued" && typeof queuePosition === "number") return `queued ${queuePosition}`;
   if (exactStatus === "waiting") return "waiting for approval";
   return exactStatus.replaceAll("_", " ");

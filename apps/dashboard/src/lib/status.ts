@@ -20,6 +20,7 @@ export interface StatusFields {
   status: RecordStatus;
   exactStatus?: string;
   queuePosition?: number | null;
+  answerOnly?: string | null;
 }
 
 /** Exact statuses of active runs that have their own glyph and colour. */
@@ -42,7 +43,8 @@ export function statusKind(row: StatusFields): StatusKind {
 export function statusText(row: StatusFields): string {
   const kind = statusKind(row);
   if (kind !== row.exactStatus && idleStatuses.some((idle) => idle === row.exactStatus)) return kind;
-  return describeStatus({ exactStatus: row.exactStatus || row.status, queuePosition: row.queuePosition });
+  const { queuePosition, answerOnly } = row;
+  return describeStatus({ exactStatus: row.exactStatus || row.status, queuePosition, answerOnly });
 }
 
 /** The label in every view of a session that no model answered, and its short form for lists. */

@@ -1,5 +1,6 @@
 import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
 import { estimatedCallWarning, lostCallWarning, type RecordChange, type Submitted } from "@troupe/core/internal";
+import { describeStatus } from "@troupe/core/texts";
 import type { Cli } from "../cli.ts";
 import { answerCommands, questionLines } from "../render/approval.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
@@ -137,7 +138,7 @@ function closingLines(response: RunResponse, { demo, colours }: { demo: boolean;
   const { subtree, durationMs } = response.metrics;
   const style = statusStyle(response.status);
   const facts = [
-    `${response.status.replaceAll("_", " ")} in ${formatDuration(durationMs)}`,
+    `${describeStatus({ exactStatus: response.status, answerOnly: response.answerOnly })} in ${formatDuration(durationMs)}`,
     subtree.runs === 1 ? "1 run" : `${subtree.runs} runs`,
     `${subtree.totalTokens.toLocaleString("en-US")} tokens`,
     demo ? "$0" : formatCost(subtree.costUsd, { isEstimate: subtree.estimated !== undefined }),

@@ -43,6 +43,7 @@ export interface SpecChanges {
   contextTokens?: number | null;
   history?: Message[];
   booksLostCalls?: boolean;
+  marksLastTurn?: boolean;
   makesRoom?: boolean;
 }
 
@@ -50,7 +51,7 @@ export interface SpecChanges {
 export function aSpec(changes: SpecChanges = {}): RunSpec {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
   const { grantedTools = ["read", "shell"], contextTokens = null, history = [] } = changes;
-  const { booksLostCalls = true, makesRoom = true } = changes;
+  const { booksLostCalls = true, marksLastTurn = true, makesRoom = true } = changes;
   const on = ["network" as const, "rate_limit" as const];
   const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
@@ -72,6 +73,7 @@ export function aSpec(changes: SpecChanges = {}): RunSpec {
     limits: { ...Limits.parse({}), ...limits },
     budget: { ...unlimited, ...budget },
     booksLostCalls,
+    marksLastTurn,
     makesRoom,
   };
 }

@@ -145,6 +145,7 @@ describe("a row from before budgets and approvals", () => {
       maxToolCalls: null,
       maxDurationMs: null,
       budget: null,
+      answerOnly: null,
       host: null,
     });
     expect(RecordChange.parse({ position: 1, sessions: [], runs: [] }).approvals).toEqual([]);

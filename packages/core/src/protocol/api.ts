@@ -102,6 +102,8 @@ export const RunRow = z.object({
   confidence: z.number().nullable().default(null),
   error: z.string().nullable(),
   bailoutReason: z.string().nullable(),
+  /** The limit that left the last turn without tools, so that it could only answer; null if none did. */
+  answerOnly: z.string().nullable().default(null),
   warnings: z.array(z.string()),
   lastEventAt: z.iso.datetime(),
 });

@@ -81,6 +81,8 @@ export const RunSpec = z.object({
   budget: Budget.prefault({}),
   /** Whether the usage of model calls without a reply is booked by estimate. False for runs from before this feature. */
   booksLostCalls: z.boolean().default(false),
+  /** Whether a last turn without tools is marked in the response. False for runs from before this feature. */
+  marksLastTurn: z.boolean().default(false),
   /** Whether a long conversation is trimmed and compacted. False for runs from before this feature. */
   makesRoom: z.boolean().default(false),
 });

@@ -95,6 +95,8 @@ export const RunResponse = z.object({
   toolsUsed: z.array(z.string()),
   error: RunError.nullable(),
   bailoutReason: BailoutReason.nullable(),
+  /** The limit because of which the last turn had no tools: what was left permitted an answer only. Absent: none. */
+  answerOnly: BailoutReason.exactOptional(),
   metrics: Metrics,
   /** Untrusted and private sources that the run and all runs below it have read. Absent: none. */
   taint: Taint.exactOptional(),

@@ -37,6 +37,7 @@ export function sampleRun(given: Partial<RunRow> = {}): RunRow {
     summary: null,
     error: null,
     bailoutReason: null,
+    answerOnly: null,
     warnings: [],
     lastEventAt: at,
   });

@@ -149,6 +149,7 @@ export function settle(response: RunResponse, atMs: number): Change {
     confidence: response.confidence,
     error: error?.message ?? null,
     bailoutReason,
+    answerOnly: response.answerOnly ?? null,
     warnings: response.warnings,
     metadata: {
       run_id: response.runId,

@@ -189,6 +189,11 @@ export const runFields = {
   }),
   error: inMessages("error_message", textOrNull, null),
   bailoutReason: inRuns("exact_bailout", textOrNull, null),
+  /** The limit that left the last turn without tools. */
+  answerOnly: inRuns("answer_only", textOrNull, null, {
+    version: 11,
+    sql: "ALTER TABLE runs ADD COLUMN answer_only TEXT;",
+  }),
   warnings: inRuns("warnings_json", texts, []),
   /** The exact status, attempt, bailout and cost, for readers of the SQL file. */
   metadata: inMessages("metadata_json", json(z.record(z.string(), z.union([z.string(), z.number(), z.null()])))),

@@ -141,7 +141,8 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
 function activityText({ run, orphan }: TreeNode, note: LiveNote | undefined): string {
   const prefix = orphan ? "parent not loaded yet · " : "";
   if (isActive(run)) return prefix + firstLine(activityOf(run, note) ?? "");
-  const limit = run.bailoutReason === null ? "" : `${describeBailout(run.bailoutReason)} · `;
+  const reason = run.bailoutReason ?? run.answerOnly;
+  const limit = reason === null ? "" : `${describeBailout(reason)} · `;
   return prefix + limit + firstLine(run.error ?? run.summary ?? run.activity ?? "");
 }
 

@@ -1,6 +1,6 @@
 import { addCost } from "../../budget/ledger.ts";
 import type { Usage } from "../../protocol/model.ts";
-import type { Estimate, RunResponse, Totals } from "../../protocol/response.ts";
+import type { BailoutReason, Estimate, RunResponse, Totals } from "../../protocol/response.ts";
 import { type Taint, taintField } from "../../protocol/taint.ts";
 import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 import { chargedSoFar } from "./children.ts";
@@ -24,6 +24,8 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
   const own = ownTotals(context);
   const sections = sectionsOf(text);
   const durationMs = Math.max(0, context.lastAt - context.openedAt);
+  const answerOnly = answerOnlyReason(context);
+  const warnings = [...usage.warnings, ...(answerOnly ? [answerOnlyWarning(answerOnly)] : []), ...sections.warnings];
   const data = outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null;
   return {
     runId: request.run,
@@ -45,11 +47,12 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
     filesDeleted: usage.filesDeleted,
     artifacts: usage.artifacts,
     ...testTotals(usage.testSuites),
-    warnings: [...new Set([...usage.warnings, ...sections.warnings])],
+    warnings: [...new Set(warnings)],
     suggestions: sections.suggestions,
     toolsUsed: usage.toolsUsed,
     error: outcome.error,
     bailoutReason: outcome.bailoutReason,
+    ...(answerOnly ? { answerOnly } : {}),
     metrics: {
       iterations: own.iterations,
       toolCalls: own.toolCalls,
@@ -120,4 +123,21 @@ function firstParagraph(text: string): string {
   const cut = paragraph.slice(0, summaryCharsMax - 1).replace(loneHighSurrogate, "");
   const lastSpace = cut.lastIndexOf(" ");
   return `${lastSpace > summaryCharsMax / 2 ? cut.slice(0, lastSpace) : cut}…`;
+}
+
+/** The budgets that can leave a run an answer without work, in words. */
+const budgetNames: Partial<Record<BailoutReason, string>> = {
+  max_tokens: "token budget",
+  max_cost: "cost budget",
+  max_tool_calls: "budget of tool calls",
+};
+
+/** Why the run's last turn had no tools, if a budget is the reason; null for an agent that never has any. */
+function answerOnlyReason({ pin, turn }: AgentContext): BailoutReason | null {
+  const last = pin.marksLastTurn && pin.tools.length > 0 ? (turn?.last ?? null) : null;
+  return last !== null && budgetNames[last] !== undefined ? last : null;
+}
+
+function answerOnlyWarning(reason: BailoutReason): string {
+  return `the last turn had no tools: what was left of the ${budgetNames[reason]} permitted an answer only`;
 }

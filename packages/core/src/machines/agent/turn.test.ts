@@ -319,3 +319,42 @@ test("no cap is ever exceeded, and the last turn is announced before the run end
   );
   expect(announced).toBeGreaterThan(0);
 });
+
+describe("a last turn that a budget leaves without tools", () => {
+  const tool = {
+    name: "read",
+    description: "",
+    risk: "low" as const,
+    effect: "read" as const,
+    groups: [],
+    inputSchema: {},
+  };
+  const tools = { tools: [tool], targets: [] };
+
+  test.each<[string, SpecChanges, string]>([
+    ["tokens", { budget: { tokens: 1_200 } }, "token budget"],
+    ["money", { budget: { costUsd: 0.01 }, price }, "cost budget"],
+    ["tool calls", { budget: { toolCalls: 0 } }, "budget of tool calls"],
+  ])("is marked in the response, with a warning: %s", (_what, changes, name) => {
+    const d = drive({ ...tools, ...changes });
+    const { last } = d.context().turn ?? {};
+    d.feed(reply(1, "an answer"));
+    expect(d.response()).toMatchObject({ status: "completed", bailoutReason: null, answerOnly: last });
+    expect(d.response().warnings).toEqual([
+      `the last turn had no tools: what was left of the ${name} permitted an answer only`,
+    ]);
+  });
+
+  test.each<[string, SpecChanges]>([
+    ["a turn that could have used tools", tools],
+    ["the limit of turns", { ...tools, limits: { maxIterations: 1 } }],
+    ["an agent without tools", { tools: [], targets: [], budget: { tokens: 1_200 } }],
+    ["a run that an earlier version opened", { ...tools, budget: { tokens: 1_200 }, marksLastTurn: false }],
+  ])("marks nothing else: %s", (_what, changes) => {
+    const d = drive(changes);
+    d.feed(reply(1, "an answer"));
+    expect(d.response().status).toBe("completed");
+    expect(d.response()).not.toHaveProperty("answerOnly");
+    expect(d.response().warnings).toEqual([]);
+  });
+});

@@ -136,6 +136,7 @@ export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): R
     limits: tighten(own, request.limits),
     budget: tightenBudget(request.budget, definition.budget),
     booksLostCalls: true,
+    marksLastTurn: true,
     makesRoom: true,
   };
 }

@@ -62,6 +62,7 @@ export async function resolveRunSpec(
     limits,
     budget,
     booksLostCalls: true,
+    marksLastTurn: true,
     makesRoom: true,
   };
 }
