@@ -63,8 +63,8 @@ async function usedBy(session: string) {
 
 describe.concurrent("a budget", () => {
   it.for([
-    // Slightly more than the first turn; the tool descriptions count too.
-    { flag: "--max-tokens", kind: "tokens", most: 3_000, reason: "max_tokens", agents: 1 },
+    // Slightly more than a first turn with tools needs. A lower limit is refused.
+    { flag: "--max-tokens", kind: "tokens", most: 7_000, reason: "max_tokens", agents: 1 },
     { flag: "--max-tokens", kind: "tokens", most: 20_000, reason: "max_tokens", agents: 9 },
     { flag: "--max-cost", kind: "costUsd", most: 0.3, reason: "max_cost", agents: 9 },
     { flag: "--max-tool-calls", kind: "toolCalls", most: 14, reason: "max_tool_calls", agents: 9 },
