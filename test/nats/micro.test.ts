@@ -58,7 +58,7 @@ describe.skipIf(!hasServer)(hasServer ? "hosts, for NATS' own tools" : natsServe
       metadata: { host: "worker-a", place: "box" },
       endpoints: [
         { name: "asked", subject: "troupe.control.worker-a", data: { runs: 2, busy: 1, capacity: 4 } },
-        { name: "drain", subject: "troupe.control.worker-a" },
+        { name: "drain", subject: "troupe.drain.worker-a" },
       ],
     });
     const question = new TextEncoder().encode('{"v":1,"kind":"hosts.asked"}');

@@ -157,10 +157,10 @@ const wrongBatches: Bad[] = [
     "2 of 1 tasks cannot succeed",
   ],
   ["a quorum of none", { tasks: [go], policy: "quorum", quorum: 0 }, "params", "quorum: "],
-  ["an unknown handle", { cancel: ["1.0.0"] }, "params", "1.0.0 is no handle of a running task; none is running"],
+  ["an unknown handle", { cancel: ["1.0.0"] }, "params", "1.0.0 is not a handle of a running task; none is running"],
   ["an empty handle", { cancel: [] }, "params", "cancel: "],
   ["a number for a handle", { cancel: 1 }, "params", "cancel: "],
-  ["a prototype for a handle", { cancel: "__proto__" }, "params", "is no handle of a running task"],
+  ["a prototype for a handle", { cancel: "__proto__" }, "params", "is not a handle of a running task"],
 ];
 
 const byMain = [...wrongAgents, ...wrongTasks, ...wrongContext, ...wrongLimits, ...wrongBatches].map(
