@@ -159,8 +159,8 @@ export const mutants: readonly Mutant[] = [
     name: "a command without a writable folder writes in the workspace",
     rows: ["S2.5b"],
     file: "packages/tools/src/sandbox/mount-plan/workspace-folders.ts",
-    find: "if (writes.some((scope) => scope.length === 0)) return readOnlyWorkspace(root, linked);",
-    replace: "if (writes.some((scope) => scope.length === 0)) return await prepareWorkspace(root, []);",
+    find: "if (writes.some((scope) => scope.length === 0)) return readOnlyWorkspace(workspace, linked);",
+    replace: "if (writes.some((scope) => scope.length === 0)) return await prepareWorkspace(workspace, []);",
     tests: [
       `${escapes} > bubblewrap: a command cannot write > anywhere if its scopes have nothing in common, or are empty`,
     ],

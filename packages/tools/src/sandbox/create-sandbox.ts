@@ -1,9 +1,9 @@
 import { defaultPolicy, RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { bubblewrapLaunch } from "./backends/bubblewrap.ts";
+import { bubblewrapLaunch, hasDescriptorBinds } from "./backends/bubblewrap.ts";
 import { findLoopbackCommand, readMountFlags, unshareLaunch } from "./backends/namespace-launch.ts";
 import { createProcessGroupRun } from "./backends/process-group.ts";
-import { createNamespaceRun, type RenderLaunch } from "./backends/run-in-namespaces.ts";
+import { createNamespaceRun, type NamespaceRunOptions, type RenderLaunch } from "./backends/run-in-namespaces.ts";
 import { confineBySeatbelt } from "./backends/seatbelt.ts";
 import { chooseResourceLimits, type ResourceLimits } from "./processes/resource-limits.ts";
 import { findPrograms, type Programs } from "./programs.ts";
@@ -62,42 +62,64 @@ async function bubblewrap(options: BackendOptions): Promise<Sandbox | Unavailabl
   const { programs, policy, limits } = options;
   if (programs.bwrap === "") return { reason: "bwrap is not installed" };
   const { scratchBytesMax, inNamespace } = limits;
-  const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace };
+  const bindsDescriptors = await hasDescriptorBinds(programs.bwrap);
+  const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace, bindsDescriptors };
+  const renderExchangeable = once(() => namespacesLaunch(options));
   for (const lockNamespaces of [true, false]) {
     const renderLaunch = bubblewrapLaunch(programs, { ...launchOptions, lockNamespaces });
-    const sandbox = await tryBackend("bubblewrap", renderLaunch, options);
+    const sandbox = await tryBackend("bubblewrap", { ...options, renderLaunch, renderExchangeable });
     if (!("reason" in sandbox) || !lockNamespaces) return sandbox;
   }
   throw new Error("unreachable");
 }
 
+/**
+ * Bwrap makes a missing mount point while it still sees the machine's files. If another command exchanges a folder on the
+ * way for a link at that moment, an empty folder is made where the link leads. The mount script never makes one there.
+ */
+async function namespacesLaunch(options: BackendOptions): Promise<RenderLaunch | null> {
+  const renderLaunch = await renderNamespaces(options);
+  if ("reason" in renderLaunch) return null;
+  return (await createNamespaceRun({ ...options, renderLaunch }).probe()) === null ? renderLaunch : null;
+}
+
 async function namespaces(options: BackendOptions): Promise<Sandbox | Unavailable> {
-  const { programs, policy, limits } = options;
+  const renderLaunch = await renderNamespaces(options);
+  return "reason" in renderLaunch ? renderLaunch : tryBackend("namespaces", { ...options, renderLaunch });
+}
+
+async function renderNamespaces({ programs, policy, limits }: BackendOptions): Promise<RenderLaunch | Unavailable> {
   const missing = (["unshare", "setpriv", "mount", "umount", "pivot_root"] as const).filter(
     (name) => programs[name] === "",
   );
   if (missing.length > 0) return { reason: `${missing.join(", ")} not found` };
-  const renderLaunch = unshareLaunch(programs, {
+  return unshareLaunch(programs, {
     network: policy.network,
     scratchBytesMax: limits.scratchBytesMax,
     limits: limits.inNamespace,
     loopback: policy.network ? null : findLoopbackCommand(programs),
     mountFlagsOf: await readMountFlags(),
   });
-  return tryBackend("namespaces", renderLaunch, options);
 }
 
 /** The sandbox, if it could run a test command. */
 async function tryBackend(
   kind: "bubblewrap" | "namespaces",
-  renderLaunch: RenderLaunch,
-  options: BackendOptions,
+  options: BackendOptions & Pick<NamespaceRunOptions, "renderLaunch" | "renderExchangeable">,
 ): Promise<Sandbox | Unavailable> {
-  const { run, probe } = createNamespaceRun({ ...options, renderLaunch });
+  const { run, probe } = createNamespaceRun(options);
   const reason = await probe();
   if (reason !== null) return { reason };
   const detail = `commands see their workspace and the system's programs, ${networkText(options)}; ${options.limits.detail}`;
   return { kind, contains: true, network: options.policy.network, detail, fix: null, run };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 async function seatbelt(options: BackendOptions): Promise<Sandbox | Unavailable> {

@@ -1,19 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtempDisposable, readFile, realpath, symlink } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { mkdir, mkdtempDisposable, readFile, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defaultPolicy } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
 import { test } from "vitest";
 import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
+import { findBwrap, type LinuxKind, pathWith } from "./kind-programs.test-helper.ts";
 import { listProcesses } from "./processes/process-table.ts";
-import type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
+import type { CommandResult, Sandbox, SandboxedCommand } from "./sandbox.ts";
 
-/** Read before a test changes HOME. */
-const homeOfCache = homedir();
-
-export type LinuxKind = Exclude<SandboxKind, "seatbelt" | "none">;
+export type { LinuxKind } from "./kind-programs.test-helper.ts";
 
 /** The kinds that contain, as far as this machine and user can use them. */
 export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) => {
@@ -31,13 +28,6 @@ function canBeHad(kind: "bubblewrap" | "namespaces"): boolean {
   const [program = "", ...words] = kind === "bubblewrap" ? bwrap : unshare;
   return spawnSync(program, words, { stdio: "ignore" }).status === 0;
 }
-
-/** The programs that each kind needs. With only these on the path, it is the best available kind. */
-const programsOf: Record<LinuxKind, readonly string[]> = {
-  bubblewrap: ["bwrap", "prlimit"],
-  namespaces: ["unshare", "setpriv", "mount", "umount", "pivot_root", "prlimit", "perl"],
-  "process-group": ["prlimit"],
-};
 
 interface Fixtures {
   /** A folder for one test, removed at its end, with a `workspace` in it. */
@@ -71,7 +61,7 @@ export const sandboxTest = test.extend<Fixtures>({
   },
   sandboxOf: async ({ programs }, use) => {
     await use(async (kind, policy = {}, more = {}) => {
-      const path = await pathWith(join(programs, kind), programsOf[kind]);
+      const path = await pathWith(join(programs, kind), kind);
       return createSandbox({ policy: { ...defaultPolicy.sandbox, ...policy }, path, ...more });
     });
   },
@@ -102,27 +92,6 @@ export function runLine(
     captureBytesMax: 1024 * 1024,
     ...overrides,
   });
-}
-
-/** A folder with exactly these programs. */
-async function pathWith(folder: string, programs: readonly string[]): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  for (const name of programs) {
-    const found = name === "bwrap" ? findBwrap() : findIn(["/usr/bin", "/usr/sbin", "/bin", "/sbin"], name);
-    if (found && !existsSync(join(folder, name))) await symlink(found, join(folder, name));
-  }
-  return folder;
-}
-
-/** The bwrap that the scripts found or fetched, or else the machine's. */
-function findBwrap(): string | null {
-  const fetched = join(process.env.XDG_CACHE_HOME ?? join(homeOfCache, ".cache"), "troupe-dev", "bubblewrap");
-  const named = process.env.TROUPE_TEST_BWRAP;
-  return named || findIn([...(process.env.PATH ?? "").split(delimiter), fetched], "bwrap");
-}
-
-function findIn(folders: readonly string[], name: string): string | null {
-  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file)) ?? null;
 }
 
 /** Ids of the living processes with a text in their command line. */

@@ -1,8 +1,9 @@
-import { constants, existsSync, type Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCodeOf } from "@troupe/core/internal";
 import { syncFolder } from "../disk/atomic-write.ts";
+import { holdsByDescriptor, pathOnlyFlag } from "./held-folder.ts";
 
 /**
  * An open folder of a workspace. On Linux a handle holds it: work through the handle happens in the checked folder,
@@ -44,14 +45,10 @@ export interface HeldFile extends AsyncDisposable {
 /** Means of holding folders: by handles (safe against races) or by names. */
 export type FolderAccess = "handles" | "names";
 
-/** O_PATH, which Node does not export. The value is the same on every platform that Node supports on Linux. */
-const pathOnlyFlag = 0o10000000;
-
 const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
 
 /** The safer means that this machine supports. */
-export const bestFolderAccess: FolderAccess =
-  process.platform === "linux" && existsSync("/proc/self/fd") ? "handles" : "names";
+export const bestFolderAccess: FolderAccess = holdsByDescriptor ? "handles" : "names";
 
 /** Opens the workspace itself. Its path is trusted, including links on the way. */
 export async function openRoot(workspace: string, holding: FolderAccess = bestFolderAccess): Promise<OpenFolder> {

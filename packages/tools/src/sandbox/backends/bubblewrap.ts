@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { MountPlan, MountStep } from "../mount-plan/mount-steps.ts";
-import { firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
+import { firstPassedDescriptor, firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
 import { type ProcessLimits, prlimitArguments } from "../processes/resource-limits.ts";
 import type { Programs } from "../programs.ts";
 import type { RenderLaunch } from "./run-in-namespaces.ts";
@@ -10,6 +12,17 @@ export interface BubblewrapOptions {
   scratchBytesMax: number;
   /** Whether this version of bwrap can forbid a command to create namespaces. */
   lockNamespaces: boolean;
+  /**
+   * Whether this version mounts descriptors. It compares the result with the descriptor, closes it, and fails if they
+   * differ. Without it, only the check of all mounts before the command starts protects against an exchange.
+   */
+  bindsDescriptors: boolean;
+}
+
+/** Whether a bwrap has `--bind-fd`: from version 0.10 on, and in patched older packages. */
+export async function hasDescriptorBinds(bwrap: string): Promise<boolean> {
+  const { stdout } = await promisify(execFile)(bwrap, ["--help"]).catch(() => ({ stdout: "" }));
+  return stdout.includes("--ro-bind-fd") && stdout.includes(" --bind-fd");
 }
 
 /** Launches commands by bubblewrap, which reads the rendered plan from a pipe. */
@@ -24,11 +37,23 @@ export function bubblewrapLaunch(
     argv: [...outside, ...inside, ...argv],
     env: {},
     setup: renderBubblewrap(plan, options).join("\0"),
+    descriptors: options.bindsDescriptors ? descriptorsOf(plan.steps) : [],
   });
+}
+
+/** The held entries of a plan, which bwrap gets as its descriptors from `firstPassedDescriptor` on. */
+function descriptorsOf(steps: readonly MountStep[]): number[] {
+  return steps.map(descriptorOf).filter((descriptor) => descriptor !== null);
+}
+
+function descriptorOf(step: MountStep): number | null {
+  return "held" in step ? (step.held?.descriptor ?? null) : null;
 }
 
 /** Renders a plan into the arguments of `bwrap`, without the command. */
 export function renderBubblewrap({ steps, folder, env }: MountPlan, options: BubblewrapOptions): string[] {
+  const held = options.bindsDescriptors ? steps.filter((step) => descriptorOf(step) !== null) : [];
+  const sources = new Map(held.map((step, i) => [step, String(firstPassedDescriptor + i)]));
   return [
     "--unshare-all",
     "--unshare-user",
@@ -37,7 +62,7 @@ export function renderBubblewrap({ steps, folder, env }: MountPlan, options: Bub
     "--die-with-parent",
     "--new-session",
     ...["--cap-drop", "ALL"],
-    ...steps.flatMap((step) => renderStep(step, options)),
+    ...steps.flatMap((step) => renderStep(step, options, sources.get(step))),
     // Read-only at the end: the steps above mount into these folders.
     ...steps.flatMap((step) => (isHiddenFolder(step) ? ["--remount-ro", step.path] : [])),
     ...["--remount-ro", "/"],
@@ -47,13 +72,13 @@ export function renderBubblewrap({ steps, folder, env }: MountPlan, options: Bub
   ];
 }
 
-function renderStep(step: MountStep, { scratchBytesMax }: BubblewrapOptions): string[] {
+function renderStep(step: MountStep, { scratchBytesMax }: BubblewrapOptions, descriptor?: string): string[] {
   const { path } = step;
   switch (step.kind) {
     case "read":
-      return ["--ro-bind", path, path];
+      return descriptor ? ["--ro-bind-fd", descriptor, path] : ["--ro-bind", path, path];
     case "write":
-      return ["--bind", path, path];
+      return descriptor ? ["--bind-fd", descriptor, path] : ["--bind", path, path];
     case "scratch":
       return ["--size", String(scratchBytesMax), "--perms", "1777", "--tmpfs", path];
     case "folder":

@@ -6,6 +6,7 @@ import { type ProcessLimits, prlimitArguments } from "../processes/resource-limi
 import type { Programs } from "../programs.ts";
 import { type MountScriptOptions, quote, renderMountScript } from "./mount-script.ts";
 import type { RenderLaunch } from "./run-in-namespaces.ts";
+import { unescapeField } from "./verify-sandbox.ts";
 
 export interface UnshareOptions extends MountScriptOptions {
   network: boolean;
@@ -74,8 +75,4 @@ export async function readMountFlags(): Promise<(path: string) => readonly strin
     const nearest = enclosing.reduce((best, mount) => (mount.at.length >= best.at.length ? mount : best), none);
     return lockedFlags.filter((flag) => nearest.flags.includes(flag));
   };
-}
-
-function unescapeField(text: string): string {
-  return text.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }

@@ -1,7 +1,14 @@
-import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
+import { isWithin } from "../../workspace/workspace-path.ts";
+import {
+  type HeldWorkspace,
+  holdOutside,
+  holdWorkspace,
+  releaseSteps,
+  WorkspaceChangedError,
+} from "../mount-plan/held-workspace.ts";
 import {
   linkSteps,
   type MachineFolders,
@@ -16,14 +23,25 @@ import { joinArguments, withControlGroup } from "../processes/control-group.ts";
 import { couldNotStart, type Launch } from "../processes/launch.ts";
 import { createNamespaceReaper } from "../processes/reaper.ts";
 import type { ResourceLimits } from "../processes/resource-limits.ts";
-import { runCommand } from "../processes/run-command.ts";
+import { runCommand, SandboxFailedError } from "../processes/run-command.ts";
 import type { CommandResult, SandboxedCommand } from "../sandbox.ts";
+import { hasExchangeableMount, registerCommand } from "./running-commands.ts";
+import { verifySandbox } from "./verify-sandbox.ts";
 
 /** Renders a plan and a command into the arguments, environment and setup of the program that builds the sandbox. */
-export type RenderLaunch = (plan: MountPlan, argv: readonly string[]) => Pick<Launch, "argv" | "env" | "setup">;
+export type RenderLaunch = (
+  plan: MountPlan,
+  argv: readonly string[],
+) => Pick<Launch, "argv" | "env" | "setup" | "descriptors">;
 
 export interface NamespaceRunOptions {
   renderLaunch: RenderLaunch;
+  /**
+   * Renders the commands for which another running command can exchange a mount point. Null if no other program works.
+   *
+   * @default `renderLaunch`
+   */
+  renderExchangeable?: () => Promise<RenderLaunch | null>;
   policy: SandboxPolicy;
   hidden: readonly string[];
   path: string;
@@ -31,41 +49,67 @@ export interface NamespaceRunOptions {
 }
 
 /** Runs each command in namespaces of its own. `probe` tests whether the machine can do it. */
-export function createNamespaceRun({ renderLaunch, policy, hidden, path, limits }: NamespaceRunOptions) {
+export function createNamespaceRun(options: NamespaceRunOptions) {
+  const { renderLaunch, renderExchangeable, policy, hidden, path, limits } = options;
   let machine: Promise<MachineFolders> | null = null;
   const machineFolders = (): Promise<MachineFolders> => {
     machine ??= planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
     return machine;
   };
-  const runPlan = (plan: MountPlan, command: SandboxedCommand): Promise<CommandResult> =>
-    withControlGroup(limits, (group) => {
-      const { argv, ...rest } = renderLaunch(plan, command.argv);
-      const launch = { ...rest, argv: [...joinArguments(group), ...argv], cwd: "/" };
+  const runPlan = async (plan: MountPlan, command: SandboxedCommand): Promise<CommandResult> => {
+    const render = (hasExchangeableMount(plan.steps) && (await renderExchangeable?.())) || renderLaunch;
+    const running = registerCommand(plan.steps);
+    const verify = async (firstPid: string): Promise<string | null> => {
+      const reason = verifySandbox(firstPid, plan.steps);
+      releaseSteps(plan.steps);
+      running.mounted();
+      await running.othersMounted();
+      return reason;
+    };
+    return withControlGroup(limits, (group) => {
+      const { argv, ...rest } = render(plan, command.argv);
+      const launch: Launch = { ...rest, argv: [...joinArguments(group), ...argv], cwd: "/", verify };
       const createReaper = ({ pid, firstPid }: { pid: number; firstPid: Promise<string | null> }) =>
         createNamespaceReaper(pid, firstPid);
       return runCommand(launch, { ...command, createReaper });
-    });
+    }).finally(running.ended);
+  };
 
   async function run(command: SandboxedCommand): Promise<CommandResult> {
-    const root = await workspaceRoot(command.workspace);
-    const workspace = await prepareWorkspace(root, command.writes);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await runOnce(command);
+      } catch (error) {
+        if (!(error instanceof WorkspaceChangedError || error instanceof SandboxFailedError)) throw error;
+        // Nothing has run. Programs that replace files at the wrong moment are more common than attacks.
+        if (tries >= triesMax) throw couldNotStart(error.message, error);
+      }
+    }
+  }
+
+  async function runOnce(command: SandboxedCommand): Promise<CommandResult> {
+    using workspace = openWorkspace(command.workspace);
+    const prepared = await prepareWorkspace(workspace, command.writes);
+    let shown: readonly MountStep[] = [];
     let restored: string[] = [];
     let result: CommandResult;
     try {
-      result = await runPlan(await planFor(command, root, workspace.steps), command);
+      shown = await holdReadable(command.readable ?? [], workspace.path);
+      result = await runPlan(await planFor(command, workspace.path, [...shown, ...prepared.steps]), command);
     } finally {
-      restored = await workspace.close();
+      releaseSteps(shown);
+      restored = await prepared.close();
     }
     return withRestored(result, restored);
   }
 
-  async function planFor(command: SandboxedCommand, root: string, workspace: readonly MountStep[]): Promise<MountPlan> {
+  async function planFor(command: SandboxedCommand, root: string, held: readonly MountStep[]): Promise<MountPlan> {
     const { steps, env } = await machineFolders();
-    const readable = await Promise.all((command.readable ?? []).map(readStep));
     const links = await Promise.all([command.workspace, ...(command.readable ?? [])].map(linkSteps));
-    const shown = readable.filter((step) => step !== null);
+    // Program folders in the workspace are visible anyway, and their names are not safe there.
+    const machine = steps.filter(({ kind, path }) => kind !== "read" || !isWithin(root, path));
     return {
-      steps: orderSteps([...links.flat(), ...steps, ...shown, ...workspace]),
+      steps: orderSteps([...links.flat(), ...machine, ...held]),
       folder: join(root, command.folder ?? "."),
       env: { ...cleanEnvironment(env.PATH ?? ""), ...env, ...command.env },
     };
@@ -87,6 +131,8 @@ export function createNamespaceRun({ renderLaunch, policy, hidden, path, limits 
   return { run, probe };
 }
 
+const triesMax = 4;
+
 /** Long, because a busy machine is slow. A machine that cannot run it fails at once. */
 const probeMs = 20_000;
 
@@ -95,17 +141,22 @@ export function cleanEnvironment(path: string): Record<string, string> {
   return { PATH: path, HOME: privateHome, TMPDIR: "/tmp", LANG: process.env.LANG ?? "C.UTF-8", TERM: "dumb" };
 }
 
-/** Real path of a workspace. Throws a `RunFailure` if it does not exist or is the whole file system. */
-export async function workspaceRoot(workspace: string): Promise<string> {
-  const root = await realpath(workspace).catch((error) => {
-    throw couldNotStart(`${workspace}: ${error.code ?? error}`, error);
-  });
-  if (root !== "/") return root;
+/** Holds a workspace. Throws a `RunFailure` if it does not exist or is the whole file system. */
+export function openWorkspace(path: string): HeldWorkspace {
+  const workspace = holdWorkspace(path);
+  if (workspace.path !== "/") return workspace;
+  workspace[Symbol.dispose]();
   throw new RunFailure({
     type: "permission",
     message: "the whole file system cannot be the workspace of a sandbox; choose a folder",
     recoverable: false,
   });
+}
+
+/** The readable paths outside of the workspace. In it, everything is readable, and names are not safe. */
+async function holdReadable(paths: readonly string[], root: string): Promise<MountStep[]> {
+  const steps = await Promise.all(paths.map(readStep));
+  return holdOutside(steps.filter((step) => step !== null).filter(({ path }) => !isWithin(root, path)));
 }
 
 function lastLine(text: string): string {

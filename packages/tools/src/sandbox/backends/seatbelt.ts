@@ -3,7 +3,7 @@ import { planMachineFolders, readStep } from "../mount-plan/machine-folders.ts";
 import { type MountPlan, orderSteps } from "../mount-plan/mount-steps.ts";
 import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import type { Confine } from "./process-group.ts";
-import { workspaceRoot } from "./run-in-namespaces.ts";
+import { openWorkspace } from "./run-in-namespaces.ts";
 
 export interface SeatbeltOptions {
   program: string;
@@ -15,13 +15,18 @@ export interface SeatbeltOptions {
 /** Confines commands by the `sandbox-exec` of macOS. */
 export function confineBySeatbelt({ program, policy, hidden, path }: SeatbeltOptions): Confine {
   return async ({ workspace, writes, readable = [] }, scratch) => {
-    const root = await workspaceRoot(workspace);
+    const held = openWorkspace(workspace);
     const machine = await planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
     const shown = (await Promise.all(readable.map(readStep))).filter((step) => step !== null);
-    const { steps, close } = await prepareWorkspace(root, writes);
+    const prepared = await prepareWorkspace(held, writes);
+    const close = async (): Promise<string[]> => {
+      const changed = await prepared.close();
+      held[Symbol.dispose]();
+      return changed;
+    };
     // The scratch folders of the plan are left out: without mounts they would be the machine's own /tmp and /run.
     const own = machine.steps.filter(({ kind }) => kind === "read" || kind === "hidden");
-    const ordered = orderSteps([...own, { kind: "scratch", path: scratch }, ...shown, ...steps]);
+    const ordered = orderSteps([...own, { kind: "scratch", path: scratch }, ...shown, ...prepared.steps]);
     return { prefix: [program, "-p", renderSeatbelt({ steps: ordered }, policy)], close };
   };
 }

@@ -32,13 +32,23 @@ const plan = {
 };
 
 it("becomes arguments for bubblewrap", () => {
-  const args = renderBubblewrap(plan, { network: false, scratchBytesMax: 1_000, lockNamespaces: true });
+  const args = renderBubblewrap(plan, {
+    network: false,
+    scratchBytesMax: 1_000,
+    lockNamespaces: true,
+    bindsDescriptors: true,
+  });
   expect(args.join(" ")).toMatch(/^--unshare-all --unshare-user --disable-userns --die-with-parent --new-session/);
   expect(args.join(" ")).toContain(
     "--ro-bind /usr /usr --size 1000 --perms 1777 --tmpfs /tmp --bind /tmp/it's mine /tmp/it's mine",
   );
   expect(args.slice(-2)).toEqual(["--chdir", "/tmp/it's mine"]);
-  const open = renderBubblewrap(plan, { network: true, scratchBytesMax: 1_000, lockNamespaces: false });
+  const open = renderBubblewrap(plan, {
+    network: true,
+    scratchBytesMax: 1_000,
+    lockNamespaces: false,
+    bindsDescriptors: true,
+  });
   expect(open).toContain("--share-net");
   expect(open).not.toContain("--disable-userns");
 });

@@ -1,9 +1,13 @@
 import { posix } from "node:path";
+import type { HeldEntry } from "../../workspace/held-folder.ts";
 
 /** One mount, folder or link in the file system that a command sees. Every path without a step is absent or empty. */
 export type MountStep =
-  /** A path of the machine, mounted at the same path: read-only or writable. */
-  | { kind: "read" | "write"; path: string; type: "folder" | "file" }
+  /**
+   * A path of the machine, mounted at the same path: read-only or writable. With `held`, the mount must show this entry:
+   * before the command starts, every backend checks what is mounted.
+   */
+  | { kind: "read" | "write"; path: string; type: "folder" | "file"; held?: HeldEntry }
   /** An empty, writable folder that exists as long as the command. */
   | { kind: "scratch"; path: string }
   /** A folder to make in a scratch folder. */

@@ -1,134 +1,191 @@
-import { lstat, lutimes, mkdir, rmdir, unlink, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lstatSync, lutimesSync, mkdirSync, rmdirSync, type Stats, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type HeldFolder, holdFolder, holdParent } from "../../workspace/held-folder.ts";
 import { isProcessAlive } from "../processes/process-table.ts";
+import type { HeldWorkspace } from "./held-workspace.ts";
 
 /**
  * Empty files and folders that exist while a command runs, because a mount needs an existing path. They are counted:
  * commands that run side by side share them. Only paths that were made here are removed, and only while they are empty.
  * Each one carries the id of the process that made it in its modification time, so that the placeholders of a killed
  * process can be recognised and removed.
+ *
+ * Every name is used in a held folder: a command that exchanges a folder meanwhile leads none of this elsewhere.
  */
 const placeholders = new Map<string, Placeholder>();
 
 interface Placeholder {
   type: "folder" | "file";
   uses: number;
-  /** Parent folders that were made for it. */
+  /** Parent folders that were made for it, relative to the workspace. */
   parents: string[];
   /** The process that made it, if it was taken over while that process used it; null for one that was made here. */
   takenOverFrom: number | null;
 }
 
+/** A name in a held folder. */
+interface HeldName {
+  folder: HeldFolder;
+  name: string;
+}
+
+/** @param path absolute */
 export function isPlaceholder(path: string): boolean {
   return placeholders.has(path);
 }
 
-/** Resolves to true if the path is a placeholder now; false if another file or folder exists there. */
-export async function acquirePlaceholder(path: string, type: "folder" | "file"): Promise<boolean> {
-  const known = placeholders.get(path);
+/** Returns true if the path is a placeholder now; false if another file or folder exists there. */
+export function acquirePlaceholder(workspace: HeldWorkspace, path: string, type: "folder" | "file"): boolean {
+  const key = join(workspace.path, path);
+  const known = placeholders.get(key);
   if (known) {
+    if (!atHeld(workspace, path, exists)) makePlaceholder(workspace, path, known);
     known.uses += 1;
     return true;
   }
-  if (await isOwnedByOtherProcess(path)) {
+  if (isOwnedByOtherProcess(workspace, path)) {
     // Taking it over makes its creator leave it in place: removing it would end the protection of this command.
-    placeholders.set(path, { type, uses: 1, parents: [], takenOverFrom: await creatorOf(path) });
-    await markAsOwn(path);
+    const takenOverFrom = atHeld(workspace, path, creatorOf);
+    placeholders.set(key, { type, uses: 1, parents: [], takenOverFrom });
+    atHeld(workspace, path, markAsOwn);
     return true;
   }
-  if ((await exists(path)) && !(await removeAbandonedPlaceholder(path))) return false;
-  const parents = await makeParents(dirname(path));
-  if (type === "folder") await mkdir(path);
-  else await writeFile(path, "", { flag: "wx" });
-  placeholders.set(path, { type, uses: 1, parents, takenOverFrom: null });
-  for (const made of [path, ...parents]) await markAsOwn(made);
+  if (atHeld(workspace, path, exists) && !removeAbandonedPlaceholder(workspace, path)) return false;
+  const made: Placeholder = { type, uses: 1, parents: [], takenOverFrom: null };
+  makePlaceholder(workspace, path, made);
+  placeholders.set(key, made);
   return true;
 }
 
-/** Removes a placeholder of a process that has ended, with the parent folders made for it. Resolves to whether it did. */
-export async function removeAbandonedPlaceholder(path: string): Promise<boolean> {
-  if (placeholders.has(path) || !(await isAbandoned(path))) return false;
+/** Removes a placeholder of a process that has ended, with the parent folders made for it. Returns whether it did. */
+export function removeAbandonedPlaceholder(workspace: HeldWorkspace, path: string): boolean {
+  if (placeholders.has(join(workspace.path, path)) || !atHeld(workspace, path, isAbandoned)) return false;
   const parent = dirname(path);
   // Checked before the removal, which changes the parent's modification time.
-  const isParentAbandoned = await isAbandoned(parent);
-  try {
-    await ((await lstat(path)).isDirectory() ? rmdir(path) : unlinkEmpty(path));
-  } catch {
-    return false;
-  }
+  const isParentAbandoned = parent !== "." && atHeld(workspace, parent, isAbandoned);
+  if (!atHeld(workspace, path, removeEmpty)) return false;
   if (!isParentAbandoned) return true;
-  await markAsOwn(parent);
-  await removeAbandonedPlaceholder(parent);
+  atHeld(workspace, parent, markAsOwn);
+  removeAbandonedPlaceholder(workspace, parent);
   return true;
 }
 
 /** Gives back one use. The last one removes the placeholder, or leaves it to the process that still uses it. */
-export async function releasePlaceholder(path: string): Promise<void> {
-  const known = placeholders.get(path);
+export function releasePlaceholder(workspace: HeldWorkspace, path: string): void {
+  const key = join(workspace.path, path);
+  const known = placeholders.get(key);
   if (!known) return;
   known.uses -= 1;
   if (known.uses > 0) return;
-  placeholders.delete(path);
-  if (await isOwnedByOtherProcess(path)) return markAsReleased(path);
-  const { takenOverFrom } = known;
-  if (takenOverFrom !== null && isProcessAlive(takenOverFrom) && !(await isReleased(path))) {
-    return markAsOwn(path, takenOverFrom);
+  placeholders.delete(key);
+  if (isOwnedByOtherProcess(workspace, path)) {
+    atHeld(workspace, path, markAsReleased);
+    return;
   }
-  await (known.type === "folder" ? rmdir(path) : unlinkEmpty(path)).catch(() => {});
-  for (const parent of known.parents) await rmdir(parent).catch(() => {});
+  const { takenOverFrom } = known;
+  if (takenOverFrom !== null && isProcessAlive(takenOverFrom) && !atHeld(workspace, path, isReleased)) {
+    atHeld(workspace, path, (held) => markAsOwn(held, takenOverFrom));
+    return;
+  }
+  for (const made of [path, ...known.parents]) atHeld(workspace, made, removeEmpty);
 }
 
-/** Resolves to the parents that were missing, the innermost first. */
-async function makeParents(folder: string): Promise<string[]> {
-  const missing: string[] = [];
-  for (let at = folder; !(await exists(at)); at = dirname(at)) missing.push(at);
-  for (const path of missing.toReversed()) await mkdir(path);
-  return missing;
+/** True if another living process owns this placeholder. This process may use it only after taking it over. */
+export function isOwnedByOtherProcess(workspace: HeldWorkspace, path: string): boolean {
+  const pid = atHeld(workspace, path, creatorOf);
+  return pid !== null && pid !== process.pid && isProcessAlive(pid);
+}
+
+/** Makes the placeholder and its missing parents, the outermost first. Throws if that is not possible. */
+function makePlaceholder(workspace: HeldWorkspace, path: string, known: Placeholder): void {
+  const names = path.split("/");
+  const made: string[] = [];
+  let folder = holdFolder(workspace.folder, ".");
+  for (const [i, name] of names.entries()) {
+    if (folder === null) throw Object.assign(new Error(`${path}: not a folder`), { code: "ENOTDIR" });
+    using here: HeldFolder = folder;
+    const isLast = i === names.length - 1;
+    folder = isLast ? null : holdFolder(here, name);
+    if (folder) continue;
+    if (isLast && known.type === "file") writeFileSync(here.at(name), "", { flag: "wx" });
+    else mkdirSync(here.at(name));
+    made.push(names.slice(0, i + 1).join("/"));
+    folder = isLast ? null : holdFolder(here, name);
+  }
+  known.parents.push(...made.slice(0, -1).toReversed());
+  for (const one of made.toReversed()) atHeld(workspace, one, markAsOwn);
+}
+
+/** Calls a function with the name of a path in its held folder. Null if the path leads through a link, or nowhere. */
+function atHeld<T>({ folder }: HeldWorkspace, path: string, use: (held: HeldName) => T): T | null {
+  const held = holdParent(folder, path);
+  if (held === null) return null;
+  using _folder = held.folder;
+  return use(held);
 }
 
 /** The modification time is this plus the process id in seconds. No other file is from 1971, and any change resets it. */
 const markedFromS = Date.UTC(1971, 0, 1) / 1000;
 const pidMax = 2 ** 22;
 
-async function markAsOwn(path: string, pid = process.pid): Promise<void> {
-  await lutimes(path, Date.now() / 1000, markedFromS + pid).catch(() => {});
+function markAsOwn(held: HeldName, pid = process.pid): void {
+  setTimes(held, Date.now() / 1000, markedFromS + pid);
 }
 
 /** Tells the process that took a placeholder over that this process needs it no more, by the file's access time. */
-async function markAsReleased(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => null);
-  if (stats) await lutimes(path, markedFromS, stats.mtimeMs / 1000).catch(() => {});
+function markAsReleased(held: HeldName): void {
+  const stats = statsOf(held);
+  if (stats) setTimes(held, markedFromS, stats.mtimeMs / 1000);
 }
 
-async function isReleased(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null))?.atimeMs === markedFromS * 1000;
+function setTimes({ folder, name }: HeldName, accessedS: number, modifiedS: number): void {
+  try {
+    lutimesSync(folder.at(name), accessedS, modifiedS);
+  } catch {
+    // A placeholder that cannot be marked stays if this process is killed.
+  }
+}
+
+function isReleased(held: HeldName): boolean {
+  return statsOf(held)?.atimeMs === markedFromS * 1000;
 }
 
 /** Null for a path that is not a placeholder. */
-async function creatorOf(path: string): Promise<number | null> {
-  const stats = await lstat(path).catch(() => null);
+function creatorOf(held: HeldName): number | null {
+  const stats = statsOf(held);
   if (stats === null || !(stats.isDirectory() || (stats.isFile() && stats.size === 0))) return null;
   const pid = stats.mtimeMs / 1000 - markedFromS;
   return Number.isInteger(pid) && pid > 0 && pid <= pidMax ? pid : null;
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
-  const pid = await creatorOf(path);
+function isAbandoned(held: HeldName): boolean {
+  const pid = creatorOf(held);
   // In a container, troupe may have the same pid at every start.
   return pid !== null && (pid === process.pid || !isProcessAlive(pid));
 }
 
-/** True if another living process owns this placeholder. This process may use it only after taking it over. */
-export async function isOwnedByOtherProcess(path: string): Promise<boolean> {
-  const pid = await creatorOf(path);
-  return pid !== null && pid !== process.pid && isProcessAlive(pid);
+/** Returns whether an empty file or folder was removed. */
+function removeEmpty(held: HeldName): boolean {
+  const { folder, name } = held;
+  const stats = statsOf(held);
+  try {
+    if (stats?.isDirectory()) rmdirSync(folder.at(name));
+    else if (stats?.isFile() && stats.size === 0) unlinkSync(folder.at(name));
+    else return false;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-async function unlinkEmpty(path: string): Promise<void> {
-  const stats = await lstat(path);
-  if (stats.isFile() && stats.size === 0) await unlink(path);
+function exists(held: HeldName): boolean {
+  return statsOf(held) !== null;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null)) !== null;
+function statsOf({ folder, name }: HeldName): Stats | null {
+  try {
+    return lstatSync(folder.at(name));
+  } catch {
+    return null;
+  }
 }

@@ -1,17 +1,23 @@
-import { chmod, lstat, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { isPlaceholder } from "./placeholders.ts";
+import { closeSync, constants, fchmodSync, openSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import {
-  goesThroughLink,
-  isInFolder,
-  type ProtectedPath,
-  scanWorkspace,
-  type WorkspaceScan,
-} from "./scan-workspace.ts";
+  entriesIn,
+  type HeldEntry,
+  type HeldFolder,
+  holdEntry,
+  holdParent,
+  isFolder,
+  readHeld,
+  removeEntry,
+} from "../../workspace/held-folder.ts";
+import type { HeldWorkspace } from "./held-workspace.ts";
+import { isPlaceholder } from "./placeholders.ts";
+import { isInFolder, type ProtectedPath, scanWorkspace, type WorkspaceScan } from "./scan-workspace.ts";
 
 /**
  * The second layer of protection, after the read-only mounts. It covers protected paths that a mount cannot protect: a
- * symbolic link, a file with another name (hard link), and paths that the command itself creates.
+ * symbolic link, a file with another name (hard link), and paths that the command itself creates. It reads, removes and
+ * writes through held folders only, because other commands may exchange names of the workspace meanwhile.
  */
 export interface BeforeCommand {
   scan: WorkspaceScan;
@@ -27,64 +33,102 @@ const contentBytesMax = 1024 * 1024;
 const entriesMax = 200;
 
 /** Records the protected links and hard-linked files, which a command could change behind a mount. */
-export async function recordOriginals(root: string, paths: readonly ProtectedPath[]): Promise<Original[]> {
-  const found = await Promise.all(paths.map(({ path }) => recordOriginal(root, path)));
-  return found.flat();
+export function recordOriginals({ folder }: HeldWorkspace, paths: readonly ProtectedPath[]): Original[] {
+  return paths.flatMap(({ path }) => {
+    const held = holdParent(folder, path);
+    if (held === null) return [];
+    using _folder = held.folder;
+    return recordOriginal(held.folder, held.name, path);
+  });
 }
 
-async function recordOriginal(root: string, path: string): Promise<Original[]> {
-  const file = join(root, path);
-  const stats = await lstat(file).catch(() => null);
-  if (stats === null) return [];
-  if (stats.isSymbolicLink()) return [{ path, target: await readlink(file) }];
-  if (stats.isFile()) {
-    const isHardLinked = stats.nlink > 1 && stats.size <= contentBytesMax;
-    const content = isHardLinked ? await readFile(file).catch(() => null) : null;
-    return content === null ? [] : [{ path, content, mode: stats.mode }];
+function recordOriginal(folder: HeldFolder, name: string, path: string): Original[] {
+  using entry = holdEntry(folder, name);
+  if (entry === null) return [];
+  if (entry.kind === "link") {
+    const target = targetOf(folder, name);
+    return target === null ? [] : [{ path, target }];
   }
-  const entries = stats.isDirectory() ? await readdir(file).catch(() => []) : [];
-  const below = entries.slice(0, entriesMax).map((name) => recordOriginal(root, `${path}/${name}`));
-  return (await Promise.all(below)).flat();
+  if (isFolder(entry)) {
+    const names = entriesIn(entry).slice(0, entriesMax);
+    return names.flatMap((below) => recordOriginal(entry, below.name, `${path}/${below.name}`));
+  }
+  const content = entry.stats.nlink > 1n ? readHeld(entry, contentBytesMax) : null;
+  return content === null ? [] : [{ path, content, mode: Number(entry.stats.mode) }];
 }
 
 /** Removes protected paths that the command created, restores the originals, and resolves to all paths it changed. */
-export async function restoreProtected(root: string, before: BeforeCommand): Promise<string[]> {
+export async function restoreProtected(workspace: HeldWorkspace, before: BeforeCommand): Promise<string[]> {
   const known = new Set(before.scan.protectedPaths.map(({ path }) => path));
-  const now = await scanWorkspace(root);
+  const now = await scanWorkspace(workspace.folder);
   const created = now.protectedPaths.filter(
     ({ path }) =>
       !known.has(path) &&
-      !isPlaceholder(join(root, path)) &&
+      !isPlaceholder(join(workspace.path, path)) &&
       before.writable.some((folder) => isInFolder(path, folder)),
   );
-  const changed: string[] = [];
-  for (const { path } of created) if (await removeCreated(root, path)) changed.push(path);
-  for (const original of before.originals) if (await restoreOriginal(root, original)) changed.push(original.path);
-  return changed;
+  return [
+    ...created.filter(({ path }) => removeCreated(workspace, path)).map(({ path }) => path),
+    ...before.originals.filter((original) => restoreOriginal(workspace, original)).map(({ path }) => path),
+  ];
 }
 
-async function removeCreated(root: string, path: string): Promise<boolean> {
-  const folder = dirname(path);
-  if (folder !== "." && (await goesThroughLink(root, folder))) return false;
-  await rm(join(root, path), { recursive: true, force: true });
-  return (await lstat(join(root, path)).catch(() => null)) === null;
+/** Returns whether it was there and is gone. */
+function removeCreated({ folder }: HeldWorkspace, path: string): boolean {
+  const held = holdParent(folder, path);
+  if (held === null) return false;
+  using _folder = held.folder;
+  return removeEntry(held.folder, held.name);
 }
 
-/** Resolves to whether the command had changed it. */
-async function restoreOriginal(root: string, original: Original): Promise<boolean> {
-  const file = join(root, original.path);
-  if (await goesThroughLink(root, dirname(original.path))) return false;
-  if ("target" in original) {
-    if ((await readlink(file).catch(() => null)) === original.target) return false;
-    await rm(file, { recursive: true, force: true });
-    await symlink(original.target, file);
-    return true;
+/** Returns whether the command had changed it. */
+function restoreOriginal({ folder }: HeldWorkspace, original: Original): boolean {
+  const held = holdParent(folder, original.path);
+  if (held === null) return false;
+  using _folder = held.folder;
+  using entry = holdEntry(held.folder, held.name);
+  if (isAsBefore(held.folder, held.name, entry, original)) return false;
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    removeEntry(held.folder, held.name);
+    if (putOriginal(held.folder, held.name, original)) break;
   }
-  const content = await readFile(file).catch(() => null);
-  if (content?.equals(original.content)) return false;
-  // As a new file: the hard link's other name keeps the content that the command wrote.
-  await rm(file, { recursive: true, force: true });
-  await writeFile(file, original.content);
-  await chmod(file, original.mode);
   return true;
+}
+
+/** Another command may put an entry of its own at the name. */
+const triesMax = 5;
+
+function isAsBefore(folder: HeldFolder, name: string, entry: HeldEntry | null, original: Original): boolean {
+  if ("target" in original) return targetOf(folder, name) === original.target;
+  return entry !== null && readHeld(entry, contentBytesMax)?.equals(original.content) === true;
+}
+
+/** Makes a new entry. A hard link's other name keeps the content that the command wrote. */
+function putOriginal(folder: HeldFolder, name: string, original: Original): boolean {
+  try {
+    if ("target" in original) symlinkSync(original.target, folder.at(name));
+    else putFile(folder.at(name), original);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function putFile(path: string, { content, mode }: { content: Buffer; mode: number }): void {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants;
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    writeFileSync(descriptor, content);
+    fchmodSync(descriptor, mode & 0o777);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function targetOf(folder: HeldFolder, name: string): string | null {
+  try {
+    return readlinkSync(folder.at(name));
+  } catch {
+    return null;
+  }
 }

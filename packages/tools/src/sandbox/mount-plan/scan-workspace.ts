@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Grant } from "@troupe/core";
+import { entriesIn, type HeldFolder, walkTo } from "../../workspace/held-folder.ts";
 import { protectedPart } from "../../workspace/protected-paths.ts";
 
 /** The contents of a workspace that decide where a command may write. Paths are relative to the workspace. */
@@ -23,28 +23,37 @@ export interface ProtectedPath {
 const foldersMax = 5_000;
 const skippedNames: readonly string[] = ["node_modules", ".git"];
 
-/** Scans a workspace from the top down, without following links. */
-export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
+/** A scan blocks this process for no longer than this. */
+const sliceMsMax = 8;
+
+/** Scans a workspace from the top down. Each folder is reached through held folders, so the scan never leaves it. */
+export async function scanWorkspace(root: HeldFolder): Promise<WorkspaceScan> {
   const scan: WorkspaceScan = { folders: [""], protectedPaths: [], repositories: [] };
+  let sliceEndMs = performance.now() + sliceMsMax;
   let level = [""];
   while (level.length > 0) {
-    const found = await Promise.all(level.map((folder) => scanFolder(root, folder, scan)));
-    level = found.flat().slice(0, Math.max(0, foldersMax - scan.folders.length));
+    const found: string[] = [];
+    for (const folder of level) {
+      found.push(...scanFolder(root, folder, scan));
+      if (performance.now() < sliceEndMs) continue;
+      await setImmediate();
+      sliceEndMs = performance.now() + sliceMsMax;
+    }
+    level = found.slice(0, Math.max(0, foldersMax - scan.folders.length));
     scan.folders.push(...level);
   }
   return scan;
 }
 
-/** Resolves to the folders to scan next. */
-async function scanFolder(root: string, folder: string, scan: WorkspaceScan): Promise<string[]> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+/** Returns the folders to scan next. */
+function scanFolder(root: HeldFolder, folder: string, scan: WorkspaceScan): string[] {
   const next: string[] = [];
-  for (const entry of entries) {
+  for (const entry of entriesAt(root, folder)) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     const isGit = entry.name.toLowerCase() === ".git";
     if (isGit && entry.isDirectory()) {
       scan.repositories.push(path);
-      scan.protectedPaths.push(...(await protectedPathsOfRepository(root, path)));
+      scan.protectedPaths.push(...protectedPathsOfRepository(root, path));
     } else if (protectedPart(path) !== null) {
       scan.protectedPaths.push({ path, type: typeOf(entry) });
     } else if (entry.isDirectory() && !skippedNames.includes(entry.name)) {
@@ -54,17 +63,18 @@ async function scanFolder(root: string, folder: string, scan: WorkspaceScan): Pr
   return next;
 }
 
-async function protectedPathsOfRepository(root: string, git: string): Promise<ProtectedPath[]> {
-  const folders = [git, `${git}/info`];
-  const found = await Promise.all(
-    folders.map(async (folder) => {
-      const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
-      return entries
-        .map((entry) => ({ path: `${folder}/${entry.name}`, type: typeOf(entry) }))
-        .filter(({ path }) => protectedPart(path)?.toLowerCase() === path.toLowerCase());
-    }),
+function protectedPathsOfRepository(root: HeldFolder, git: string): ProtectedPath[] {
+  return [git, `${git}/info`].flatMap((folder) =>
+    entriesAt(root, folder)
+      .map((entry) => ({ path: `${folder}/${entry.name}`, type: typeOf(entry) }))
+      .filter(({ path }) => protectedPart(path)?.toLowerCase() === path.toLowerCase()),
   );
-  return found.flat();
+}
+
+/** The entries at a path; none if it is no folder by now. */
+function entriesAt(root: HeldFolder, path: string): Dirent[] {
+  using folder = walkTo(root, path);
+  return folder === null ? [] : entriesIn(folder);
 }
 
 function typeOf(entry: Dirent): ProtectedPath["type"] {
@@ -93,16 +103,4 @@ function resolveScope(pattern: string, folders: readonly string[]): string[] {
 /** Whether a relative path is a folder, or in it. `""` is the workspace. */
 export function isInFolder(path: string, folder: string): boolean {
   return folder === "" || path === folder || path.startsWith(`${folder}/`);
-}
-
-/** Whether a path, or a folder on the way to it, is a symbolic link, so that it names a file somewhere else. */
-export async function goesThroughLink(root: string, path: string): Promise<boolean> {
-  let at = root;
-  for (const segment of path.split("/").filter(Boolean)) {
-    at = join(at, segment);
-    const stats = await lstat(at).catch(() => null);
-    if (stats === null) return false;
-    if (stats.isSymbolicLink()) return true;
-  }
-  return false;
 }

@@ -10,6 +10,13 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
   /** Rendered mount plan, which the sandbox program reads from `setupPipe`; null for a command without a sandbox. */
   setup: string | null;
+  /** Descriptors of this process that the sandbox program gets, from `firstPassedDescriptor` on. @default none */
+  descriptors?: readonly number[];
+  /**
+   * Checks a sandbox before its command starts. Gets the id of the sandbox's first process, and resolves to the reason
+   * why the command must not start, or null.
+   */
+  verify?: (firstPid: string) => Promise<string | null>;
 }
 
 /** A command that has been started. */
@@ -22,21 +29,33 @@ export interface LaunchedCommand {
   firstPid: Promise<string | null>;
   /** `ready` when the sandbox reached the command, `missing` if the program does not exist, null if neither happened. */
   progress: Promise<string | null>;
+  /** Whether the command was allowed to start, and the reason if its mounts were refused. */
+  permission: Promise<Permission>;
 }
 
-/** Pipes of a sandbox: it reports its first process and its progress, and reads its setup. */
+export interface Permission {
+  isGiven: boolean;
+  refusal: string | null;
+}
+
+/** Pipes of a sandbox: it reports its first process and its progress, reads its setup, and waits for permission. */
 export const firstPidPipe = 3;
 export const progressPipe = 4;
 export const setupPipe = 5;
+const permissionPipe = 6;
+export const firstPassedDescriptor = 7;
 
 /**
- * A script for `sh`, the last step of every sandbox: it reports that the sandbox is ready and runs the command in its
- * arguments.
+ * A script for `sh`, the last step of every sandbox: it waits until this process has checked the mounts, reports that the
+ * sandbox is ready and runs the command in its arguments. If this process ends meanwhile, the command never starts.
  *
  * @param options.isFirst whether the script is the first process of its process namespace
  */
 export function starterScript({ isFirst }: { isFirst: boolean }): string {
   return [
+    `echo mounted >&${progressPipe}`,
+    `read -r permission <&${permissionPipe} || exit 125`,
+    `exec ${permissionPipe}<&-`,
     `command -v -- "$1" > /dev/null || { echo missing >&${progressPipe}; exit 127; }`,
     `echo ready >&${progressPipe}`,
     `exec ${progressPipe}>&-`,
@@ -47,10 +66,8 @@ export function starterScript({ isFirst }: { isFirst: boolean }): string {
 }
 
 /** Starts a command in a process group and session of its own. Throws a `RunFailure` if it cannot be started. */
-export async function launch(
-  { argv, cwd, env, setup }: Launch,
-  input: string | Uint8Array | undefined,
-): Promise<LaunchedCommand> {
+export async function launch(start: Launch, input: string | Uint8Array | undefined): Promise<LaunchedCommand> {
+  const { argv, cwd, env, setup, descriptors = [] } = start;
   const [program = "", ...args] = argv;
   const isSandboxed = setup !== null;
   const child = spawn(program, args, {
@@ -61,7 +78,7 @@ export async function launch(
       input === undefined ? "ignore" : "pipe",
       "pipe",
       "pipe",
-      ...(isSandboxed ? (["pipe", "pipe", "pipe"] as const) : []),
+      ...(isSandboxed ? (["pipe", "pipe", "pipe", "pipe", ...descriptors] as const) : []),
     ],
   });
   const streams = child.stdio as (Readable | null)[];
@@ -72,14 +89,31 @@ export async function launch(
   }
   if (setup !== null) writeAll((child.stdio as (Writable | null)[])[setupPipe] ?? null, setup);
   if (input !== undefined) writeAll(child.stdin, input);
-  return {
-    pid: child.pid,
-    child,
-    stdout,
-    stderr,
-    firstPid: isSandboxed ? readFirstMatch(streams[firstPidPipe], /\d+(?=\D)/) : Promise.resolve(null),
-    progress: isSandboxed ? readFirstMatch(streams[progressPipe], /ready|missing/) : Promise.resolve("ready"),
-  };
+  const launched = { pid: child.pid, child, stdout, stderr };
+  if (!isSandboxed) return { ...launched, ...withoutSandbox };
+  const firstPid = readFirstMatch(streams[firstPidPipe], /\d+(?=\D)/);
+  const [mounted, progress] = readMatches(streams[progressPipe], [/mounted\n/, /ready|missing/]);
+  return { ...launched, firstPid, progress, permission: permitStart(child, start, { firstPid, mounted }) };
+}
+
+const withoutSandbox = {
+  firstPid: Promise.resolve(null),
+  progress: Promise.resolve("ready"),
+  permission: Promise.resolve({ isGiven: true, refusal: null }),
+};
+
+/** Lets a sandbox start its command if its mounts are as planned, else ends it. */
+async function permitStart(
+  child: ChildProcess,
+  { verify = async () => null }: Launch,
+  { firstPid, mounted }: { firstPid: Promise<string | null>; mounted: Promise<string | null> },
+): Promise<Permission> {
+  const [pid, isMounted] = await Promise.all([firstPid, mounted]);
+  if (pid === null || isMounted === null) return { isGiven: false, refusal: null };
+  const refusal = await verify(pid);
+  if (refusal === null) writeAll((child.stdio as (Writable | null)[])[permissionPipe] ?? null, "start\n");
+  else child.kill("SIGKILL");
+  return { isGiven: refusal === null, refusal };
 }
 
 /** Errors are ignored: a command may close its input before it has read all of it. */
@@ -97,15 +131,29 @@ export function couldNotStart(reason: string, cause?: unknown): RunFailure {
 
 /** The first match of a pattern in a stream; null if the stream ends without one. */
 function readFirstMatch(stream: Readable | null | undefined, pattern: RegExp): Promise<string | null> {
-  return new Promise((resolve) => {
-    let text = "";
-    stream?.on("data", (chunk: Buffer) => {
-      text = `${text}${chunk.toString("latin1")}`.slice(0, 1_000);
+  const [match] = readMatches(stream, [pattern]);
+  return match;
+}
+
+/** The first match of each pattern in a stream; null if the stream ends without one. */
+function readMatches<const T extends readonly RegExp[]>(
+  stream: Readable | null | undefined,
+  patterns: T,
+): { [K in keyof T]: Promise<string | null> } {
+  const matches = patterns.map((pattern) => ({ pattern, ...Promise.withResolvers<string | null>() }));
+  const endAll = (): void => {
+    for (const { resolve } of matches) resolve(null);
+  };
+  let text = "";
+  stream?.on("data", (chunk: Buffer) => {
+    text = `${text}${chunk.toString("latin1")}`.slice(0, 1_000);
+    for (const { pattern, resolve } of matches) {
       const [found] = pattern.exec(text) ?? [];
       if (found !== undefined) resolve(found);
-    });
-    stream?.on("error", () => {});
-    stream?.on("close", () => resolve(null));
-    if (!stream) resolve(null);
+    }
   });
+  stream?.on("error", () => {});
+  stream?.on("close", endAll);
+  if (!stream) endAll();
+  return matches.map(({ promise }) => promise) as { [K in keyof T]: Promise<string | null> };
 }

@@ -15,6 +15,14 @@ export interface RunCommandOptions {
   createReaper(launched: LaunchedCommand): Reaper;
 }
 
+/** Thrown if a sandbox could not be built, or did not show what was planned. The command did not start. */
+export class SandboxFailedError extends Error {
+  constructor(reason: string) {
+    super(`the sandbox failed: ${reason}`);
+    this.name = "SandboxFailed";
+  }
+}
+
 const neverStarted: CommandResult = {
   reason: "aborted",
   code: null,
@@ -76,11 +84,16 @@ async function waitForEnd(
 }
 
 /** Throws if the sandbox never reached the command: an exit code of the sandbox is not the command's result. */
-async function checkStart({ progress }: LaunchedCommand, output: string): Promise<void> {
-  const reached = await Promise.race([progress, delay(drainMs, null, { ref: false })]);
+async function checkStart({ progress, permission }: LaunchedCommand, output: string): Promise<void> {
+  const giveUp = delay(drainMs, null, { ref: false });
+  const reached = await Promise.race([progress, giveUp]);
   if (reached === "ready") return;
   if (reached === "missing") throw couldNotStart("ENOENT: the program does not exist");
-  throw couldNotStart(`the sandbox failed: ${output.trim().slice(0, 500) || "it printed no message"}`);
+  const permitted = await Promise.race([permission, giveUp]);
+  const reason = permitted?.refusal ?? (output.trim().slice(0, 500) || "it printed no message");
+  if (permitted?.isGiven === false) throw new SandboxFailedError(reason);
+  // It may have run.
+  throw couldNotStart(`the sandbox failed: ${reason}`);
 }
 
 /** Signals that a sandbox reports like a shell: as an exit code of 128 plus the signal's number. */

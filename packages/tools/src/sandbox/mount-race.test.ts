@@ -1,0 +1,32 @@
+// A command of an agent exchanges a folder with a link while other commands of its workspace are prepared and cleaned up.
+// A sandbox that finds a folder by its name and mounts, restores or removes it by its name later is led out.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, inject, test } from "vitest";
+import type { MountRace } from "./mount-race.test-helper.ts";
+import { containing } from "./sandbox.fixture.ts";
+
+const tries = inject("long") ? 1_200 : 60;
+const helper = join(import.meta.dirname, "mount-race.test-helper.ts");
+const users = process.getuid?.() === 0 ? ["root", "ordinary"] : ["this user"];
+
+for (const kind of containing) {
+  describe.concurrent(`${kind}: a folder that is exchanged with a link while commands are prepared`, () => {
+    test.for(users)(
+      "leads none of them, and no clean-up, out of the workspace, as user: %s",
+      async (user) => {
+        const { stdout } = await promisify(execFile)(process.execPath, [helper, kind, `${tries}`, user]).catch(
+          (error: { stdout: string }) => error,
+        );
+        const race: MountRace = JSON.parse(stdout);
+        expect(race.escapes).toEqual([]);
+        expect(race.tries).toBe(tries);
+        // The race would prove nothing if every command were refused, or if no name were exchanged.
+        expect(race.ran).toBeGreaterThan(tries / 4);
+        expect(race.exchanges).toBeGreaterThan(tries);
+      },
+      3_600_000,
+    );
+  });
+}
