@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
-import { setImmediate } from "node:timers/promises";
+import { readdir } from "node:fs/promises";
 import type { Grant } from "@troupe/core";
-import { entriesIn, type HeldFolder, walkTo } from "../../workspace/held-folder.ts";
+import type { HeldFolder } from "../../workspace/held-folder.ts";
 import { protectedPart } from "../../workspace/protected-paths.ts";
 
 /** The contents of a workspace that decide where a command may write. Paths are relative to the workspace. */
@@ -23,37 +23,30 @@ export interface ProtectedPath {
 const foldersMax = 5_000;
 const skippedNames: readonly string[] = ["node_modules", ".git"];
 
-/** A scan blocks this process for no longer than this. */
-const sliceMsMax = 8;
-
-/** Scans a workspace from the top down. Each folder is reached through held folders, so the scan never leaves it. */
+/**
+ * Scans a workspace from the top down, without following links. The scan only proposes paths: another command can
+ * exchange names meanwhile, so each path is held before anything is mounted, made, restored or removed at it.
+ */
 export async function scanWorkspace(root: HeldFolder): Promise<WorkspaceScan> {
   const scan: WorkspaceScan = { folders: [""], protectedPaths: [], repositories: [] };
-  let sliceEndMs = performance.now() + sliceMsMax;
   let level = [""];
   while (level.length > 0) {
-    const found: string[] = [];
-    for (const folder of level) {
-      found.push(...scanFolder(root, folder, scan));
-      if (performance.now() < sliceEndMs) continue;
-      await setImmediate();
-      sliceEndMs = performance.now() + sliceMsMax;
-    }
-    level = found.slice(0, Math.max(0, foldersMax - scan.folders.length));
+    const found = await Promise.all(level.map((folder) => scanFolder(root, folder, scan)));
+    level = found.flat().slice(0, Math.max(0, foldersMax - scan.folders.length));
     scan.folders.push(...level);
   }
   return scan;
 }
 
-/** Returns the folders to scan next. */
-function scanFolder(root: HeldFolder, folder: string, scan: WorkspaceScan): string[] {
+/** Resolves to the folders to scan next. */
+async function scanFolder(root: HeldFolder, folder: string, scan: WorkspaceScan): Promise<string[]> {
   const next: string[] = [];
-  for (const entry of entriesAt(root, folder)) {
+  for (const entry of await entriesAt(root, folder)) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     const isGit = entry.name.toLowerCase() === ".git";
     if (isGit && entry.isDirectory()) {
       scan.repositories.push(path);
-      scan.protectedPaths.push(...protectedPathsOfRepository(root, path));
+      scan.protectedPaths.push(...(await protectedPathsOfRepository(root, path)));
     } else if (protectedPart(path) !== null) {
       scan.protectedPaths.push({ path, type: typeOf(entry) });
     } else if (entry.isDirectory() && !skippedNames.includes(entry.name)) {
@@ -63,18 +56,20 @@ function scanFolder(root: HeldFolder, folder: string, scan: WorkspaceScan): stri
   return next;
 }
 
-function protectedPathsOfRepository(root: HeldFolder, git: string): ProtectedPath[] {
-  return [git, `${git}/info`].flatMap((folder) =>
-    entriesAt(root, folder)
-      .map((entry) => ({ path: `${folder}/${entry.name}`, type: typeOf(entry) }))
-      .filter(({ path }) => protectedPart(path)?.toLowerCase() === path.toLowerCase()),
+async function protectedPathsOfRepository(root: HeldFolder, git: string): Promise<ProtectedPath[]> {
+  const found = await Promise.all(
+    [git, `${git}/info`].map(async (folder) =>
+      (await entriesAt(root, folder))
+        .map((entry) => ({ path: `${folder}/${entry.name}`, type: typeOf(entry) }))
+        .filter(({ path }) => protectedPart(path)?.toLowerCase() === path.toLowerCase()),
+    ),
   );
+  return found.flat();
 }
 
-/** The entries at a path; none if it is no folder by now. */
-function entriesAt(root: HeldFolder, path: string): Dirent[] {
-  using folder = walkTo(root, path);
-  return folder === null ? [] : entriesIn(folder);
+/** The entries of the folder at a relative path; none if it is not there, or this process may not list it. */
+async function entriesAt(root: HeldFolder, path: string): Promise<Dirent[]> {
+  return readdir(path === "" ? root.path : root.at(path), { withFileTypes: true }).catch(() => []);
 }
 
 function typeOf(entry: Dirent): ProtectedPath["type"] {
