@@ -1,9 +1,10 @@
 /** A run's own folder: a host that takes over the run restores it from the journal, or the run is lost. */
-import { chmod, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunFailure } from "@troupe/core";
-import type { RunFolder } from "@troupe/core/internal";
+import { protocolVersion, type RunFolder } from "@troupe/core/internal";
 import { describe, expect } from "vitest";
+import { putList } from "./file-list.ts";
 import { put, requestFor, foldersTest as test } from "./run-folders.fixture.ts";
 import { folderBounds } from "./scan-folder.ts";
 
@@ -42,6 +43,21 @@ describe("another host", () => {
     expect(await readlink(join(second.path, "link"))).toBe("a.txt");
     await expect(stat(join(second.path, "gone.txt"))).rejects.toThrow("ENOENT");
     expect(await second.callEnded(call)).toBeNull();
+  });
+
+  test("writes no file below a link, which a list of another machine could name", async ({ disk, blobs }) => {
+    const outside = (await disk("outside").open(requestFor({ mode: "isolated" }), begun)).path;
+    const version = await blobs.put(Buffer.from("evil"));
+    const files = [
+      { path: "a", version: "0", link: outside },
+      { path: "a/made", version },
+    ];
+    const journaled = await putList(blobs, { v: protocolVersion, files, unlisted: 0 });
+
+    const failed = await failureOf(disk("b").open(request, { journaled, isResumed: true }));
+
+    expect(failed).toMatchObject({ type: "workspace_lost", message: expect.stringContaining("a/made") });
+    expect(await readdir(outside)).toEqual([]);
   });
 
   test("cannot restore a file without its content: the run is lost, and the error names the file", async ({

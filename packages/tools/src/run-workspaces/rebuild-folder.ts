@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
-import { lstat, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { lstat, mkdir, rename, symlink, writeFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { type Blobs, RunFailure } from "@troupe/core";
 import type { FolderFile, FolderFiles } from "@troupe/core/internal";
+import { type HeldFolder, holdFolder, holdRoot } from "../workspace/held-folder.ts";
+import { removeFolder } from "../workspace/remove-entry.ts";
 import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { splitPath } from "../workspace/workspace-path.ts";
 import { getVerified, isSameList } from "./file-list.ts";
@@ -22,10 +25,12 @@ export async function rebuildFolder(folder: string, wanted: FolderFiles, blobs: 
   if (wanted.unlisted > 0)
     throw workspaceLost(`${wanted.unlisted} files`, "were too many to be kept, and are on another machine");
   const fresh = `${folder}.new`;
-  await rm(fresh, { recursive: true, force: true });
-  await mkdir(fresh, { recursive: true, mode: 0o700 });
-  for (const file of wanted.files) await placeFile(file, { fresh, old: isThere ? folder : null, blobs });
-  await rm(folder, { recursive: true, force: true });
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  await removeFolder(fresh);
+  await mkdir(fresh, { mode: 0o700 });
+  using held = holdRoot(fresh);
+  for (const file of wanted.files) await placeFile(file, { fresh: held, old: isThere ? folder : null, blobs });
+  await removeFolder(folder);
   await rename(fresh, folder);
 }
 
@@ -38,7 +43,7 @@ function asScanned(list: FolderFiles): FolderFiles {
 }
 
 interface RebuildSources {
-  fresh: string;
+  fresh: HeldFolder;
   /** The previous folder; null if there was none. */
   old: string | null;
   blobs: Blobs;
@@ -48,10 +53,12 @@ async function placeFile(file: FolderFile, { fresh, old, blobs }: RebuildSources
   const { path, executable, link, unkept } = file;
   if (path !== splitPath(path).join("/") || splitPath(path).includes(".."))
     throw workspaceLost(path, "is not a relative path");
-  const target = join(fresh, path);
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  if (link !== undefined) return symlink(link, target);
-  if (unkept !== undefined) return moveUnsaved(file, old, target);
+  // A list of another machine may name a file below a link, which would lead out of the folder.
+  using parent = makeWay(fresh, dirname(path));
+  if (parent === null) throw workspaceLost(path, "is below something that is not a folder");
+  const target = parent.at(basename(path));
+  if (link !== undefined) return await symlink(link, target);
+  if (unkept !== undefined) return await moveUnsaved(file, old, target);
   const bytes = (await readOld(old, file)) ?? (await getVerified(blobs, file.version));
   if (bytes === null)
     throw workspaceLost(
@@ -59,6 +66,26 @@ async function placeFile(file: FolderFile, { fresh, old, blobs }: RebuildSources
       `cannot be had: its content ${file.version.slice(0, 12)} is not in the store, or is damaged`,
     );
   await writeFile(target, bytes, { flag: "wx", mode: executable ? 0o755 : 0o644 });
+}
+
+/** Makes the missing folders of a relative path. Null if a part of it is something else. */
+function makeWay(fresh: HeldFolder, path: string): HeldFolder | null {
+  let at = holdFolder(fresh, ".");
+  for (const name of splitPath(path)) {
+    if (at === null) return null;
+    using here: HeldFolder = at;
+    at = holdFolder(here, name) ?? makeFolderIn(here, name);
+  }
+  return at;
+}
+
+function makeFolderIn(folder: HeldFolder, name: string): HeldFolder | null {
+  try {
+    mkdirSync(folder.at(name), { mode: 0o700 });
+  } catch {
+    return null;
+  }
+  return holdFolder(folder, name);
 }
 
 /** A file that was not saved is on this disk, or lost. */
@@ -69,7 +96,7 @@ async function moveUnsaved({ path, version, unkept }: FolderFile, old: string | 
   if (!isSame || (version !== "" && version !== (await versionIn(old, path)))) {
     throw workspaceLost(path, `was not kept (${unkept}), and is not as it was`);
   }
-  await rename(join(old, resolved.real), target);
+  await rename(resolved.folder.at(resolved.name), target);
 }
 
 /** The existing content, if its version matches. */

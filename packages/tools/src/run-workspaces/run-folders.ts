@@ -1,9 +1,10 @@
-import { readdir, realpath, rm, rmdir, stat } from "node:fs/promises";
+import { readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Blobs, RunFolders, RunRequest } from "@troupe/core";
 import { type FolderFile, Id, protocolVersion, sharedFolder } from "@troupe/core/internal";
 import { type GitIdentity, readGitIdentity } from "../commands/git-identity.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
+import { removeFolder } from "../workspace/remove-entry.ts";
 import { readWorkspaceFile } from "../workspace/resolve-path.ts";
 import { putList } from "./file-list.ts";
 import { collectIsolated, openIsolated } from "./isolated-folder.ts";
@@ -61,7 +62,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
 
     async remove(request) {
       if (request.workspace.mode !== "isolated") return;
-      await rm(isolatedAt(request), { recursive: true, force: true });
+      await removeFolder(isolatedAt(request));
       // The session's folder, if it is empty now.
       await rmdir(join(folder, "isolated", request.session)).catch(() => {});
     },
@@ -83,7 +84,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
     async removeLeftovers(isSettled) {
       for (const { session, run } of await runsIn(join(folder, "isolated"))) {
         if (!(await isSettled({ session, run }))) continue;
-        await rm(isolatedAt({ session, run }), { recursive: true, force: true });
+        await removeFolder(isolatedAt({ session, run }));
         await rmdir(join(folder, "isolated", session)).catch(() => {});
       }
       for (const { session, run } of await runsIn(join(folder, "worktrees"))) {

@@ -6,6 +6,7 @@ import { projectOf } from "@troupe/core/internal";
 import type { GitIdentity } from "../commands/git-identity.ts";
 import { createSerialQueue } from "../serial-queue.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
+import { removeFolder } from "../workspace/remove-entry.ts";
 import { isWithin } from "../workspace/workspace-path.ts";
 import { type HostGit, openHostGit } from "./host-git.ts";
 import { workspaceLost } from "./rebuild-folder.ts";
@@ -108,7 +109,7 @@ async function makeWorktree({ git, repository, folder, request, journaled, isBeg
   const from = hasBranch ? null : await headCommit(request.workspace.path);
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   // Leftovers of a killed host must go first: git refuses to make a worktree over them.
-  await rm(folder, { recursive: true, force: true });
+  await removeFolder(folder);
   await git.ask(["worktree", "prune"]);
   const at = from === null ? ["--", folder, branch] : ["-b", branch, "--", folder, from];
   await git.ask(["worktree", "add", "--quiet", ...at]);

@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { workspaceTest as test } from "../workspace.fixture.ts";
-import { holdEntry, holdFolder, holdPath, holdRoot, removeEntry, walkTo } from "./held-folder.ts";
+import { holdEntry, holdFolder, holdPath, holdRoot, walkTo } from "./held-folder.ts";
+import { removeEntry } from "./remove-entry.ts";
 
 describe("a held folder", () => {
   test("stays the same folder, whatever its name leads to", ({ folder }) => {
@@ -32,26 +33,26 @@ describe("a held folder", () => {
 });
 
 describe("a removal", () => {
-  test("does not follow links, and removes folders without rights", ({ folder }) => {
+  test("does not follow links, and removes folders without rights", async ({ folder }) => {
     mkdirSync(join(folder, "kept", "inner"), { recursive: true });
     mkdirSync(join(folder, "gone", "closed"), { recursive: true });
     writeFileSync(join(folder, "gone", "closed", "file"), "");
     mkdirSync(join(folder, "gone", "none"), { mode: 0 });
     symlinkSync("../kept", join(folder, "gone", "link"));
     using root = holdRoot(folder);
-    expect(removeEntry(root, "gone")).toBe(true);
-    expect(removeEntry(root, "missing")).toBe(true);
+    expect(await removeEntry(root, "gone")).toBe(true);
+    expect(await removeEntry(root, "missing")).toBe(true);
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(["kept", "kept/inner"]);
   });
 
-  test("ends also if folders are nested deeper than descriptors reach", ({ folder }) => {
+  test("ends also if folders are nested deeper than descriptors reach", async ({ folder }) => {
     using root = holdRoot(folder);
     mkdirSync(join(folder, "0"));
     for (let i = 1; i <= 500; i += 1) {
       mkdirSync(join(folder, `${i}`));
       renameSync(join(folder, `${i - 1}`), join(folder, `${i}`, "x"));
     }
-    expect(removeEntry(root, "500")).toBe(true);
+    expect(await removeEntry(root, "500")).toBe(true);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
 import {
   type BigIntStats,
-  chmodSync,
   closeSync,
   constants,
   type Dirent,
@@ -11,9 +9,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
 } from "node:fs";
 import { errorCodeOf } from "@troupe/core/internal";
 
@@ -139,65 +134,6 @@ export function entriesIn(folder: HeldFolder): Dirent[] {
   } catch {
     return [];
   }
-}
-
-/**
- * Removes an entry and everything in it. Each folder is emptied through a descriptor, so nothing outside of it is
- * removed, also if another process exchanges names meanwhile.
- *
- * @returns whether nothing is left at the name
- */
-export function removeEntry(folder: HeldFolder, name: string): boolean {
-  const tooDeep: string[] = [];
-  const isRemoved = removeAt(folder, name, { top: folder, tooDeep, depth: 0 });
-  for (let next = tooDeep.pop(); next !== undefined; next = tooDeep.pop()) {
-    removeAt(folder, next, { top: folder, tooDeep, depth: 0 });
-  }
-  return isRemoved;
-}
-
-interface Removal {
-  top: HeldFolder;
-  /** Names in the top folder of folders that lay too deep, to be removed later. */
-  tooDeep: string[];
-  depth: number;
-}
-
-/** Each level holds a descriptor. Deeper folders are moved up first, because a command can nest without end. */
-const depthMax = 100;
-
-function removeAt(folder: HeldFolder, name: string, removal: Removal): boolean {
-  try {
-    unlinkSync(folder.at(name));
-    return true;
-  } catch (error) {
-    if (errorCodeOf(error) === "ENOENT") return true;
-  }
-  try {
-    if (removal.depth === depthMax) moveUp(folder, name, removal);
-    else {
-      emptyFolder(folder, name, removal);
-      rmdirSync(folder.at(name));
-    }
-    return true;
-  } catch (error) {
-    return errorCodeOf(error) === "ENOENT";
-  }
-}
-
-function emptyFolder(folder: HeldFolder, name: string, { depth, ...removal }: Removal): void {
-  const inner = holdFolder(folder, name);
-  if (inner === null) return;
-  using _inner = inner;
-  // A command can take the rights from its own folder.
-  if ((inner.stats.mode & 0o700n) !== 0o700n && holdsByDescriptor) chmodSync(inner.path, 0o700);
-  for (const { name: below } of entriesIn(inner)) removeAt(inner, below, { ...removal, depth: depth + 1 });
-}
-
-function moveUp(folder: HeldFolder, name: string, { top, tooDeep }: Removal): void {
-  const moved = `.troupe-removed-${randomUUID()}`;
-  renameSync(folder.at(name), top.at(moved));
-  tooDeep.push(moved);
 }
 
 function entryOf(descriptor: number): HeldEntry {

@@ -8,8 +8,8 @@ import {
   holdParent,
   isFolder,
   readHeld,
-  removeEntry,
 } from "../../workspace/held-folder.ts";
+import { removeEntry } from "../../workspace/remove-entry.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { isPlaceholder } from "./placeholders.ts";
 import { isInFolder, type ProtectedPath, scanWorkspace, type WorkspaceScan } from "./scan-workspace.ts";
@@ -67,29 +67,29 @@ export async function restoreProtected(workspace: HeldWorkspace, before: BeforeC
       !isPlaceholder(join(workspace.path, path)) &&
       before.writable.some((folder) => isInFolder(path, folder)),
   );
-  return [
-    ...created.filter(({ path }) => removeCreated(workspace, path)).map(({ path }) => path),
-    ...before.originals.filter((original) => restoreOriginal(workspace, original)).map(({ path }) => path),
-  ];
+  const changed: string[] = [];
+  for (const { path } of created) if (await removeCreated(workspace, path)) changed.push(path);
+  for (const original of before.originals) if (await restoreOriginal(workspace, original)) changed.push(original.path);
+  return changed;
 }
 
-/** Returns whether it was there and is gone. */
-function removeCreated({ folder }: HeldWorkspace, path: string): boolean {
+/** Resolves to whether it was there and is gone. */
+async function removeCreated({ folder }: HeldWorkspace, path: string): Promise<boolean> {
   const held = holdParent(folder, path);
   if (held === null) return false;
   using _folder = held.folder;
-  return removeEntry(held.folder, held.name);
+  return await removeEntry(held.folder, held.name);
 }
 
-/** Returns whether the command had changed it. */
-function restoreOriginal({ folder }: HeldWorkspace, original: Original): boolean {
+/** Resolves to whether the command had changed it. */
+async function restoreOriginal({ folder }: HeldWorkspace, original: Original): Promise<boolean> {
   const held = holdParent(folder, original.path);
   if (held === null) return false;
   using _folder = held.folder;
   using entry = holdEntry(held.folder, held.name);
   if (isAsBefore(held.folder, held.name, entry, original)) return false;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    removeEntry(held.folder, held.name);
+    await removeEntry(held.folder, held.name);
     if (putOriginal(held.folder, held.name, original)) break;
   }
   return true;
