@@ -14,6 +14,7 @@ export { delegateSpec } from "./delegation/spec.ts";
 export { errorCodeOf } from "./errors.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
 export { loadOptional } from "./load-optional.ts";
+export { loginHomes } from "./login-homes.ts";
 export { parseJsonAnswer } from "./machines/agent/answer-sections.ts";
 export { isWaitingForPeople } from "./machines/agent/clock.ts";
 export { tokensAfterCompaction } from "./machines/agent/compaction.ts";

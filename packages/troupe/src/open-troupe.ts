@@ -96,6 +96,7 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
       ...{ deps: running.deps, ids, workspace, layers: [running.policy.layer] },
       model: realModel(models.status.model, options),
       ...(options.budget ? { budget: options.budget } : {}),
+      ...(options.allowHome ? { allowHome: true } : {}),
     });
     return team;
   };
@@ -104,6 +105,7 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
   const start = async (task: string, { signal, onEvent: _, ...rest }: CheckedRunOptions, started: StartedSession) => {
     const request: SubmitSession = {
       ...{ task, origin: "api", workspace, session: started.session },
+      ...(options.allowHome ? { allowHome: true } : {}),
       ...rest,
       // A limit that the request does not name stays as the options set it.
       ...(options.budget || rest.budget ? { budget: { ...options.budget, ...rest.budget } } : {}),

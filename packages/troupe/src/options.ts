@@ -29,6 +29,8 @@ export interface TroupeOptions {
   tools?: readonly Tool[];
   /** Folder that agents work in. @default process.cwd() */
   workspace?: string;
+  /** Allows a home, or a folder above one, as the workspace. @default false */
+  allowHome?: boolean;
   /** `memory`: nothing outlives `close()`. `home`: sessions survive a kill and go on at the next start. @default "home" */
   store?: "home" | "memory";
   /** Folder of all state. @default TROUPE_HOME, else the folder `troupe` in the user's data folder */
@@ -75,6 +77,7 @@ export interface RunOptions
       | "agent"
       | "model"
       | "workspace"
+      | "allowHome"
       | "context"
       | "continues"
       | "budget"

@@ -12,6 +12,7 @@ const TroupeOptionsSchema = z
     agents: z.array(z.union([z.string().min(1), z.looseObject({ id: z.string() })])),
     tools: z.array(z.custom((tool) => isObject(tool) && "spec" in (tool as object), "it is not a tool of defineTool")),
     workspace: z.string().min(1),
+    allowHome: z.boolean(),
     store: z.enum(["home", "memory"]),
     home: z.string().min(1),
     nats: z
@@ -41,6 +42,7 @@ const RunOptionsSchema = z
     agent: shape.agent,
     model: shape.model,
     workspace: shape.workspace,
+    allowHome: shape.allowHome,
     context: shape.context,
     continues: shape.continues,
     session: shape.session,

@@ -21,6 +21,8 @@ export interface RunFlags {
   continues: ResumeTarget | null;
   agent?: string | undefined;
   workspace?: string | undefined;
+  /** Whether a home may be the workspace. */
+  allowHome?: boolean;
   timeout?: number | undefined;
   scenario?: string | undefined;
   model?: string | undefined;
@@ -72,6 +74,7 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
     continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : await agentId(cli, flags.agent, workspace),
     workspace,
+    allowHome: flags.allowHome ?? false,
     timeoutMs: flags.timeout ?? null,
     scenario: flags.scenario === undefined ? null : scenarioName(cli, flags.scenario),
     model: flags.model ?? null,

@@ -22,6 +22,8 @@ export interface UpFlags {
   port: number;
   open: boolean;
   json: boolean;
+  /** Whether a home may be the workspace of a session. */
+  allowHome?: boolean;
   nats: NatsFlags;
   work: ServeOptions;
 }
@@ -56,9 +58,20 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, cleanup: C
   const startedAt = new Date(cli.now());
   const log = openLogger({ home, env: cli.env, now: startedAt });
   cleanup.add(() => log.close());
-  const { host, port, nats, work } = flags;
+  const { host, port, nats, work, allowHome = false } = flags;
   const notice = (text: string): void => cli.terminal.err.line(cleanLine(text));
-  const options = { home, kind: "daemon", host, port, nats, work, notice, env: cli.env, logger: log.logger } as const;
+  const options = {
+    home,
+    kind: "daemon",
+    host,
+    port,
+    nats,
+    work,
+    allowHome,
+    notice,
+    env: cli.env,
+    logger: log.logger,
+  } as const;
   const running = await cli.composition.start(options);
   cleanup.add(() => running.close());
   await home.announce(ownerInfo(running, { kind: "daemon", version: cli.version, startedAt }));

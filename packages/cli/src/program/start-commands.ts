@@ -9,6 +9,8 @@ import {
   type RunCommand,
 } from "./shared-options.ts";
 
+const allowHomeHelp = "allow a home directory, or a folder above one, as the workspace";
+
 /** The commands that run agents: `up`, `worker` and `run`. */
 export function addStartCommands(program: Command, runCommand: RunCommand): void {
   addUp(program, runCommand);
@@ -22,6 +24,7 @@ interface UpOptions extends JsonFlag, NatsOptions {
   open: boolean;
   agents: string;
   capacity: string;
+  allowHome?: true;
 }
 
 function addUp(program: Command, runCommand: RunCommand): void {
@@ -32,6 +35,7 @@ function addUp(program: Command, runCommand: RunCommand): void {
     .option("--no-open", "do not open the dashboard in a browser")
     .option("--agents <names>", 'agents that this process runs, separated by commas; "" for none', "all")
     .option("--capacity <number>", "runs that can work here at the same time", "64")
+    .option("--allow-home", allowHomeHelp)
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe up --port 4711"))
     .action((flags: UpOptions) =>
@@ -42,6 +46,7 @@ function addUp(program: Command, runCommand: RunCommand): void {
           port: options.parsePort(flags.port),
           open: flags.open,
           json: !!flags.json,
+          allowHome: !!flags.allowHome,
           nats: options.parseNats(flags),
           work: options.parseWork(flags, { command: "up", mayBeNone: true }),
         });
@@ -84,6 +89,7 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
   resume?: string;
   agent?: string;
   workspace?: string;
+  allowHome?: true;
   timeout?: string;
   scenario?: string;
   model?: string;
@@ -102,6 +108,7 @@ function addRun(program: Command, runCommand: RunCommand): void {
       "--workspace <folder>",
       "folder that the agents work in (default: the current folder; for a demo, a new folder)",
     )
+    .option("--allow-home", allowHomeHelp)
     .option("--timeout <duration>", "time limit: 30s, 5m, 1h30m, or milliseconds")
     .option("--model <id>", "provider/model, an alias, or a name from models in your configuration (troupe models ls)")
     .addOption(
@@ -131,6 +138,7 @@ function addRun(program: Command, runCommand: RunCommand): void {
           continues: resume === undefined ? newest : { session: resume },
           agent,
           workspace,
+          allowHome: !!flags.allowHome,
           scenario,
           model,
           timeout: flags.timeout === undefined ? undefined : options.parseTimeoutMs(flags.timeout),

@@ -15,6 +15,8 @@ export interface RunRequestInput {
   agent: string | null;
   /** The folder from `--workspace`. */
   workspace: string | null;
+  /** Whether a home may be the workspace. */
+  allowHome?: boolean;
   timeoutMs: number | null;
   scenario: string | null;
   /** The model from `--model`, which can be an alias. */
@@ -108,6 +110,7 @@ async function requestOf(cli: Cli, input: RunRequestInput, connection: HomeConne
     ...(input.agent === null ? {} : { agent: input.agent }),
     ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
+    ...(input.allowHome ? { allowHome: true } : {}),
     ...(input.context === null ? {} : { context: input.context }),
     ...(input.scenario === null ? {} : { scenario: input.scenario }),
     ...(input.timeoutMs === null ? {} : { timeoutMs: input.timeoutMs }),

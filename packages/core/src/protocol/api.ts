@@ -279,6 +279,8 @@ export const SubmitSession = z.object({
   run: Id.optional(),
   /** Absolute path. @default a new folder under the home */
   workspace: z.string().optional(),
+  /** Allows a home, or a folder above one, as the workspace. @default false */
+  allowHome: z.boolean().optional(),
   context: z.string().optional(),
   scenario: z.string().optional(),
   timeoutMs: durationSchema(z.int().positive()).optional(),

@@ -1,12 +1,13 @@
 /** A session is accepted once, even if it is submitted again: its caller may have missed the reply, or the process may have crashed. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import path from "node:path";
 import { type AgentDefinition, RunRequest, SubmitSession, TroupeError } from "@troupe/core";
 import { decode, type SessionGrant } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { systemIds } from "@troupe/core/system";
 import { parsePolicy } from "@troupe/tools/internal";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type AcceptOptions, createAccept } from "./accept-session.ts";
 import { spawnsDefault } from "./begin-session.ts";
 import { createIdleDeps, definition, type IdleDeps, recordedSession } from "./service.fixture.ts";
@@ -100,6 +101,49 @@ async function requestFor(
   const [task] = await deps.queue.take({ agents: "all", localities: [], max: 1 });
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
+
+describe("a home as the workspace", () => {
+  const accept = (options: Partial<AcceptOptions>, submission: object) =>
+    createIdleDeps().then((deps) =>
+      createAccept({
+        ...{ deps, ids: createCountingIds(), workspaces, model: { id: "test/model", demo: false } },
+        resolveScenario: async (name) => name,
+        ...options,
+      })(SubmitSession.parse({ task: "once", ...submission })),
+    );
+
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it.each([
+    ["a home", ""],
+    ["a folder above the home", ".."],
+    ["the whole file system", "../../../../../../../.."],
+  ])("is refused, with the reason and the next step: %s", async (what, way) => {
+    const home = path.join(workspaces, "people", "ada");
+    await mkdir(home, { recursive: true });
+    vi.stubEnv("HOME", home);
+    const workspace = path.join(home, way);
+    await expect(accept({}, { workspace })).rejects.toMatchObject({
+      code: "USAGE",
+      message: expect.stringContaining(what),
+      fix: expect.stringContaining("--allow-home"),
+    });
+    await symlink(home, path.join(workspaces, "link"));
+    await expect(accept({}, { workspace: path.join(workspaces, "link") })).rejects.toMatchObject({ code: "USAGE" });
+  });
+
+  it("is allowed by the session or by the daemon, and a project in a home is allowed anyway", async () => {
+    const home = path.join(workspaces, "ada");
+    await mkdir(path.join(home, "project"), { recursive: true });
+    vi.stubEnv("HOME", home);
+    expect((await accept({}, { workspace: home, allowHome: true })).workspace).toBe(home);
+    expect((await accept({ allowHome: true }, { workspace: home })).workspace).toBe(home);
+    const workspace = path.join(home, "project");
+    expect((await accept({}, { workspace })).workspace).toBe(workspace);
+  });
+});
 
 describe("the workspace of the root", () => {
   const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
@@ -251,7 +295,7 @@ describe("the model of a session", () => {
 
   it.each([
     ["a named model, as the chooser resolves it", { model: "sonnet" }, chosen, "chosen/sonnet", true],
-    ["the model of the folder if none is named", { workspace: "/" }, chosen, "chosen/null", false],
+    ["the model of the folder if none is named", { workspace: "/usr" }, chosen, "chosen/null", false],
     ["a scenario, even if a model is named", { scenario: "s", model: "sonnet" }, chosen, "s", true],
     ["a named model as written, without a chooser", { model: "a/b" }, undefined, "a/b", false],
     ["a script, which is a demo", { model: "scripted/x" }, undefined, "scripted/x", true],

@@ -41,6 +41,8 @@ export interface AcceptOptions {
   ids: Ids;
   /** Sessions without a workspace get a folder of their own in this one. */
   workspaces: string;
+  /** Allows homes as workspaces of all sessions. @default only of those that ask for it */
+  allowHome?: boolean;
   /** This machine's policy: the first grant layer of every session. @default defaultPolicy */
   policy?: Policy;
   /** The model of sessions that name none, or the function that chooses it. */
@@ -98,7 +100,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const { deps, ids, policy = defaultPolicy } = options;
   const { origin, grant } = submission;
   const workspace = submission.workspace ?? path.join(options.workspaces, session);
-  if (submission.workspace !== undefined) await checkWorkspace(submission.workspace);
+  if (submission.workspace !== undefined) await checkWorkspace(submission.workspace, homeRule(options, submission));
   const { id: model, demo } = await chooseModel(options, submission);
   const registry = await deps.agentSource.load(workspace);
   const agent = checkEnabled(findAgent(registry, submission.agent ?? "main"), policy);
@@ -126,6 +128,11 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
  */
 function firstRunOf(session: string): string {
   return derivedId(`${session}/first`);
+}
+
+/** Whether a session may have a home as its workspace. */
+export function homeRule(options: AcceptOptions, submission: SubmitSession): { allowHome: boolean } {
+  return { allowHome: options.allowHome === true || submission.allowHome === true };
 }
 
 export async function chooseModel(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {

@@ -4,6 +4,7 @@ import { type AgentDefinition, type Ids, type RunRequest, TroupeError } from "@t
 import { hashText, protocolVersion, type SessionOrigin, type Submitted, workspaceModeOf } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
+import { refuseHome } from "./home-workspace.ts";
 
 /** The number of runs that a session can start below its root, unless its budget says otherwise. */
 export const spawnsDefault = 200;
@@ -85,8 +86,8 @@ function secretPath(redactedPath: string): TroupeError {
   });
 }
 
-/** Throws `USAGE` unless the workspace is the absolute path of a folder. */
-export async function checkWorkspace(workspace: string): Promise<void> {
+/** Throws `USAGE` unless the workspace is the absolute path of a folder, and no home unless homes are allowed. */
+export async function checkWorkspace(workspace: string, { allowHome = false } = {}): Promise<void> {
   const fix = "name a folder that exists: --workspace DIR";
   if (!path.isAbsolute(workspace)) {
     throw new TroupeError("USAGE", `the workspace "${workspace}" is not an absolute path`, { fix });
@@ -97,4 +98,5 @@ export async function checkWorkspace(workspace: string): Promise<void> {
       fix,
     });
   }
+  if (!allowHome) await refuseHome(workspace);
 }

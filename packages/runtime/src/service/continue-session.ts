@@ -10,7 +10,7 @@ import { beginsTurn, canonicalJson, type Submitted, type TurnRequested } from "@
 import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/run/settled.ts";
-import { type AcceptOptions, checkEnabled, checkHost, chooseModel, turnFields } from "./accept-session.ts";
+import { type AcceptOptions, checkEnabled, checkHost, chooseModel, homeRule, turnFields } from "./accept-session.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { checkBudget } from "./check-budget.ts";
 import { findAgent, notFound } from "./lookup.ts";
@@ -97,7 +97,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     const message = `session ${before.session} works in ${workspace}, and not in ${submission.workspace}`;
     throw new TroupeError("USAGE", message, { fix: "omit --workspace, or start a session there" });
   }
-  await checkWorkspace(workspace);
+  await checkWorkspace(workspace, homeRule(options, submission));
   const registry = await deps.agentSource.load(workspace);
   const agent = checkEnabled(findAgent(registry, submission.agent ?? before.agent), policy);
   await deps.tools.prepare?.(workspace);

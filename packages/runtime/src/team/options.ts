@@ -30,6 +30,7 @@ const TeamSettings = z.object({
   model,
   temperature: temperature.nullish().transform((value) => value ?? null),
   workspace: z.string().refine((folder) => path.isAbsolute(folder), "use an absolute path"),
+  allowHome: z.boolean().default(false),
   layers: z.array(GrantLayer).default([defaultPolicy.layer]),
   grant: SessionGrant.default({}),
   budget: PartialBudget.default({}),
@@ -48,6 +49,8 @@ export interface TeamOptions {
   temperature?: number | null;
   /** Folder in which the agents work: an absolute path. */
   workspace: string;
+  /** Allows a home, or a folder above one, as the workspace of a task. @default false */
+  allowHome?: boolean;
   /**
    * Grant layers that apply to every task: this machine's policy, or the layers of the run that uses the team.
    * @default the policy that forbids nothing

@@ -49,7 +49,7 @@ export async function planRequest(
   const { deps, settings } = team;
   const { task, options } = checkSpawn({ task: draft.task, options: given });
   const workspace = options.workspace ?? settings.workspace;
-  await checkWorkspace(workspace);
+  await checkWorkspace(workspace, settings);
   const registry = await deps.agentSource.load(workspace);
   const agent = findAgent(registry, draft.agent);
   const layers = layersOf(team, registry, options);

@@ -82,7 +82,7 @@ describe("a task", () => {
     ],
     [{ limits: { maxToolCalls: 5 } }, { maxToolCalls: 2 }, { limits: { maxToolCalls: 2 } }],
     [{ limits: { maxDurationMs: "5m" } }, {}, { limits: { maxDurationMs: 300_000 } }],
-    [{}, { workspace: "/" }, { workspace: { id: expect.any(String), path: "/" } }],
+    [{}, { workspace: "/usr" }, { workspace: { id: expect.any(String), path: "/usr" } }],
   ])("of the team %j with %j is asked for as %j", async (teamOptions, options, expected) => {
     const { team, opened } = await startTeam(done, teamOptions);
     const spawned = team.spawn("a", "x", options);
@@ -164,7 +164,7 @@ describe("a task", () => {
     const folderOf = async (options: SpawnOptions) =>
       (await opened(await settledOf(team.spawn("a", "x", options)))).request.workspace.path;
     expect(await folderOf({})).toBe(import.meta.dirname);
-    expect(await folderOf({ workspace: "/" })).toBe("/");
+    expect(await folderOf({ workspace: "/usr" })).toBe("/usr");
   });
 
   it("has a conversation of its own, which its limit keeps short", async () => {

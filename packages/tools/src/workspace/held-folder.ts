@@ -169,7 +169,7 @@ function entry(path: string, stats: BigIntStats, descriptor: number | null): Hel
 }
 
 /** Equal for the same entry, however it was reached. */
-export function identityOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
+export function identityOf({ dev, ino }: { dev: bigint | number; ino: bigint | number }): string {
   return `${dev}:${ino}`;
 }
 

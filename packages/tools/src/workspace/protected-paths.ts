@@ -1,5 +1,6 @@
 import type { Grant } from "@troupe/core";
 import { mayWrite } from "@troupe/core/internal";
+import { foldedName } from "./folded-name.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
 import { failure } from "./workspace-path.ts";
 
@@ -43,7 +44,7 @@ const protectedOfGit: readonly string[] = [
 
 /** The protected path that contains or equals a path; null for a path that agents may write. */
 export function protectedPart(path: string): string | null {
-  const segments = path.split("/").map(folded);
+  const segments = path.split("/").map(foldedName);
   for (const [i, segment] of segments.entries()) {
     const here = path.split("/").slice(0, i + 1);
     if (protectedNames.includes(segment) || startUpNames.includes(segment)) return here.join("/");
@@ -54,17 +55,6 @@ export function protectedPart(path: string): string | null {
     if (found !== undefined || below === "") return [...here, ...(found ? [found] : [])].join("/");
   }
   return null;
-}
-
-/**
- * Some file systems treat similar names as equal: other case, other Unicode form, invisible characters. All of these
- * fold to one name.
- */
-function folded(segment: string): string {
-  return segment
-    .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .toLowerCase();
 }
 
 /** The protected paths of a workspace's top folder, which a sandbox protects also while they do not exist. */

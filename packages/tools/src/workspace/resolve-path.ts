@@ -1,7 +1,9 @@
 import { isAbsolute, join } from "node:path";
 import { type FileBytes, readHeldFile } from "./file-version.ts";
+import { identityOf } from "./held-folder.ts";
 import { isHidden } from "./hidden-folders.ts";
 import { type FolderAccess, type FoundEntry, type OpenFolder, openRoot } from "./open-folder.ts";
+import { secretAt, secretWithIdentity } from "./secret-paths.ts";
 import { belowRoot, failure, fileFailure, outside, rootsOf, segmentsOf, splitPath } from "./workspace-path.ts";
 
 /**
@@ -58,13 +60,27 @@ export async function resolvePath(workspace: string, path: string, holding?: Fol
       segments.map((name) => ({ name, ofLink: false })),
     );
     const resolved = await finishWalk(end, walk);
-    if (!isHidden(roots[1], join(roots[1], resolved.real))) return resolved;
+    const reason = hiddenReason(roots[1], resolved);
+    if (reason === null) return resolved;
     await resolved[Symbol.asyncDispose]();
-    throw outside(path, "it is in troupe's own folder");
+    throw reason === ownFolder
+      ? outside(path, reason)
+      : failure("permission", `${shown} is not visible to agents: ${reason}`);
   } catch (error) {
     await closeAll(open);
     throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, shown);
   }
+}
+
+const ownFolder = "it is in troupe's own folder";
+
+/** Why no agent may see an entry; null if agents may see it. */
+function hiddenReason(root: string, { real, found }: ResolvedPath): string | null {
+  const path = join(root, real);
+  if (isHidden(root, path)) return ownFolder;
+  const isLinked = found.kind === "file" && found.file.stats.nlink > 1;
+  const secret = secretAt(root, path) ?? (isLinked ? secretWithIdentity(root, identityOf(found.file.stats)) : null);
+  return secret && `it is for ${secret.reason} of a home`;
 }
 
 /**

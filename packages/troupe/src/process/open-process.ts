@@ -152,10 +152,14 @@ export interface ProcessServiceOptions {
   models: Pick<Models, "choose" | "status">;
   startedAt: string;
   record: Awaited<ReturnType<typeof openRecording>>["record"];
+  allowHome?: boolean | undefined;
 }
 
 /** Creates the service that the HTTP API, the command line and programs call. */
-export function createProcessService(parts: ProcessParts, { kind, models, startedAt, record }: ProcessServiceOptions) {
+export function createProcessService(
+  parts: ProcessParts,
+  { kind, models, startedAt, record, allowHome = false }: ProcessServiceOptions,
+) {
   const { home, deps, policy, rules, sandbox, ports, presence: membership } = parts;
   return createService({
     deps,
@@ -163,6 +167,7 @@ export function createProcessService(parts: ProcessParts, { kind, models, starte
     record: record.reader,
     rules,
     policy,
+    allowHome,
     ids: systemIds(),
     workspaces: homeFiles(home).workspaces,
     model: models.choose,

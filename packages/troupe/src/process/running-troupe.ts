@@ -46,6 +46,8 @@ export interface StartOptions {
   /** The NATS flags. */
   nats: NatsFlags;
   work: ServeOptions;
+  /** Allows homes as workspaces of all sessions. @default only of those that ask for it */
+  allowHome?: boolean;
   /** Parts that a program adds. */
   program?: ProgramParts;
   /** Shows the user changes of the connection. @default writes them to the log only */

@@ -54,7 +54,13 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const recording = await openRecording(parts, { logger }, cleanup);
   const host = createLocalHost(parts, options.work, cleanup);
   const startedAt = new Date(deps.clock.now()).toISOString();
-  const service = createProcessService(parts, { kind, models, startedAt, record: recording.record });
+  const service = createProcessService(parts, {
+    kind,
+    models,
+    startedAt,
+    record: recording.record,
+    allowHome: options.allowHome,
+  });
   cleanup.add(() => service.close());
   const sessions = createActiveSessions(service, deps);
   const server = http && (await serve(http, { service: sessions.service, token: home.token, redact, logger }));

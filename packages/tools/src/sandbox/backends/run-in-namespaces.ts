@@ -1,6 +1,8 @@
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
+import { realPathOf, secretsIn } from "../../workspace/secret-paths.ts";
 import { isWithin } from "../../workspace/workspace-path.ts";
 import {
   type HeldWorkspace,
@@ -16,7 +18,7 @@ import {
   privateHome,
   readStep,
 } from "../mount-plan/machine-folders.ts";
-import { type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-steps.ts";
+import { type HiddenStep, hideAll, type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-steps.ts";
 import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import { withRestored } from "../processes/command-output.ts";
 import { joinArguments, withControlGroup } from "../processes/control-group.ts";
@@ -89,13 +91,15 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
 
   async function runOnce(command: SandboxedCommand): Promise<CommandResult> {
     using workspace = openWorkspace(command.workspace);
-    const prepared = await prepareWorkspace(workspace, command.writes);
+    const secrets = secretSteps(workspace.path, hidden);
+    const prepared = await prepareWorkspace(workspace, command.writes, secrets);
     let shown: readonly MountStep[] = [];
     let restored: string[] = [];
     let result: CommandResult;
     try {
       shown = await holdReadable(command.readable ?? [], workspace.path);
-      result = await runPlan(await planFor(command, workspace.path, [...shown, ...prepared.steps]), command);
+      const steps = [...shown, ...prepared.steps];
+      result = await runPlan(await planFor(command, workspace.path, { steps, secrets }), command);
     } finally {
       releaseSteps(shown);
       restored = await prepared.close();
@@ -103,13 +107,20 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     return withRestored(result, restored);
   }
 
-  async function planFor(command: SandboxedCommand, root: string, held: readonly MountStep[]): Promise<MountPlan> {
+  async function planFor(
+    command: SandboxedCommand,
+    root: string,
+    held: { steps: readonly MountStep[]; secrets: readonly HiddenStep[] },
+  ): Promise<MountPlan> {
     const { steps, env } = await machineFolders();
     const links = await Promise.all([command.workspace, ...(command.readable ?? [])].map(linkSteps));
+    const visible = [root, ...held.steps.map(({ path }) => path).filter((path) => !isWithin(root, path))];
     // Program folders in the workspace are visible anyway, and their names are not safe there.
     const machine = steps.filter(({ kind, path }) => kind !== "read" || !isWithin(root, path));
     return {
-      steps: orderSteps([...links.flat(), ...machine, ...held]),
+      steps: orderSteps(
+        hideAll([...links.flat(), ...machine, ...held.steps], [...hiddenIn(machine), ...held.secrets], visible),
+      ),
       folder: join(root, command.folder ?? "."),
       env: { ...cleanEnvironment(env.PATH ?? ""), ...env, ...command.env },
     };
@@ -151,6 +162,21 @@ export function openWorkspace(path: string): HeldWorkspace {
     message: "the whole file system cannot be the workspace of a sandbox; choose a folder",
     recoverable: false,
   });
+}
+
+/** The folders to hide in a workspace: those of this host, and the secrets of a home. Looked up for each command. */
+function secretSteps(root: string, hidden: readonly string[]): HiddenStep[] {
+  const paths = [...hidden.map(realPathOf), ...secretsIn(root).map(({ real }) => real)];
+  return [...new Set(paths)].flatMap((path): HiddenStep[] => {
+    if (path === null || path === root || !isWithin(root, path)) return [];
+    return [
+      { kind: "hidden", path, type: lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? "folder" : "file" },
+    ];
+  });
+}
+
+function hiddenIn(steps: readonly MountStep[]): HiddenStep[] {
+  return steps.filter((step) => step.kind === "hidden");
 }
 
 /** The readable paths outside of the workspace. In it, everything is readable, and names are not safe. */

@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
+import { secretPlaces } from "../../workspace/secret-places.ts";
 import { isWithin } from "../../workspace/workspace-path.ts";
 import type { MountStep } from "./mount-steps.ts";
 
@@ -33,13 +34,6 @@ const systemFolders: readonly string[] = [
 const scratchFolders: readonly string[] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
 export const privateHome = "/run/home";
 
-/** Paths in a home that hold credentials: hidden also in a home that is, or is in, a workspace or readable folder. */
-const credentialPaths: readonly string[] = [
-  ...[".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".netrc", ".git-credentials"],
-  ...[".npmrc", ".pypirc", ".config/gh", ".config/gcloud", ".config/git/credentials", ".local/share/keyrings"],
-  ...[".cargo/credentials", ".cargo/credentials.toml", ".bash_history", ".zsh_history", ".vault-token", ".pgpass"],
-];
-
 /** Plans the machine's folders: read-only system and program folders, hidden credentials, empty scratch folders. */
 export async function planMachineFolders(options: MachineFoldersOptions): Promise<MachineFolders> {
   const home = options.home ?? homedir();
@@ -50,7 +44,7 @@ export async function planMachineFolders(options: MachineFoldersOptions): Promis
     ...(await allFound(programs.shown.map(readStep))),
     ...(await allFound(options.readable.map(readStep))),
     ...(options.network ? await allFound([readStep("/etc/resolv.conf")]) : []),
-    ...(await allFound([...options.hidden, ...credentialPaths.map((path) => join(home, path))].map(hiddenStep))),
+    ...(await allFound([...options.hidden, ...secretPlaces.map(({ path }) => join(home, path))].map(hiddenStep))),
     ...(await unreadableSteps("/etc", 3)),
     ...scratchFolders.map((path): MountStep => ({ kind: "scratch", path })),
     { kind: "folder", path: privateHome },

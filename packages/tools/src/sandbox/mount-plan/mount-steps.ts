@@ -17,6 +17,8 @@ export type MountStep =
   | { kind: "link"; path: string; target: string }
   | { kind: "processes" | "devices"; path: string };
 
+export type HiddenStep = Extract<MountStep, { kind: "hidden" }>;
+
 /**
  * Everything that a command sees, as data. A backend renders it into arguments for bubblewrap, a script of mounts, or a
  * seatbelt profile, and takes the steps in their order.
@@ -44,6 +46,25 @@ export function orderSteps(steps: readonly MountStep[]): MountStep[] {
     if (!isRedundant(step, enclosingStep(step.path, needed)?.kind)) needed.set(step.path, step);
   }
   return [...needed.values()];
+}
+
+/**
+ * Lets hidden paths win over every other step at or below them. Only the workspace of the command stays visible if it
+ * lies in a hidden folder, and so does what the command itself needs to read.
+ *
+ * @param visible paths that stay visible, with everything below them
+ */
+export function hideAll(
+  steps: readonly MountStep[],
+  hidden: readonly HiddenStep[],
+  visible: readonly string[],
+): MountStep[] {
+  const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+  const staysVisible = (path: string, folder: string): boolean =>
+    visible.some((one) => isBelow(one, folder) && (path === one || isBelow(path, one)));
+  const isCovered = ({ path }: MountStep): boolean =>
+    hidden.some((by) => (path === by.path || isBelow(path, by.path)) && !staysVisible(path, by.path));
+  return [...steps.filter((step) => step.kind === "hidden" || !isCovered(step)), ...hidden];
 }
 
 function isRedundant({ kind }: MountStep, enclosing: MountStep["kind"] | undefined): boolean {

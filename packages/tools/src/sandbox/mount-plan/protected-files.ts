@@ -73,7 +73,8 @@ function isInGit(path: string): boolean {
   return path.startsWith(".git/");
 }
 
-function foldersAbove(path: string): string[] {
+/** The folders on the way to a relative path, the outermost first. */
+export function foldersAbove(path: string): string[] {
   const segments = path.split("/").slice(0, -1);
   return segments.map((_, i) => segments.slice(0, i + 1).join("/"));
 }

@@ -1,10 +1,10 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Grant } from "@troupe/core";
 import { createSerialQueue } from "../../serial-queue.ts";
 import { type HeldRepository, holdRepository } from "../../workspace/linked-repository.ts";
 import { protectedPart } from "../../workspace/protected-paths.ts";
 import { type HeldWorkspace, holdSteps, isPlainWay, releaseSteps, WorkspaceChangedError } from "./held-workspace.ts";
-import type { MountStep } from "./mount-steps.ts";
+import type { HiddenStep, MountStep } from "./mount-steps.ts";
 import {
   acquirePlaceholder,
   isOwnedByOtherProcess,
@@ -12,7 +12,7 @@ import {
   removeAbandonedPlaceholder,
 } from "./placeholders.ts";
 import { type PreparedRepository, prepareRepository, repositoryFolders } from "./prepare-repository.ts";
-import { missingProtectedPaths, protectedSteps } from "./protected-files.ts";
+import { foldersAbove, missingProtectedPaths, protectedSteps } from "./protected-files.ts";
 import { type Original, recordOriginals, restoreProtected } from "./restore-protected.ts";
 import { isInFolder, scanWorkspace, type WorkspaceScan, writableFolders } from "./scan-workspace.ts";
 
@@ -36,11 +36,15 @@ const inTurn = createSerialQueue();
  * Other commands may exchange names of the workspace at any time. So each path is reached through held folders, and
  * each step holds the entry that its mount has to show. Throws a `WorkspaceChangedError` if an entry was exchanged.
  */
-export async function prepareWorkspace(workspace: HeldWorkspace, writes: Grant["writes"]): Promise<PreparedWorkspace> {
+export async function prepareWorkspace(
+  workspace: HeldWorkspace,
+  writes: Grant["writes"],
+  hidden: readonly HiddenStep[] = [],
+): Promise<PreparedWorkspace> {
   const linked = holdRepository(workspace.folder, workspace.path);
   try {
     if (writes.some((scope) => scope.length === 0)) return readOnlyWorkspace(workspace, linked);
-    return await inTurn(workspace.path, () => prepareWritable(workspace, writes, linked));
+    return await inTurn(workspace.path, () => prepareWritable(workspace, { writes, hidden, linked }));
   } catch (error) {
     linked?.[Symbol.dispose]();
     throw error;
@@ -66,8 +70,7 @@ function readOnlyWorkspace(workspace: HeldWorkspace, linked: HeldRepository | nu
 
 async function prepareWritable(
   workspace: HeldWorkspace,
-  writes: Grant["writes"],
-  linked: HeldRepository | null,
+  { writes, hidden, linked }: { writes: Grant["writes"]; hidden: readonly HiddenStep[]; linked: HeldRepository | null },
 ): Promise<PreparedWorkspace> {
   const scan = await scanWithoutPlaceholders(workspace);
   const writable = writableFolders(writes, scan.folders).filter((path) => isUsable(workspace, path));
@@ -86,7 +89,8 @@ async function prepareWritable(
   try {
     const originals = recordOriginals(workspace, scan.protectedPaths);
     checkOriginals(originals, scan);
-    steps = holdSteps(workspace, plannedSteps(workspace, writable, scan, placeholders));
+    const planned = plannedSteps(workspace, writable, scan, placeholders);
+    steps = holdSteps(workspace, [...planned, ...stepsAbove(workspace, writable, hidden)]);
     repository = linked && prepareRepository(linked, { isWritable: writable.includes("") });
     const close = async (): Promise<string[]> => {
       const changed = writable.length > 0 ? await restoreProtected(workspace, { scan, originals, writable }) : [];
@@ -139,6 +143,18 @@ function plannedSteps(
     ...folders.map((path): MountStep => ({ kind: "write", path: join(root, path), type: "folder" })),
     ...protectedSteps(root, writable, scan, placeholders),
   ];
+}
+
+/** Mounts of the folders above hidden paths: without them, a command could rename such a folder and uncover the path. */
+function stepsAbove(
+  { path: root }: HeldWorkspace,
+  writable: readonly string[],
+  hidden: readonly HiddenStep[],
+): MountStep[] {
+  const above = hidden.flatMap(({ path }) => foldersAbove(relative(root, path)));
+  return [...new Set(above)]
+    .filter((path) => writable.some((folder) => path !== folder && isInFolder(path, folder)))
+    .map((path): MountStep => ({ kind: "write", path: join(root, path), type: "folder" }));
 }
 
 /** Scans a workspace, leaves out placeholders of other living processes, and removes those of killed processes. */

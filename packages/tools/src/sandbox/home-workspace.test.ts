@@ -1,0 +1,82 @@
+// A home as the workspace: its secrets stay hidden from every command, whatever other rule names the same path.
+import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, vi } from "vitest";
+import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const secrets = [
+  ...[".ssh/id_ed25519", ".gnupg/private-keys-v1.d/k", ".config/gh/hosts.yml", ".netrc", ".npmrc", ".bash_history"],
+  ...[".claude/.credentials.json", ".mozilla/firefox/p/logins.json", ".local/share/keyrings/login.keyring"],
+  ...["dotfiles/aws/credentials", ".troupe/token", ".cargo/credentials.toml"],
+];
+
+async function makeHome(folder: string): Promise<string> {
+  const home = join(folder, "home");
+  for (const path of [...secrets, "notes.txt", ".config/other/x"]) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), path === "notes.txt" ? "notes" : "SECRET");
+  }
+  await symlink("dotfiles/aws", join(home, ".aws"));
+  await writeFile(join(home, ".config/other/x"), "other");
+  vi.stubEnv("HOME", home);
+  return home;
+}
+
+for (const kind of containing) {
+  describe(`${kind}: in a home`, () => {
+    const readAll = "find . -type f -exec cat {} + 2> /dev/null; cat .aws/credentials .ssh/id_ed25519";
+
+    test.for([
+      ["may write everywhere", []],
+      ["may write in one folder", [[".config"]]],
+      ["may only read", [[]]],
+    ] as const)("a command that %s sees no secret", async ([, writes], { sandboxOf, folder }) => {
+      const home = await makeHome(folder);
+      const sandbox = await sandboxOf(
+        kind,
+        { readable: [join(home, ".ssh"), join(home, ".gnupg/private-keys-v1.d")] },
+        {
+          hidden: [join(home, ".troupe")],
+        },
+      );
+      const end = await runLine(sandbox, home, readAll, { writes: writes.map((scope) => [...scope]) });
+      expect(end.output).not.toContain("SECRET");
+      expect(end.stdout).toContain("notes");
+      expect(end.stdout).toContain("other");
+    });
+
+    test("a command cannot uncover a secret for the next one", async ({ sandboxOf, folder }) => {
+      const home = await makeHome(folder);
+      const sandbox = await sandboxOf(kind, {}, { hidden: [join(home, ".troupe")] });
+      const moves = `for at in .config .local .ssh .gnupg .troupe dotfiles .cargo .claude; do mv $at moved-$at; mkdir -p $at; done
+        rm -f .aws .netrc .npmrc; ln .netrc linked; ln .npmrc linked2`;
+      await runLine(sandbox, home, moves);
+      const end = await runLine(sandbox, home, readAll);
+      expect(end.output).not.toContain("SECRET");
+      for (const path of secrets) expect(await readFile(join(home, path), "utf8"), path).toBe("SECRET");
+    });
+
+    test("a command cannot write to a secret", async ({ sandboxOf, folder }) => {
+      const home = await makeHome(folder);
+      const sandbox = await sandboxOf(kind, {}, { hidden: [join(home, ".troupe")] });
+      const line = secrets
+        .map((path) => `echo evil > ${path}; rm -f ${path}; echo evil > ${dirname(path)}/made`)
+        .join("\n");
+      await runLine(sandbox, home, `${line}\necho ok`);
+      for (const path of secrets) expect(await readFile(join(home, path), "utf8"), path).toBe("SECRET");
+    });
+
+    test("a project that a link of a home leads to shows nothing of that secret", async ({ sandboxOf, folder }) => {
+      const home = await makeHome(folder);
+      const project = join(home, "dotfiles");
+      await writeFile(join(project, "readme"), "readme");
+      await link(join(home, ".netrc"), join(home, ".config/other/linked"));
+      const end = await runLine(await sandboxOf(kind), project, "cat readme aws/credentials");
+      expect(end.stdout).toBe("readme");
+    });
+  });
+}
