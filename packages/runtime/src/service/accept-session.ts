@@ -41,7 +41,7 @@ export interface AcceptOptions {
   ids: Ids;
   /** Sessions without a workspace get a folder of their own in this one. */
   workspaces: string;
-  /** Allows homes as workspaces of all sessions. @default only of those that ask for it */
+  /** Allows homes as workspaces of all sessions. @default only of sessions with `allowHome` */
   allowHome?: boolean;
   /** This machine's policy: the first grant layer of every session. @default defaultPolicy */
   policy?: Policy;

@@ -34,7 +34,7 @@ const outsideFiles: readonly string[] = [
   ...[".git/config", ".git/hooks/pre-commit", ".envrc", ".npmrc"],
 ];
 
-/** What a try asks for, and does. `sub` is the folder that is exchanged. */
+/** The command of a try. `sub` is the folder that is exchanged. */
 const ways: readonly Partial<SandboxedCommand>[] = [
   { writes: [["sub"]] },
   { writes: [["sub/deep"]] },

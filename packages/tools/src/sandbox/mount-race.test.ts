@@ -15,6 +15,7 @@ for (const kind of containing) {
   describe.concurrent(`${kind}: a folder that is exchanged with a link while commands are prepared`, () => {
     test.for(users)(
       "leads none of them, and no clean-up, out of the workspace, as user: %s",
+      { timeout: 3_600_000 },
       async (user) => {
         const { stdout } = await promisify(execFile)(process.execPath, [helper, kind, `${tries}`, user]).catch(
           (error: { stdout: string }) => error,
@@ -26,7 +27,6 @@ for (const kind of containing) {
         expect(race.ran).toBeGreaterThan(tries / 4);
         expect(race.exchanges).toBeGreaterThan(tries);
       },
-      3_600_000,
     );
   });
 }

@@ -88,7 +88,7 @@ export function holdPath(root: HeldFolder, path: string): HeldEntry | null {
   return holdEntry(parent.folder, parent.name);
 }
 
-/** Walks to the folder at a relative path. Null if a part of the path is no folder; `""` is the root. */
+/** Walks to the folder at a relative path. Null if a part of the path is not a folder; `""` is the root. */
 export function walkTo(root: HeldFolder, path: string): HeldFolder | null {
   let at = holdEntry(root, ".") as HeldFolder | null;
   for (const name of path.split("/").filter(Boolean)) {

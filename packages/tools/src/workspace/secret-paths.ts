@@ -11,7 +11,7 @@ import { isWithin } from "./workspace-path.ts";
 export interface SecretPath extends SecretPlace {
   /** Absolute, as named in the home. */
   at: string;
-  /** Where it really is; null if it does not exist. */
+  /** Its path without links; null if it does not exist. */
   real: string | null;
 }
 
@@ -42,7 +42,7 @@ function allSecrets(folder: string): SecretPath[] {
   );
 }
 
-/** The secrets in a folder, those that a link leads to in it, and those that the folder itself is part of. */
+/** The secrets in a folder, the secrets behind a link in it, and the secrets around the folder itself. */
 export function secretsIn(folder: string): SecretPath[] {
   const all = allSecrets(folder);
   for (const { real, ...place } of all) if (real !== null && real !== place.at) realPathsEver.set(real, place);

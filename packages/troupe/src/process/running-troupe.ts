@@ -46,7 +46,7 @@ export interface StartOptions {
   /** The NATS flags. */
   nats: NatsFlags;
   work: ServeOptions;
-  /** Allows homes as workspaces of all sessions. @default only of those that ask for it */
+  /** Allows homes as workspaces of all sessions. @default only of sessions with `allowHome` */
   allowHome?: boolean;
   /** Parts that a program adds. */
   program?: ProgramParts;

@@ -7,7 +7,7 @@ const held = {} as HeldEntry;
 const write = (path: string): MountStep => ({ kind: "write", path, type: "folder", held });
 const read = (path: string): MountStep => ({ kind: "read", path, type: "folder", held });
 
-test("a running command can exchange what it may write, except its own mounts", () => {
+test("a running command can exchange the entries that it may write, except its own mounts", () => {
   const other = registerCommand([read("/usr"), write("/w"), write("/w/.git"), read("/w/.git/hooks")]);
   expect(hasExchangeableMount([write("/w"), write("/w/.git"), read("/w/.git/hooks")])).toBe(false);
   expect(hasExchangeableMount([read("/w"), write("/w/src")])).toBe(true);

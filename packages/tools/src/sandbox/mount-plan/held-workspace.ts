@@ -45,7 +45,7 @@ export function holdWorkspace(path: string): HeldWorkspace {
 
 /**
  * Holds the entry of each step that mounts a path of the workspace. A step is mounted only if its mount shows the held
- * entry. Throws a `WorkspaceChangedError` if an entry is not what the scan found.
+ * entry. Throws a `WorkspaceChangedError` if an entry differs from the scan.
  */
 export function holdSteps({ folder, path: root }: HeldWorkspace, steps: readonly MountStep[]): MountStep[] {
   const held: MountStep[] = [];

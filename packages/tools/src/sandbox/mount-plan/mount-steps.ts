@@ -50,7 +50,7 @@ export function orderSteps(steps: readonly MountStep[]): MountStep[] {
 
 /**
  * Lets hidden paths win over every other step at or below them. Only the workspace of the command stays visible if it
- * lies in a hidden folder, and so does what the command itself needs to read.
+ * lies in a hidden folder, and so do the files that the command itself needs to read.
  *
  * @param visible paths that stay visible, with everything below them
  */
