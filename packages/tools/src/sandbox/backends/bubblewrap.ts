@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { hostname } from "node:os";
 import { promisify } from "node:util";
 import type { MountPlan, MountStep } from "../mount-plan/mount-steps.ts";
 import { firstPassedDescriptor, firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
@@ -32,11 +33,14 @@ export function bubblewrapLaunch(
 ): RenderLaunch {
   const starter = ["/bin/sh", "-c", starterScript({ isFirst: false }), "sh"];
   const inside = [...prlimitArguments(prlimit, options.limits), ...starter];
-  const outside = [bwrap, "--info-fd", String(firstPidPipe), "--args", String(setupPipe), "--"];
+  // `--hostname` needs the namespace that the end of the setup asks for. With a setup that is missing or cut off, because
+  // this process has just ended, bwrap fails before it makes a process.
+  const guard = ["--hostname", hostname()];
+  const outside = [bwrap, ...guard, "--info-fd", String(firstPidPipe), "--args", String(setupPipe), "--"];
   return (plan, argv) => ({
     argv: [...outside, ...inside, ...argv],
     env: {},
-    setup: renderBubblewrap(plan, options).join("\0"),
+    setup: [...renderMounts(plan, options), ...renderNamespaces(options)].join("\0"),
     descriptors: options.bindsDescriptors ? descriptorsOf(plan.steps) : [],
   });
 }
@@ -51,14 +55,19 @@ function descriptorOf(step: MountStep): number | null {
 }
 
 /** Renders a plan into the arguments of `bwrap`, without the command. */
-export function renderBubblewrap({ steps, folder, env }: MountPlan, options: BubblewrapOptions): string[] {
+export function renderBubblewrap(plan: MountPlan, options: BubblewrapOptions): string[] {
+  return [...renderNamespaces(options), ...renderMounts(plan, options)];
+}
+
+function renderNamespaces({ network, lockNamespaces }: BubblewrapOptions): string[] {
+  const isolation = ["--unshare-all", "--unshare-user", ...(network ? ["--share-net"] : [])];
+  return [...isolation, ...(lockNamespaces ? ["--disable-userns"] : [])];
+}
+
+function renderMounts({ steps, folder, env }: MountPlan, options: BubblewrapOptions): string[] {
   const held = options.bindsDescriptors ? steps.filter((step) => descriptorOf(step) !== null) : [];
   const sources = new Map(held.map((step, i) => [step, String(firstPassedDescriptor + i)]));
   return [
-    "--unshare-all",
-    "--unshare-user",
-    ...(options.network ? ["--share-net"] : []),
-    ...(options.lockNamespaces ? ["--disable-userns"] : []),
     "--die-with-parent",
     "--new-session",
     ...["--cap-drop", "ALL"],

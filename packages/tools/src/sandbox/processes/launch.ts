@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { RunFailure } from "@troupe/core";
+import { watchGroup } from "./host-watcher.ts";
 
 /** The arguments, folder and environment with which this machine starts a command. */
 export interface Launch {
@@ -87,6 +88,8 @@ export async function launch(start: Launch, input: string | Uint8Array | undefin
     const [error] = await once(child, "error");
     throw couldNotStart(error?.code ?? String(error), error);
   }
+  // A sandbox begins when it has read its setup: from then on it must be watched.
+  await watchGroup(child.pid);
   if (setup !== null) writeAll((child.stdio as (Writable | null)[])[setupPipe] ?? null, setup);
   if (input !== undefined) writeAll(child.stdin, input);
   const launched = { pid: child.pid, child, stdout, stderr };

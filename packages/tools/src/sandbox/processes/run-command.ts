@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CommandResult } from "../sandbox.ts";
 import { createCapture, readWholeCharacters } from "./command-output.ts";
+import { unwatchGroup } from "./host-watcher.ts";
 import { couldNotStart, type Launch, type LaunchedCommand, launch } from "./launch.ts";
 import { type Reaper, reap, registerReaper } from "./reaper.ts";
 
@@ -52,6 +53,7 @@ export async function runCommand(start: Launch, options: RunCommandOptions): Pro
   registerReaper(reaper);
   const reason = await waitForEnd(launched, options);
   await reap(reaper);
+  unwatchGroup(launched.pid);
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
   for (const stream of child.stdio) stream?.destroy();
   const { text: output, droppedBytes } = allOutput.read();
@@ -73,6 +75,7 @@ async function waitForEnd(
   };
   try {
     if (signal.aborted) return "aborted";
+    if (child.exitCode !== null || child.signalCode !== null) return "exited";
     return await Promise.race([
       after(once(child, "exit"), "exited"),
       after(delay(timeoutMs, undefined, stop), "timeout").catch(() => never),

@@ -1,0 +1,50 @@
+// A host can be killed at any moment, also while a program builds a sandbox: no process of its commands may outlive it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, inject, vi } from "vitest";
+import { everyKind, living, sandboxTest as test } from "./sandbox.fixture.ts";
+
+const rounds = inject("long") ? 100 : 8;
+const helper = join(import.meta.dirname, "killed-host.test-helper.ts");
+
+for (const kind of everyKind) {
+  test(`${kind}: no process is left of a host that is killed while it starts commands`, async ({
+    sandboxOf,
+    programs,
+    workspace,
+    token,
+  }) => {
+    await sandboxOf(kind);
+    let left = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const host = startHost(join(programs, kind), workspace, token);
+      await once(host.stdout ?? host, "data");
+      // A timer has steps of a millisecond.
+      await delay(Math.random() * 100);
+      spin(Math.random());
+      host.kill("SIGKILL");
+      await once(host, "exit");
+      left += await countSurvivors(token);
+    }
+    expect(left).toBe(0);
+  }, 3_600_000);
+}
+
+function startHost(programs: string, workspace: string, token: string): ChildProcess {
+  return spawn(process.execPath, [helper, programs, workspace, token], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function spin(forMs: number): void {
+  for (const endMs = performance.now() + forMs; performance.now() < endMs; );
+}
+
+/** Kills and counts the processes that are still there some seconds later. */
+async function countSurvivors(token: string): Promise<number> {
+  const isGone = async (): Promise<boolean> => (await living(token)).length === 0;
+  await vi.waitUntil(isGone, { timeout: 4_000, interval: 50 }).catch(() => {});
+  const survivors = await living(token);
+  for (const pid of survivors) process.kill(pid, "SIGKILL");
+  return survivors.length;
+}
