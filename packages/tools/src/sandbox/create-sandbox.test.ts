@@ -1,5 +1,5 @@
 // Hides the better backends to get each kind of sandbox. Checks each kind's results, caps and output.
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
 import { createSandbox } from "./create-sandbox.ts";
@@ -109,6 +109,27 @@ test("a bubblewrap that does not work on this machine is skipped, with the reaso
   expect(bare.detail).toContain("No permissions to create new namespace");
   expect((await runLine(bare, workspace, "echo x")).stdout).toBe("x\n");
 });
+
+test.runIf(containing.includes("bubblewrap"))(
+  "a bubblewrap that binds no descriptors is used too, and passes no descriptor on to a command",
+  async ({ folder, programs, sandboxOf, workspace }) => {
+    const lines = [
+      "ls -l /proc/self/fd | grep -c -E '/(workspace|sub)$'; touch sub/made; echo x > .git/hooks/made; ls sub",
+    ];
+    await mkdir(join(workspace, "sub"));
+    await mkdir(join(workspace, ".git", "hooks"), { recursive: true });
+    const current = await sandboxOf("bubblewrap");
+    const real = join(programs, "bubblewrap", "bwrap");
+    await writeFile(join(folder, "bwrap"), `#!/bin/sh\n[ "$1" = --help ] && exit 0\nexec ${real} "$@"\n`);
+    await chmod(join(folder, "bwrap"), 0o755);
+    const old = await createSandbox({ path: `${folder}:${join(programs, "bubblewrap")}` });
+    for (const sandbox of [current, old]) {
+      expect(sandbox.kind).toBe("bubblewrap");
+      expect((await runLine(sandbox, workspace, lines.join("\n"))).stdout).toBe("0\nmade\n");
+    }
+    expect(await readdir(join(workspace, ".git", "hooks"))).toEqual([]);
+  },
+);
 
 test("the whole file system cannot be a workspace", async ({ run, folder }) => {
   await symlink("/", join(folder, "all"));
