@@ -1,5 +1,6 @@
 import type { RunFailure, ToolContext } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
+import { refuseBareRepositories } from "../workspace/bare-repository.ts";
 import {
   changedBytesMax,
   type FileTarget,
@@ -115,6 +116,7 @@ export async function resolveFiles(
         throw failure("params", `${file.shown} is named twice: give all changes of a file together`);
       }
     }
+    await refuseBareRepositories(all);
   } catch (error) {
     await close();
     throw error;

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "../define-tool.ts";
 import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
+import { writeConsent } from "../workspace/protected-paths.ts";
 import { conflict } from "./conflict.ts";
 import {
   type FileChangeRequest,
@@ -76,6 +77,11 @@ export function createFileWriter<Input extends z.ZodObject>(
     risk: "medium",
     effect: "verifiable",
     groups: ["filesystem"],
+    consent: (args, { workspace }) =>
+      writeConsent(
+        requests(args).map(({ path }) => path),
+        workspace,
+      ),
     async plan(args, context) {
       const files = await plan(args, context);
       pending.add(context, files);

@@ -1,9 +1,10 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
+import { refuseBareRepositories } from "../workspace/bare-repository.ts";
 import { changeFiles } from "../workspace/change-files.ts";
 import { readHeldFile, versionOf } from "../workspace/file-version.ts";
-import { checkMayChange } from "../workspace/protected-paths.ts";
+import { checkMayChange, writeConsent } from "../workspace/protected-paths.ts";
 import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 
@@ -45,6 +46,7 @@ export function createDownloadTool(workbench: Workbench): Tool {
     risk: "medium",
     effect: "idempotent",
     groups: ["memory"],
+    consent: ({ local_path }, { workspace }) => writeConsent([local_path], workspace),
     async run({ remote_path, local_path, session_id }, context) {
       const { bytes, uploaded } = await workbench.get(remote_path, context, session_id);
       const { shown, isNew } = await writeNewFile(local_path, Buffer.from(bytes), context);
@@ -64,6 +66,7 @@ async function writeNewFile(path: string, bytes: Buffer, { workspace, grant, sig
   await using resolved = await resolvePath(workspace, path);
   const { shown, found } = resolved;
   checkMayChange(resolved, grant.writes);
+  await refuseBareRepositories([resolved]);
   if (found.kind !== "file") {
     if (resolved.missing.length === 0) throw failure(`${shown} was not written: it is not a file`);
     await changeFiles([{ path: resolved, before: null, after: bytes }], { signal });

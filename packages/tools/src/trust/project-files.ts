@@ -3,7 +3,7 @@ import { constants, lstat, open, opendir, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { canonicalJson, errorCodeOf } from "@troupe/core/internal";
-import { protectedPart } from "../workspace/protected-paths.ts";
+import { isNeverWritten } from "../workspace/protected-paths.ts";
 
 /** The purpose of a project file. */
 export const projectKinds = ["configuration", "tools", "hooks", "commands", "settings", "mcp"] as const;
@@ -155,7 +155,7 @@ async function linkTarget(path: string, folder: string): Promise<string> {
   if (way === ".." || way.startsWith("../") || way.startsWith("/")) {
     throw cannotTrust(path, "it is a link that leads out of the folder", fix);
   }
-  if (protectedPart(way) === null) throw cannotTrust(path, `it is a link to ${way}, which agents may write`, fix);
+  if (!isNeverWritten(way)) throw cannotTrust(path, `it is a link to ${way}, which agents may write`, fix);
   return real;
 }
 

@@ -12,7 +12,7 @@ describe("protected paths", () => {
     [".git/hooks/pre-commit", ".git/hooks"],
     ["lib/.git/hooks/pre-commit", "lib/.git/hooks"],
     [".git/config", ".git/config"],
-    [".GIT/HOOKS/x", ".GIT/hooks"],
+    [".GIT/HOOKS/x", ".GIT/HOOKS"],
     [".vscode/tasks.json", ".vscode"],
     [".bashrc", ".bashrc"],
     [".ssh/authorized_keys", ".ssh"],

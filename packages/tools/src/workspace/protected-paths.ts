@@ -1,77 +1,73 @@
 import type { Grant } from "@troupe/core";
 import { mayWrite } from "@troupe/core/internal";
-import { foldedName } from "./folded-name.ts";
+import { protectedInRepository, protectedTable } from "./protected-table.ts";
+import { type Protection, protectionOf } from "./protection.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
-import { failure } from "./workspace-path.ts";
+import { failure, splitPath } from "./workspace-path.ts";
 
-/**
- * Names that control what agents and other programs of this machine do. No agent writes them, also if they do not exist
- * yet. They count anywhere in a workspace, as a folder or as a file.
- */
-const protectedNames: readonly string[] = [".troupe", ".claude", ".mcp.json", ".vscode", ".idea", ".husky", ".envrc"];
-
-/**
- * Files that shells and programs read at startup in a home. They matter if the workspace is a home or is copied into
- * one.
- */
-const startUpNames: readonly string[] = [
-  ...[
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-  ],
-  ...[".ssh", ".gnupg", ".gitconfig", ".pam_environment", ".xprofile", ".xinitrc"],
-];
-
-/**
- * The protected parts of a `.git`, in each repository of the workspace. Every commit changes the rest. A `commondir`
- * would name another repository, with its own settings and hooks.
- */
-const protectedOfGit: readonly string[] = [
-  "hooks",
-  "config",
-  "config.worktree",
-  "commondir",
-  "modules",
-  "info/attributes",
-];
-
-/** The protected path that contains or equals a path; null for a path that agents may write. */
+/** The protected path that contains or equals a path; null for a path that commands may write. */
 export function protectedPart(path: string): string | null {
-  const segments = path.split("/").map(foldedName);
-  for (const [i, segment] of segments.entries()) {
-    const here = path.split("/").slice(0, i + 1);
-    if (protectedNames.includes(segment) || startUpNames.includes(segment)) return here.join("/");
-    if (segment !== ".git") continue;
-    const below = segments.slice(i + 1).join("/");
-    const found = protectedOfGit.find((name) => below === name || below.startsWith(`${name}/`));
-    // A `.git` file names the repository: a new one would name another repository with its own hooks.
-    if (found !== undefined || below === "") return [...here, ...(found ? [found] : [])].join("/");
+  return closedProtection(path)?.path ?? null;
+}
+
+function closedProtection(path: string): Protection | null {
+  const protection = protectionOf(path);
+  return protection === null || protection.class === "marked" ? null : protection;
+}
+
+/** Whether no agent may write a path, also if a person would allow it. */
+export function isNeverWritten(path: string): boolean {
+  return protectionOf(path)?.class === "never";
+}
+
+/** Why a change of a path is marked; null for a file that no other program runs or obeys. */
+export function runsLaterReason(path: string): string | null {
+  return protectionOf(path)?.reason ?? null;
+}
+
+/**
+ * The reason why a person has to allow a tool to write these paths, as the model gave them. Null if no path needs it, or
+ * if the tool refuses them in any case.
+ */
+export function writeConsent(paths: readonly string[], workspace: string): string | null {
+  for (const path of paths) {
+    const below = path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+    const protection = protectionOf(splitPath(below).join("/"));
+    if (protection?.class === "asks") return `it changes ${protection.path}, which ${protection.reason}`;
   }
   return null;
 }
 
-/** The protected paths of a workspace's top folder, which a sandbox protects also while they do not exist. */
-export const protectedAtTop: readonly string[] = [...protectedNames, ...protectedOfGit.map((name) => `.git/${name}`)];
+/** Names at a workspace's top that are protected by an empty folder while they do not exist. */
+export const heldWhileMissing: readonly string[] = protectedTable.flatMap(({ names, isHeldWhileMissing }) =>
+  isHeldWhileMissing ? names : [],
+);
+
+/** Parts of a repository that are protected by an empty file or folder while they do not exist. */
+export const heldInRepository: readonly string[] = protectedInRepository
+  .flatMap(({ names }) => names)
+  .filter((name) => ["hooks", "config", "config.worktree", "modules", "info/attributes"].includes(name));
 
 /**
  * Throws unless an agent may write, make or delete a file. Both the given path and the real path count, so a link or a
- * missing folder does not lead around the protection.
+ * missing folder does not lead around the protection. Tools that call this ask by `writeConsent` first.
  */
 export function checkMayChange(path: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
   const { shown, real } = path;
-  const protectedBy = protectedPart(shown) ?? protectedPart(real);
-  if (protectedBy !== null) {
+  const never = [shown, real].map(protectionOf).find((protection) => protection?.class === "never");
+  if (never) {
     throw failure(
       "permission",
-      `${shown} was not changed: ${protectedBy} controls agents and programs of this machine, so no agent may write it; ` +
-        "ask the user to change it",
+      `${shown} was not changed: ${never.path} ${never.reason}, so no agent may write it; ask the user to change it`,
+    );
+  }
+  // A person was asked about the given path only.
+  const hiddenByLink = closedProtection(shown) === null ? closedProtection(real) : null;
+  if (hiddenByLink) {
+    throw failure(
+      "permission",
+      `${shown} was not changed: it leads to ${real}, and ${hiddenByLink.path} ${hiddenByLink.reason}; give ${real} as the path, so that ` +
+        "a person can be asked",
     );
   }
   if (mayWrite(writes, real)) return;

@@ -1,17 +1,18 @@
 import { join } from "node:path";
-import { protectedAtTop, protectedPart } from "../../workspace/protected-paths.ts";
+import { heldInRepository, heldWhileMissing } from "../../workspace/protected-paths.ts";
 import type { MountStep } from "./mount-steps.ts";
 import { isPlaceholder } from "./placeholders.ts";
-import { isInFolder, type ProtectedPath, type WorkspaceScan } from "./scan-workspace.ts";
+import { isInFolder, type ProtectedPath, pathIn, type WorkspaceScan } from "./scan-workspace.ts";
 
-/** A path that needs an empty file or folder, so that a read-only mount can protect it. */
+/** A path that needs an empty file or folder, so that a mount of it is possible. */
 export interface MissingPath {
   path: string;
   type: "folder" | "file";
+  /** Whether the mount is read-only. */
+  isProtected: boolean;
 }
 
 const gitFolders: readonly string[] = ["hooks", "modules"];
-const [protectedInGit, protectedNames] = [protectedAtTop.filter(isInGit), protectedAtTop.filter((p) => !isInGit(p))];
 
 /** Protected paths that do not exist yet: names at the workspace's top, and the settings of each repository. */
 export function missingProtectedPaths(root: string, { protectedPaths, repositories }: WorkspaceScan): MissingPath[] {
@@ -20,13 +21,13 @@ export function missingProtectedPaths(root: string, { protectedPaths, repositori
   const present = new Set(existing.map(({ path }) => path.toLowerCase()));
   const wanted: MissingPath[] = [
     // Always a folder: git ignores an empty one, and no program reads a folder as settings.
-    ...protectedNames.map((path) => ({ path, type: "folder" as const })),
+    ...heldWhileMissing.map((path) => ({ path, type: "folder", isProtected: true }) as const),
+    // No `commondir`: an empty one would break the repository.
     ...repositories.flatMap((git) =>
-      protectedInGit
-        .map((path) => path.slice(".git/".length))
-        // An empty `commondir` would break the repository.
-        .filter((name) => name !== "commondir")
-        .map((name) => ({ path: `${git}/${name}`, type: gitFolders.includes(name) ? "folder" : "file" }) as const),
+      heldInRepository.map((name): MissingPath => {
+        const type = gitFolders.includes(name) ? "folder" : "file";
+        return { path: pathIn(git, name), type, isProtected: true };
+      }),
     ),
   ];
   return wanted.filter(({ path }) => !present.has(path.toLowerCase()));
@@ -40,14 +41,12 @@ export function protectedSteps(
   root: string,
   writable: readonly string[],
   { protectedPaths, repositories }: WorkspaceScan,
-  placeholders: readonly string[],
+  placeholders: readonly MissingPath[],
 ): MountStep[] {
   const isWritable = (path: string): boolean => writable.some((folder) => isInFolder(path, folder));
   const readOnly: ProtectedPath[] = [
     ...protectedPaths.filter(({ type }) => type !== "link"),
-    ...placeholders
-      .filter((path) => protectedPart(path) !== null)
-      .map((path) => ({ path, type: typeOfPlaceholder(path) })),
+    ...placeholders.filter(({ isProtected }) => isProtected),
   ].filter(({ path }) => isWritable(path));
   const unrenamable = new Set(readOnly.flatMap(({ path }) => foldersAbove(path)).concat(repositories));
   return [
@@ -62,15 +61,6 @@ export function protectedSteps(
       }),
     ),
   ];
-}
-
-function typeOfPlaceholder(path: string): "folder" | "file" {
-  const [, inGit] = /(?:^|\/)\.git\/(.*)$/i.exec(path) ?? [];
-  return inGit === undefined || gitFolders.includes(inGit) ? "folder" : "file";
-}
-
-function isInGit(path: string): boolean {
-  return path.startsWith(".git/");
 }
 
 /** The folders on the way to a relative path, the outermost first. */

@@ -6,13 +6,14 @@ import {
   type HeldFolder,
   holdEntry,
   holdParent,
+  holdPath,
   isFolder,
   readHeld,
 } from "../../workspace/held-folder.ts";
 import { removeEntry } from "../../workspace/remove-entry.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { isPlaceholder } from "./placeholders.ts";
-import { isInFolder, type ProtectedPath, scanWorkspace, type WorkspaceScan } from "./scan-workspace.ts";
+import { isInFolder, type ProtectedPath, pathIn, scanWorkspace, type WorkspaceScan } from "./scan-workspace.ts";
 
 /**
  * The second layer of protection, after the read-only mounts. It covers protected paths that a mount cannot protect: a
@@ -59,18 +60,49 @@ function recordOriginal(folder: HeldFolder, name: string, path: string): Origina
 
 /** Removes protected paths that the command created, restores the originals, and resolves to all paths it changed. */
 export async function restoreProtected(workspace: HeldWorkspace, before: BeforeCommand): Promise<string[]> {
-  const known = new Set(before.scan.protectedPaths.map(({ path }) => path));
   const now = await scanWorkspace(workspace.folder);
-  const created = now.protectedPaths.filter(
-    ({ path }) =>
-      !known.has(path) &&
-      !isPlaceholder(join(workspace.path, path)) &&
-      before.writable.some((folder) => isInFolder(path, folder)),
+  const madeRepositories = now.repositories.filter(
+    (path) => !isGitFolder(path) && !before.scan.repositories.includes(path) && isWritable(path, before),
   );
   const changed: string[] = [];
-  for (const { path } of created) if (await removeCreated(workspace, path)) changed.push(path);
+  for (const path of createdPaths(workspace, before, now)) {
+    if (!madeRepositories.includes(path.repository ?? "/") && (await removeCreated(workspace, path.path))) {
+      changed.push(path.path);
+    }
+  }
+  for (const repository of madeRepositories) {
+    const head = pathIn(repository, "HEAD");
+    if (await removeHead(workspace, head)) changed.push(head);
+  }
   for (const original of before.originals) if (await restoreOriginal(workspace, original)) changed.push(original.path);
   return changed;
+}
+
+function createdPaths({ path: root }: HeldWorkspace, before: BeforeCommand, now: WorkspaceScan): ProtectedPath[] {
+  const known = new Set(before.scan.protectedPaths.map(({ path }) => path));
+  return now.protectedPaths.filter(
+    ({ path }) => !known.has(path) && !isPlaceholder(join(root, path)) && isWritable(path, before),
+  );
+}
+
+function isWritable(path: string, { writable }: BeforeCommand): boolean {
+  return writable.some((folder) => isInFolder(path, folder));
+}
+
+function isGitFolder(path: string): boolean {
+  return /(?:^|\/)\.git$/i.test(path);
+}
+
+/**
+ * Ends that a folder is a repository. The rest of it stays: its `config` or `hooks` may be folders of the user, which
+ * were no part of a repository before the command.
+ */
+async function removeHead(workspace: HeldWorkspace, path: string): Promise<boolean> {
+  using entry = holdPath(workspace.folder, path);
+  if (entry === null || isFolder(entry)) return false;
+  const content = readHeld(entry, contentBytesMax)?.toString("latin1");
+  if (content !== undefined && !/^(?:ref:|[0-9a-f]{40})/i.test(content)) return false;
+  return await removeCreated(workspace, path);
 }
 
 /** Resolves to whether it was there and is gone. */

@@ -1,22 +1,25 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Grant } from "@troupe/core";
-import type { HeldFolder } from "../../workspace/held-folder.ts";
-import { protectedPart } from "../../workspace/protected-paths.ts";
+import { type HeldFolder, holdPath, readHeld } from "../../workspace/held-folder.ts";
+import { protectedInRepository, repositoryPieces } from "../../workspace/protected-table.ts";
+import { foldName, leadsToProtected, protectionOfEntry, repositoryRuleOf } from "../../workspace/protection.ts";
 
 /** The contents of a workspace that decide where a command may write. Paths are relative to the workspace. */
 export interface WorkspaceScan {
   /** Every folder that was scanned, the workspace itself (`""`) first. */
   folders: string[];
-  /** Existing paths that no agent may write. */
+  /** Existing paths that no command may write. */
   protectedPaths: ProtectedPath[];
-  /** The `.git` folders. */
+  /** The `.git` folders, and other folders that git uses as a repository (`""` for the workspace itself). */
   repositories: string[];
 }
 
 export interface ProtectedPath {
   path: string;
   type: "folder" | "file" | "link";
+  /** The repository that the path belongs to. */
+  repository?: string;
 }
 
 /** A scan ends after this many folders. It goes level by level, so the deepest ones are missed. */
@@ -41,30 +44,83 @@ export async function scanWorkspace(root: HeldFolder): Promise<WorkspaceScan> {
 /** Resolves to the folders to scan next. */
 async function scanFolder(root: HeldFolder, folder: string, scan: WorkspaceScan): Promise<string[]> {
   const next: string[] = [];
-  for (const entry of await entriesAt(root, folder)) {
-    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    const isGit = entry.name.toLowerCase() === ".git";
-    if (isGit && entry.isDirectory()) {
-      scan.repositories.push(path);
-      scan.protectedPaths.push(...(await protectedPathsOfRepository(root, path)));
-    } else if (protectedPart(path) !== null) {
-      scan.protectedPaths.push({ path, type: typeOf(entry) });
-    } else if (entry.isDirectory() && !skippedNames.includes(entry.name)) {
-      next.push(path);
-    }
+  const entries = await entriesAt(root, folder);
+  for (const entry of entries) {
+    const path = pathIn(folder, entry.name);
+    if (entry.name.toLowerCase() === ".git" && entry.isDirectory()) await addRepository(root, path, scan);
+    else if (isClosed(path, entry)) scan.protectedPaths.push({ path, type: typeOf(entry) });
+    else if (entry.isDirectory() && !skippedNames.includes(entry.name)) next.push(path);
   }
+  if (hasRepositoryPieces(entries)) await addRepository(root, folder, scan);
   return next;
 }
 
-async function protectedPathsOfRepository(root: HeldFolder, git: string): Promise<ProtectedPath[]> {
+/** A link that leads to a protected path under another name counts as one. */
+function isClosed(path: string, entry: Dirent): boolean {
+  const protection = protectionOfEntry(path);
+  if (protection !== null && protection.class !== "marked") return true;
+  return entry.isSymbolicLink() && leadsToProtected(path);
+}
+
+function hasRepositoryPieces(entries: readonly Dirent[]): boolean {
+  const names = new Set(
+    entries.filter(({ name }) => pieceNames.has(name.toLowerCase())).map(({ name }) => foldName(name)),
+  );
+  return repositoryPieces.some((pieces) => pieces.every((piece) => names.has(foldName(piece))));
+}
+
+const pieceNames = new Set(repositoryPieces.flat().map(foldName));
+
+async function addRepository(root: HeldFolder, repository: string, scan: WorkspaceScan): Promise<void> {
+  scan.repositories.push(repository);
+  const folders = await Promise.all(rulesFolders.map((folder) => matchingFolders(root, repository, folder)));
   const found = await Promise.all(
-    [git, `${git}/info`].map(async (folder) =>
-      (await entriesAt(root, folder))
-        .map((entry) => ({ path: `${folder}/${entry.name}`, type: typeOf(entry) }))
-        .filter(({ path }) => protectedPart(path)?.toLowerCase() === path.toLowerCase()),
+    folders.flat().map(async (folder) =>
+      (await entriesAt(root, pathIn(repository, folder))).flatMap((entry): ProtectedPath[] => {
+        const below = pathIn(folder, entry.name);
+        const path = pathIn(repository, below);
+        const isProtected = isPartOfRepository(root, below, path);
+        return isProtected ? [{ path, type: typeOf(entry), repository }] : [];
+      }),
     ),
   );
-  return found.flat();
+  scan.protectedPaths.push(...found.flat());
+}
+
+/** The folders in a repository that contain protected names, such as `info`. */
+const rulesFolders = [
+  ...new Set(
+    protectedInRepository
+      .flatMap(({ names }) => names)
+      .map((name) => name.slice(0, Math.max(0, name.lastIndexOf("/")))),
+  ),
+];
+
+/** A folder of the rules, with each name that exists for a `*`. */
+async function matchingFolders(root: HeldFolder, repository: string, folder: string): Promise<string[]> {
+  const [above, below] = folder.split("/*");
+  if (above === undefined || below === undefined) return [folder];
+  const entries = await entriesAt(root, pathIn(repository, above));
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${above}/${name}${below}`);
+}
+
+function isPartOfRepository(root: HeldFolder, below: string, path: string): boolean {
+  const names = below.split("/");
+  const rule = repositoryRuleOf(names);
+  if (rule?.names.length !== names.length) return false;
+  const { harmful } = rule.row;
+  if (harmful === undefined) return true;
+  using entry = holdPath(root, path);
+  const content = entry && readHeld(entry, contentBytesMax);
+  return content === null || harmful.test(content.toString("utf8"));
+}
+
+/** A longer file counts as harmful. */
+const contentBytesMax = 1024 * 1024;
+
+/** The path of a name in a folder of the workspace, whose own path is `""`. */
+export function pathIn(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
 }
 
 /** The entries of the folder at a relative path; none if it is not there, or this process may not list it. */

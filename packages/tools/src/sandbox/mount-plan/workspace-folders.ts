@@ -12,7 +12,7 @@ import {
   removeAbandonedPlaceholder,
 } from "./placeholders.ts";
 import { type PreparedRepository, prepareRepository, repositoryFolders } from "./prepare-repository.ts";
-import { foldersAbove, missingProtectedPaths, protectedSteps } from "./protected-files.ts";
+import { foldersAbove, type MissingPath, missingProtectedPaths, protectedSteps } from "./protected-files.ts";
 import { type Original, recordOriginals, restoreProtected } from "./restore-protected.ts";
 import { isInFolder, scanWorkspace, type WorkspaceScan, writableFolders } from "./scan-workspace.ts";
 
@@ -83,7 +83,7 @@ async function prepareWritable(
   };
   const giveBack = (): void => {
     release();
-    for (const path of placeholders.toReversed()) releasePlaceholder(workspace, path);
+    for (const { path } of placeholders.toReversed()) releasePlaceholder(workspace, path);
     repository?.close();
   };
   try {
@@ -112,14 +112,14 @@ function checkOriginals(originals: readonly Original[], { protectedPaths }: Work
   if (exchanged) throw new WorkspaceChangedError(exchanged.path);
 }
 
-/** Makes the missing folders of the write scopes and the missing protected paths. Returns their paths. */
-function addPlaceholders(workspace: HeldWorkspace, writable: readonly string[], scan: WorkspaceScan): string[] {
+/** Makes the missing folders of the write scopes and the missing protected paths. Returns those that are there now. */
+function addPlaceholders(workspace: HeldWorkspace, writable: readonly string[], scan: WorkspaceScan): MissingPath[] {
   const isWritable = (path: string): boolean => writable.some((folder) => isInFolder(path, folder));
-  const wanted = [
-    ...writable.filter(Boolean).map((path) => ({ path, type: "folder" as const })),
+  const wanted: MissingPath[] = [
+    ...writable.filter(Boolean).map((path) => ({ path, type: "folder" as const, isProtected: false })),
     ...missingProtectedPaths(workspace.path, scan).filter(({ path }) => isWritable(path)),
   ];
-  return wanted.filter(({ path, type }) => isPlaced(workspace, path, type)).map(({ path }) => path);
+  return wanted.filter(({ path, type }) => isPlaced(workspace, path, type));
 }
 
 /** If this process cannot make it, the command cannot make it either. */
@@ -135,7 +135,7 @@ function plannedSteps(
   { path: root }: HeldWorkspace,
   writable: readonly string[],
   scan: WorkspaceScan,
-  placeholders: readonly string[],
+  placeholders: readonly MissingPath[],
 ): MountStep[] {
   const folders = writable.filter(Boolean);
   return [
