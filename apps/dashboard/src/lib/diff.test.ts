@@ -64,4 +64,13 @@ describe("changed files", () => {
       ["b", "deleted", 1, 2, 2],
     ]);
   });
+
+  it("are marked if one of their changes is", () => {
+    const rows = [
+      row(1, "a", "modified", 1),
+      { ...row(2, "b", "modified", 1), runsLater: "runs" },
+      row(3, "b", "modified", 1),
+    ];
+    expect(groupByFile(rows).map(({ runsLater }) => runsLater)).toEqual([null, "runs"]);
+  });
 });

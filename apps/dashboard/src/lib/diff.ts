@@ -14,6 +14,8 @@ export interface ChangedFile {
   kind: ChangeRow["kind"];
   linesAdded: number;
   linesRemoved: number;
+  /** What another program does with the file later; null for nothing. */
+  runsLater: string | null;
   changes: ChangeRow[];
 }
 
@@ -47,15 +49,20 @@ export function parseDiff(diff: string): DiffLine[] {
 export function groupByFile(rows: readonly ChangeRow[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   for (const row of rows) {
-    const file = files.get(row.path) ?? { path: row.path, kind: row.kind, linesAdded: 0, linesRemoved: 0, changes: [] };
+    const file = files.get(row.path) ?? emptyFile(row);
     files.set(row.path, {
       path: row.path,
       // A file that the run created and then modified still counts as created.
       kind: file.kind === "created" && row.kind === "modified" ? "created" : row.kind,
       linesAdded: file.linesAdded + row.linesAdded,
       linesRemoved: file.linesRemoved + row.linesRemoved,
+      runsLater: row.runsLater ?? file.runsLater,
       changes: [...file.changes, row],
     });
   }
   return [...files.values()];
+}
+
+function emptyFile({ path, kind }: ChangeRow): ChangedFile {
+  return { path, kind, linesAdded: 0, linesRemoved: 0, runsLater: null, changes: [] };
 }

@@ -175,6 +175,14 @@ describe("sessions, without an owner", () => {
       expect(cli.out()).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
     });
 
+    test("are marked if another program runs the file later", async () => {
+      const mark = { path: ".github/workflows/ci.yml", runsLater: "runs on a build server after a push" };
+      const cli = withChanges([aChange({ id: 1, session: one, ...mark })]);
+      await cli.run("sessions", "show", one, "--diff");
+      expect(cli.out()).toContain(".github/workflows/ci.yml  modified, runs later  +1 −1  coder");
+      expect(cli.out()).toContain("coder, edit\nruns later: it runs on a build server after a push\n@@");
+    });
+
     test("--json prints all of them, over any number of pages", async () => {
       const many = Array.from({ length: 250 }, (_, i) => aChange({ id: i + 1, session: one }));
       const cli = withChanges(many);

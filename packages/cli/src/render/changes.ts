@@ -10,12 +10,14 @@ interface ChangedFile {
   linesAdded: number;
   linesRemoved: number;
   agents: string[];
+  /** What another program does with the file later; null for nothing. */
+  runsLater: string | null;
 }
 
 /** The changed files in the order of their first change. */
 export function changedFiles(rows: readonly ChangeRow[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
-  for (const { path, kind, linesAdded, linesRemoved, agent } of rows) {
+  for (const { path, kind, linesAdded, linesRemoved, agent, runsLater } of rows) {
     const before = files.get(path);
     files.set(path, {
       path,
@@ -24,6 +26,7 @@ export function changedFiles(rows: readonly ChangeRow[]): ChangedFile[] {
       linesAdded: (before?.linesAdded ?? 0) + linesAdded,
       linesRemoved: (before?.linesRemoved ?? 0) + linesRemoved,
       agents: [...new Set([...(before?.agents ?? []), agent])],
+      runsLater: runsLater ?? before?.runsLater ?? null,
     });
   }
   return [...files.values()];
@@ -34,7 +37,9 @@ export function changeTable(rows: readonly ChangeRow[], { width, colours }: Outp
   const head: Cell[] = heads.map((text) => ({ text, paint: colours.dim }));
   const body = changedFiles(rows).map((file): Cell[] => [
     { text: cleanLine(file.path) },
-    { text: file.kind, paint: paintOf(file.kind, colours) },
+    file.runsLater === null
+      ? { text: file.kind, paint: paintOf(file.kind, colours) }
+      : { text: `${file.kind}, runs later`, paint: colours.yellow },
     { text: lineCounts(file) },
     { text: file.agents.map(cleanLine).join(", ") },
   ]);
@@ -50,7 +55,14 @@ export function lineCounts({ linesAdded, linesRemoved }: Pick<ChangeRow, "linesA
 export function diffLines(row: ChangeRow, { colours }: Pick<Output, "colours">): string[] {
   const head = `${cleanLine(row.path)}  ${row.kind} ${lineCounts(row)}`;
   const by = colours.dim(`  ${cleanLine(row.agent)}, ${cleanLine(row.tool)}`);
-  return ["", colours.bold(head) + by, ...bodyOf(row, colours), ...(row.cut ? [colours.dim("… truncated")] : [])];
+  const mark = row.runsLater === undefined ? [] : [colours.yellow(`runs later: it ${cleanLine(row.runsLater)}`)];
+  return [
+    "",
+    colours.bold(head) + by,
+    ...mark,
+    ...bodyOf(row, colours),
+    ...(row.cut ? [colours.dim("… truncated")] : []),
+  ];
 }
 
 function bodyOf({ diff, cut }: ChangeRow, colours: Colours): string[] {

@@ -140,6 +140,7 @@ export const ChangeRow = FileChange.pick({
   diff: true,
   linesAdded: true,
   linesRemoved: true,
+  runsLater: true,
 }).extend({
   /** Increases through the whole record: a later change has a higher id. */
   id: z.int(),

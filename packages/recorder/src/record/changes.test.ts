@@ -69,6 +69,18 @@ describe("a change", () => {
     expect(others).toMatchObject([{ path: "b.ts", kind: "created" }]);
   });
 
+  it("keeps the mark that another program runs the file later", async () => {
+    const { builder, root } = anEditedSession();
+    root
+      .replied([["write", {}]])
+      .finished(0, { changes: [change("conftest.py", { runsLater: "runs with the next tests" })] });
+    record.write(builder.feed);
+    expect((await ofRun(root)).map(({ path, runsLater }) => [path, runsLater])).toEqual([
+      ["a.ts", undefined],
+      ["conftest.py", "runs with the next tests"],
+    ]);
+  });
+
   it("belongs to its run and its session", async () => {
     const { builder, root } = anEditedSession();
     record.write(builder.feed);

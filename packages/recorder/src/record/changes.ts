@@ -17,16 +17,17 @@ export function createChangeTable(database: Database): ChangeTable {
   const insert = database.prepare<[Values]>(
     `INSERT INTO changes
        (session_id, run_id, agent, step, call, tool, path, kind, version_before, version_after,
-        lines_added, lines_removed, diff, cut, diff_ref, at)
+        lines_added, lines_removed, diff, cut, diff_ref, runs_later, at)
      VALUES (@session, @run, @agent, @step, @call, @tool, @path, @kind, @before, @after,
-        @linesAdded, @linesRemoved, @diff, @cut, @diffRef, @at)`,
+        @linesAdded, @linesRemoved, @diff, @cut, @diffRef, @runsLater, @at)`,
   );
   return {
     add({ session, run, agent }, { step, call, tool, outcome, at }) {
       for (const change of outcome.changes) {
         const diff = change.diff.slice(0, diffCharactersMax);
         const cut = change.diffRef !== null || diff.length < change.diff.length ? 1 : 0;
-        insert.run({ ...change, session, run, agent, step, call, tool, diff, cut, at: toIso(at) });
+        const runsLater = change.runsLater ?? null;
+        insert.run({ ...change, session, run, agent, step, call, tool, diff, cut, runsLater, at: toIso(at) });
       }
     },
   };
@@ -49,5 +50,6 @@ export function toChangeRow(row: Values): ChangeRow {
     diff: row.diff,
     cut: row.cut === 1,
     at: row.at,
+    ...(row.runs_later === null ? {} : { runsLater: row.runs_later }),
   });
 }

@@ -262,6 +262,11 @@ UPDATE sessions SET replay = 1 WHERE (
 ) LIKE 'replay/%';
 `;
 
+/** Version 9: what another program does with a changed file later, null for none. */
+const runsLater = `
+ALTER TABLE changes ADD COLUMN runs_later TEXT;
+`;
+
 /** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-columns.ts`. */
 export const tableMigrations: Readonly<Record<number, string>> = {
   1: tree,
@@ -270,6 +275,7 @@ export const tableMigrations: Readonly<Record<number, string>> = {
   4: fileChanges,
   5: origin,
   8: replays,
+  9: runsLater,
 };
 
 /** The newest version of `troupe.db` that this package reads. */

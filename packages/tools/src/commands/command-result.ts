@@ -2,6 +2,7 @@ import type { Grant } from "@troupe/core";
 import { RunFailure } from "@troupe/core";
 import type { ToolResult } from "../define-tool.ts";
 import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
+import { isAskable } from "../workspace/protected-paths.ts";
 import { openFolder } from "../workspace/resolve-path.ts";
 import { writableText } from "./command-risk.ts";
 
@@ -67,7 +68,7 @@ interface HintContext {
 const notFound = /^(?:\/bin\/)?(?:sh|bash|dash|zsh): (?:line )?(?:\d+: )?([^\s:]+): (?:command )?not found$/m;
 const noNetwork =
   /could not resolve|couldn't resolve|name resolution|name or service not known|EAI_AGAIN|ENOTFOUND|ENETUNREACH|network is unreachable/i;
-const readOnly = /read-only file system|EROFS/i;
+const readOnly = /read-only file system|EROFS|device or resource busy|EBUSY/i;
 
 /** A hint about a likely limit of the sandbox behind a failed command; null if the output explains itself. */
 export function commandHint(end: CommandResult, { sandbox, grant }: HintContext): string | null {
@@ -77,7 +78,10 @@ export function commandHint(end: CommandResult, { sandbox, grant }: HintContext)
   if (sandbox.contains && noNetwork.test(end.output)) {
     return "commands have no network here, unless the policy of this machine allows it; web_fetch may reach the page";
   }
-  if (sandbox.contains && readOnly.test(end.output))
-    return `you may write ${writableText(grant.writes)}, and in $TMPDIR`;
+  if (sandbox.contains && readOnly.test(end.output)) {
+    const askable = end.output.split(/[\s:'"`]+/).find(isAskable);
+    const hint = askable === undefined ? "" : `; for ${askable}, a file tool can ask a person`;
+    return `you may write ${writableText(grant.writes)}, and in $TMPDIR${hint}`;
+  }
   return null;
 }

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "../define-tool.ts";
 import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
-import { writeConsent } from "../workspace/protected-paths.ts";
+import { runsLaterMark, writeConsent } from "../workspace/protected-paths.ts";
 import { conflict } from "./conflict.ts";
 import {
   type FileChangeRequest,
@@ -175,7 +175,15 @@ async function changesOf(files: readonly PlannedFile[]): Promise<FileChange[]> {
     const diff = await diffOf(before, after, Math.min(diffBytesMax, bytesLeft));
     bytesLeft = Math.max(0, bytesLeft - Buffer.byteLength(diff.diff));
     const kind = before === null ? "created" : after === null ? "deleted" : "modified";
-    changes.push({ path, before: versionIn(before), after: versionIn(after), kind, diffRef: null, ...diff });
+    changes.push({
+      path,
+      before: versionIn(before),
+      after: versionIn(after),
+      kind,
+      diffRef: null,
+      ...diff,
+      ...runsLaterMark(path),
+    });
   }
   return changes;
 }

@@ -87,8 +87,15 @@ for (const [name, [tool, argumentsFor]] of Object.entries(tools)) {
       },
     );
 
-    test("writes a path of the class marked without asking", async ({ call }) => {
-      for (const path of pathsOf("marked")) expect((await call(tool, argumentsFor(path))).error, path).toBeNull();
+    test("writes a path of the class marked without asking, and marks the change", async ({ call }) => {
+      for (const path of pathsOf("marked")) {
+        const { error, changes } = await call(tool, argumentsFor(path));
+        expect(error, path).toBeNull();
+        if (name !== "workbench_download")
+          expect(changes, path).toMatchObject([{ path, runsLater: expect.any(String) }]);
+      }
+      const { changes } = await call(tool, argumentsFor("src/plain.ts"));
+      for (const change of changes) expect(change).not.toHaveProperty("runsLater");
     });
   });
 }

@@ -11,6 +11,7 @@ import {
 } from "@troupe/core/internal";
 import { diffBytesMax, diffTexts } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
+import { runsLaterMark } from "../workspace/protected-paths.ts";
 
 /** The list of a run that starts without files. */
 export const emptyList: FolderFiles = { v: protocolVersion, files: [], unlisted: 0 };
@@ -72,7 +73,8 @@ export async function changesBetween(
     const diff = await diffOf(from, to, blobs, Math.min(diffBytesMax, left));
     left = Math.max(0, left - Buffer.byteLength(diff.diff));
     const kind = from === undefined ? "created" : to === undefined ? "deleted" : "modified";
-    changes.push({ path, kind, before: from?.version ?? null, after: to?.version ?? null, diffRef: null, ...diff });
+    const versions = { before: from?.version ?? null, after: to?.version ?? null };
+    changes.push({ path, kind, ...versions, diffRef: null, ...diff, ...runsLaterMark(path) });
   }
   return changes;
 }

@@ -1,5 +1,5 @@
 import type { Grant } from "@troupe/core";
-import { mayWrite } from "@troupe/core/internal";
+import { type FileChange, mayWrite } from "@troupe/core/internal";
 import { protectedInRepository, protectedTable } from "./protected-table.ts";
 import { type Protection, protectionOf } from "./protection.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
@@ -20,9 +20,15 @@ export function isNeverWritten(path: string): boolean {
   return protectionOf(path)?.class === "never";
 }
 
-/** Why a change of a path is marked; null for a file that no other program runs or obeys. */
-export function runsLaterReason(path: string): string | null {
-  return protectionOf(path)?.reason ?? null;
+/** Whether a file tool may write a path after a person has allowed it, and a command may not. */
+export function isAskable(path: string): boolean {
+  return protectionOf(path)?.class === "asks";
+}
+
+/** The mark of a change of a file that other programs run or obey later; empty for any other file. */
+export function runsLaterMark(path: string): Pick<FileChange, "runsLater"> {
+  const protection = protectionOf(path);
+  return protection === null ? {} : { runsLater: protection.reason };
 }
 
 /**

@@ -38,7 +38,7 @@ export function Changes({ run }: { run: RunRow }) {
 }
 
 function File({ file }: { file: ChangedFile }) {
-  const { path, kind, linesAdded, linesRemoved, changes } = file;
+  const { path, kind, linesAdded, linesRemoved, runsLater, changes } = file;
   const [isOpen, setOpen] = useState(false);
   return (
     <li data-testid="changed-file" data-path={path}>
@@ -48,8 +48,14 @@ function File({ file }: { file: ChangedFile }) {
           <span className="change-kind" data-kind={kind}>
             {kind}
           </span>
+          {runsLater !== null && (
+            <span className="change-kind" data-kind="runs-later" title={`It ${reveal(runsLater)}`}>
+              runs later
+            </span>
+          )}
           <Counts linesAdded={linesAdded} linesRemoved={linesRemoved} />
         </summary>
+        {isOpen && runsLater !== null && <p className="soft">This file {reveal(runsLater)}.</p>}
         {isOpen && changes.map((change) => <Change key={change.id} change={change} isOnly={changes.length === 1} />)}
       </details>
     </li>

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { isAskable } from "../../workspace/protected-paths.ts";
 import type { CommandResult } from "../sandbox.ts";
 
 /**
@@ -133,5 +134,7 @@ export function withNotice(result: CommandResult, notice: string): CommandResult
 /** Appends a notice that names the protected paths that the command wrote and the sandbox restored. */
 export function withRestored(result: CommandResult, paths: readonly string[]): CommandResult {
   if (paths.length === 0) return result;
-  return withNotice(result, `undone, because no agent may write it: ${paths.join(", ")}`);
+  const askable = paths.find(isAskable);
+  const hint = askable === undefined ? "" : `; for ${askable}, a file tool can ask a person`;
+  return withNotice(result, `undone, because no command may write it: ${paths.join(", ")}${hint}`);
 }
