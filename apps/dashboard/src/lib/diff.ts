@@ -14,7 +14,7 @@ export interface ChangedFile {
   kind: ChangeRow["kind"];
   linesAdded: number;
   linesRemoved: number;
-  /** What another program does with the file later; null for nothing. */
+  /** The later use of the file by another program; null for none. */
   runsLater: string | null;
   changes: ChangeRow[];
 }

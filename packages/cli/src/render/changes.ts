@@ -10,7 +10,7 @@ interface ChangedFile {
   linesAdded: number;
   linesRemoved: number;
   agents: string[];
-  /** What another program does with the file later; null for nothing. */
+  /** The later use of the file by another program; null for none. */
   runsLater: string | null;
 }
 

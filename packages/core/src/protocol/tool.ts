@@ -55,7 +55,7 @@ export const FileChange = FilePlan.extend({
   diffRef: z.string().nullable().default(null),
   linesAdded: z.int().nonnegative(),
   linesRemoved: z.int().nonnegative(),
-  /** What another program does with the file later without a question, such as "runs at the user's next commit". */
+  /** The use of the file by another program later, without a question, such as "runs at the user's next commit". */
   runsLater: z.string().exactOptional(),
 });
 export type FileChange = z.infer<typeof FileChange>;

@@ -262,7 +262,7 @@ UPDATE sessions SET replay = 1 WHERE (
 ) LIKE 'replay/%';
 `;
 
-/** Version 9: what another program does with a changed file later, null for none. */
+/** Version 9: the later use of a changed file by another program, null for none. */
 const runsLater = `
 ALTER TABLE changes ADD COLUMN runs_later TEXT;
 `;

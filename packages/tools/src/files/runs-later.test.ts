@@ -1,4 +1,4 @@
-// Attack tests: each one tries, by a file tool, to change what other programs run or obey later.
+// Attack tests: each one tries, by a file tool, to change a file that other programs run or obey later.
 import { existsSync } from "node:fs";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Attack tests: each one tries, as a command, to change what other programs run or obey later.
+// Attack tests: each one tries, as a command, to change a file that other programs run or obey later.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 const closed = [...namesOf("never"), ...namesOf("asks")];
 
 for (const kind of containing) {
-  describe(`${kind}: what runs later`, () => {
+  describe(`${kind}: a file that runs later`, () => {
     test("cannot be made by a command, for each name of the table", async ({ run, workspace }) => {
       const line = `for f in ${closed.map((name) => `a/${name}`).join(" ")}; do mkdir -p "$(dirname $f)"; echo evil > $f; done; true`;
       const end = await run(kind, line);
@@ -131,7 +131,7 @@ for (const kind of containing) {
     });
   });
 
-  test(`${kind}: a protected link stays, and so does what it leads to`, async ({ run, workspace }) => {
+  test(`${kind}: a protected link stays, with its target`, async ({ run, workspace }) => {
     await put(workspace, { "x/config.toml": "good" });
     await symlink("x", join(workspace, ".cargo"));
     await run(kind, "rm .cargo; mkdir .cargo; echo evil > .cargo/config.toml");
@@ -139,7 +139,7 @@ for (const kind of containing) {
   });
 }
 
-/** The names of a class, with a text for each `*`, without those that are below another one. */
+/** The names of a class, with a text for each `*`. */
 function namesOf(wanted: ProtectionClass): string[] {
   const rows = protectedTable.filter((row) => row.class === wanted);
   return rows.flatMap(({ names }) => names.map((name) => name.replace("*", "x")));

@@ -1,5 +1,5 @@
 /**
- * What happens when an agent changes a file that other programs run or obey later.
+ * The protection of a file that other programs run or obey later.
  *
  * - `never`: no agent writes it, neither by a file tool nor by a command.
  * - `asks`: a file tool writes it after a person has approved the call. Commands only read it.

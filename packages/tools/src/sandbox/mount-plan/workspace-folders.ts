@@ -112,7 +112,7 @@ function checkOriginals(originals: readonly Original[], { protectedPaths }: Work
   if (exchanged) throw new WorkspaceChangedError(exchanged.path);
 }
 
-/** Makes the missing folders of the write scopes and the missing protected paths. Returns those that are there now. */
+/** Makes the missing folders of the write scopes and the missing protected paths. Returns the existing placeholders. */
 function addPlaceholders(workspace: HeldWorkspace, writable: readonly string[], scan: WorkspaceScan): MissingPath[] {
   const isWritable = (path: string): boolean => writable.some((folder) => isInFolder(path, folder));
   const wanted: MissingPath[] = [
