@@ -1,7 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { foldedName } from "./folded-name.ts";
 import { repositoryPieces } from "./protected-table.ts";
-import { foldName, repositoryRuleOf } from "./protection.ts";
+import { repositoryRuleOf } from "./protection.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
 import { failure } from "./workspace-path.ts";
 
@@ -26,7 +27,7 @@ async function refuseAt(
   files: readonly WrittenPath[],
 ): Promise<void> {
   const rule = repositoryRuleOf(below);
-  const isPiece = repositoryPieces.flat().some((piece) => foldName(piece) === foldName(below[0] ?? ""));
+  const isPiece = repositoryPieces.flat().some((piece) => foldedName(piece) === foldedName(below[0] ?? ""));
   if (!rule && !isPiece) return;
   const root = key.slice(0, key.length - real.length);
   const path = folder.join("/");
@@ -52,7 +53,7 @@ async function refuseAt(
 }
 
 function isWithinFolded(path: string, folder: string): boolean {
-  const [inner, outer] = [path, folder].map((one) => one.split("/").map(foldName).join("/")) as [string, string];
+  const [inner, outer] = [path, folder].map((one) => one.split("/").map(foldedName).join("/")) as [string, string];
   return inner === outer || inner.startsWith(`${outer}/`);
 }
 

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { foldedName } from "./folded-name.ts";
 import { type ProtectionClass, protectedInRepository, protectedTable } from "./protected-table.ts";
-import { foldName, leadsToProtected, protectionOf, protectionOfEntry } from "./protection.ts";
+import { leadsToProtected, protectionOf, protectionOfEntry } from "./protection.ts";
 
 const rows = protectedTable.flatMap((row) => row.names.map((name) => [name.replace("*", "x"), row.class] as const));
 
@@ -16,7 +17,7 @@ describe("the table of protected paths", () => {
   it("has each name once, and all of them folded", () => {
     const names = protectedTable.flatMap((row) => row.names);
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
-    expect(names.filter((name) => name !== name.split("/").map(foldName).join("/"))).toEqual([]);
+    expect(names.filter((name) => name !== name.split("/").map(foldedName).join("/"))).toEqual([]);
   });
 
   it.each([

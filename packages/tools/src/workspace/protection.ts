@@ -1,3 +1,4 @@
+import { foldedName } from "./folded-name.ts";
 import {
   type ProtectedRow,
   type ProtectionClass,
@@ -21,7 +22,7 @@ const strength: readonly ProtectionClass[] = ["marked", "asks", "never"];
 /** The protection of a path in a workspace, by its names alone: the strongest, then the outermost. Null for none. */
 export function protectionOf(path: string): Protection | null {
   const names = path.split("/");
-  const folded = names.map(foldName);
+  const folded = names.map(foldedName);
   let strongest: Protection | null = null;
   for (const at of names.keys()) {
     const found = protectionAt(names, folded, at);
@@ -36,9 +37,9 @@ export function protectionOf(path: string): Protection | null {
  */
 export function protectionOfEntry(path: string): Protection | null {
   const last = path.slice(path.lastIndexOf("/") + 1);
-  if (!mayEndRule(foldName(last))) return null;
+  if (!mayEndRule(foldedName(last))) return null;
   const names = path.split("/");
-  return protectionAt(names, names.map(foldName), names.length - 1);
+  return protectionAt(names, names.map(foldedName), names.length - 1);
 }
 
 /**
@@ -46,7 +47,7 @@ export function protectionOfEntry(path: string): Protection | null {
  * `.cargo/config.toml`.
  */
 export function leadsToProtected(path: string): boolean {
-  const folded = path.split("/").map(foldName);
+  const folded = path.split("/").map(foldedName);
   return longRules.some(({ segments, row }) =>
     segments.slice(0, -1).some((_, i) => row.class !== "marked" && endsWith(folded, segments.slice(0, i + 1))),
   );
@@ -54,26 +55,12 @@ export function leadsToProtected(path: string): boolean {
 
 /** The protected part of a repository that contains or equals a path relative to the repository. Null for none. */
 export function repositoryRuleOf(below: readonly string[]): { names: readonly string[]; row: RepositoryRow } | null {
-  const folded = below.map(foldName);
+  const folded = below.map(foldedName);
   for (const { segments, row } of repositoryRules) {
     if (startsWith(folded, segments)) return { names: below.slice(0, segments.length), row };
   }
   return null;
 }
-
-/**
- * Some file systems treat similar names as equal: other case, other Unicode form, invisible characters. All of these
- * fold to one name.
- */
-export function foldName(name: string): string {
-  if (isPlain.test(name)) return name.toLowerCase();
-  return name
-    .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .toLowerCase();
-}
-
-const isPlain = /^[\x20-\x7e]*$/;
 
 interface Rule<Row> {
   segments: readonly string[];

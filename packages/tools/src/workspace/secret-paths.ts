@@ -61,7 +61,7 @@ export function secretAt(root: string, path: string): SecretPath | null {
   return knownSecretsIn(root).find(({ at, real }) => isAt(at) || isAt(real)) ?? null;
 }
 
-/** A workspace that is no home can only have links of a home to it, which are looked up once per second. */
+/** A workspace that is not a home can only have links of a home to it, which are looked up once per second. */
 function knownSecretsIn(root: string): readonly SecretPath[] {
   const homes = homesIn(root);
   if (homes.some((home) => isWithin(root, home))) return secretsIn(root);

@@ -12,7 +12,7 @@ export interface RunningCommand {
 
 const running = new Map<RunningCommand, Promise<void>>();
 
-/** Adds a command. A command planned later takes into account what this one can exchange. */
+/** Adds a command. The plans of later commands take its possible exchanges into account. */
 export function registerCommand(steps: readonly MountStep[]): RunningCommand {
   const { promise, resolve } = Promise.withResolvers<void>();
   const earlier = [...running.values()];
@@ -30,8 +30,8 @@ export function registerCommand(steps: readonly MountStep[]): RunningCommand {
 }
 
 /**
- * Whether a running command can exchange a name on the way to a mount point of these steps. Its own mounts, and what it
- * may not write, it cannot rename.
+ * Whether a running command can exchange a name on the way to a mount point of these steps. It cannot rename its own
+ * mounts and read-only entries.
  */
 export function hasExchangeableMount(steps: readonly MountStep[]): boolean {
   const inWorkspaces = steps.filter((step) => "held" in step || step.kind === "hidden");

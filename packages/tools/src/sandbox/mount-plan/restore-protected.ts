@@ -95,7 +95,7 @@ function isGitFolder(path: string): boolean {
 
 /**
  * Ends that a folder is a repository. The rest of it stays: its `config` or `hooks` may be folders of the user, which
- * were no part of a repository before the command.
+ * were not part of a repository before the command.
  */
 async function removeHead(workspace: HeldWorkspace, path: string): Promise<boolean> {
   using entry = holdPath(workspace.folder, path);

@@ -1,9 +1,10 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Grant } from "@troupe/core";
+import { foldedName } from "../../workspace/folded-name.ts";
 import { type HeldFolder, holdPath, readHeld } from "../../workspace/held-folder.ts";
 import { protectedInRepository, repositoryPieces } from "../../workspace/protected-table.ts";
-import { foldName, leadsToProtected, protectionOfEntry, repositoryRuleOf } from "../../workspace/protection.ts";
+import { leadsToProtected, protectionOfEntry, repositoryRuleOf } from "../../workspace/protection.ts";
 
 /** The contents of a workspace that decide where a command may write. Paths are relative to the workspace. */
 export interface WorkspaceScan {
@@ -64,12 +65,12 @@ function isClosed(path: string, entry: Dirent): boolean {
 
 function hasRepositoryPieces(entries: readonly Dirent[]): boolean {
   const names = new Set(
-    entries.filter(({ name }) => pieceNames.has(name.toLowerCase())).map(({ name }) => foldName(name)),
+    entries.filter(({ name }) => pieceNames.has(name.toLowerCase())).map(({ name }) => foldedName(name)),
   );
-  return repositoryPieces.some((pieces) => pieces.every((piece) => names.has(foldName(piece))));
+  return repositoryPieces.some((pieces) => pieces.every((piece) => names.has(foldedName(piece))));
 }
 
-const pieceNames = new Set(repositoryPieces.flat().map(foldName));
+const pieceNames = new Set(repositoryPieces.flat().map(foldedName));
 
 async function addRepository(root: HeldFolder, repository: string, scan: WorkspaceScan): Promise<void> {
   scan.repositories.push(repository);
