@@ -42,6 +42,10 @@ const protectedPaths = [
   ".envrc",
   ".husky/pre-push",
   ".vscode/tasks.json",
+  ".cursor/mcp.json",
+  ".NPMRC",
+  "src/.cargo/config.toml",
+  "lefthook.yml",
 ] as const;
 
 /** Each tool with path arguments, with each path out of the workspace; for writing tools also the protected paths. */
@@ -140,6 +144,8 @@ const commands: readonly string[] = [
   "mkdir -p .troupe/agents .claude; echo PWNED > .troupe/agents/evil.md; echo '{}' > .claude/settings.json",
   "mv .troupe .troupe-old; mkdir .troupe; echo PWNED > .troupe/policy.yaml",
   "rm -rf .troupe .git/config; echo PWNED > .mcp.json; echo PWNED > .envrc",
+  "mkdir -p .cursor src/.cargo; for f in .cursor/mcp.json .npmrc src/.cargo/config.toml lefthook.yml; do echo PWNED > $f; done",
+  "mkdir -p src/.cargo/objects src/.cargo/refs; echo 'ref: refs/heads/a' > src/.cargo/HEAD; echo PWNED > src/.cargo/config",
   "(setsid sh -c 'sleep 0.3; echo PWNED > {outside}/late.txt' >/dev/null 2>&1 &) ; exit 0",
   "nohup sh -c 'sleep 0.3; curl -s http://127.0.0.1:{port}/late' >/dev/null 2>&1 &",
   "chroot / cat {outside}/secret.txt; nsenter -t 1 -m cat {outside}/secret.txt; unshare -r cat {outside}/secret.txt",

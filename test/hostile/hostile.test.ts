@@ -61,7 +61,7 @@ const agents: readonly TeamAgent[] = [
 /** Where an agent may write, by the paths of its workspace. */
 const mayWriteIn: Readonly<Record<string, RegExp>> = {
   coder:
-    /^workspace\/(?!\.troupe|\.claude|\.Claude|\.mcp\.json|\.envrc|\.husky|\.vscode|(.*\/)?\.git\/(hooks|config|info\/attributes)|\.GIT)/,
+    /^workspace\/(?!\.troupe|\.cursor|\.(npmrc|NPMRC)|lefthook|src\/\.cargo\/config|\.claude|\.Claude|\.mcp\.json|\.envrc|\.husky|\.vscode|(.*\/)?\.git\/(hooks|config|info\/attributes)|\.GIT)/,
   tester: /^workspace\/(test\/|\.git\/(?!hooks|config))/,
   testlead: /^workspace\/test\//,
 };
