@@ -262,7 +262,7 @@ UPDATE sessions SET replay = 1 WHERE (
 ) LIKE 'replay/%';
 `;
 
-/** Version 9: the later use of a changed file by another program, null for none. */
+/** Version 12: the later use of a changed file by another program, null for none. */
 const runsLater = `
 ALTER TABLE changes ADD COLUMN runs_later TEXT;
 `;
@@ -275,7 +275,7 @@ export const tableMigrations: Readonly<Record<number, string>> = {
   4: fileChanges,
   5: origin,
   8: replays,
-  9: runsLater,
+  12: runsLater,
 };
 
 /** The newest version of `troupe.db` that this package reads. */
