@@ -1,6 +1,6 @@
 /** A session is accepted once, even if it is submitted again: its caller may have missed the reply, or the process may have crashed. */
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { type AgentDefinition, RunRequest, SubmitSession, TroupeError } from "@troupe/core";
 import { decode, type SessionGrant } from "@troupe/core/internal";
@@ -117,14 +117,17 @@ describe("a home as the workspace", () => {
   });
 
   it.each([
-    ["a home", ""],
-    ["a folder above the home", ".."],
-    ["the whole file system", "../../../../../../../.."],
-  ])("is refused, with the reason and the next step: %s", async (what, way) => {
+    ["a home", (home: string) => home],
+    ["a home", () => userInfo().homedir],
+    ["a folder above the home", () => path.dirname(userInfo().homedir)],
+    ["the whole file system", () => "/"],
+  ])("is refused, with the reason and the next step: %s", async (what, workspaceOf) => {
     const home = path.join(workspaces, "people", "ada");
     await mkdir(home, { recursive: true });
     vi.stubEnv("HOME", home);
-    const workspace = path.join(home, way);
+    const workspace = workspaceOf(home);
+    // The parent of root's home is the whole file system.
+    if (workspace === "/") what = "the whole file system";
     await expect(accept({}, { workspace })).rejects.toMatchObject({
       code: "USAGE",
       message: expect.stringContaining(what),
@@ -142,6 +145,9 @@ describe("a home as the workspace", () => {
     expect((await accept({ allowHome: true }, { workspace: home })).workspace).toBe(home);
     const workspace = path.join(home, "project");
     expect((await accept({}, { workspace })).workspace).toBe(workspace);
+    // A HOME in a project is not a person's home.
+    vi.stubEnv("HOME", workspace);
+    expect((await accept({}, { workspace: home })).workspace).toBe(home);
   });
 });
 

@@ -10,8 +10,9 @@ import { loginHomes } from "@troupe/core/internal";
  */
 export async function refuseHome(workspace: string): Promise<void> {
   const real = await realpath(workspace);
-  const homes = await Promise.all((await allHomes()).map((home) => realpath(home).catch(() => home)));
-  const home = homes.find((one) => isWithin(real, one));
+  const [own, ...homes] = await Promise.all([homedir(), ...(await homesOfPeople())].map(realPathOf));
+  // HOME alone can name a folder that was made for one program, such as a folder of the project.
+  const home = real === own ? own : homes.find((one) => isWithin(real, one));
   if (real !== "/" && home === undefined) return;
   const what = real === "/" ? "the whole file system" : real === home ? "a home" : `a folder above the home ${home}`;
   throw new TroupeError(
@@ -23,10 +24,13 @@ export async function refuseHome(workspace: string): Promise<void> {
   );
 }
 
-async function allHomes(): Promise<string[]> {
+async function homesOfPeople(): Promise<string[]> {
   const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
-  const homes = [homedir(), userHome(), ...loginHomes(passwd)];
-  return homes.filter((home) => path.isAbsolute(home) && home !== path.parse(home).root);
+  return [userHome(), ...loginHomes(passwd)].filter((home) => path.isAbsolute(home) && home !== path.parse(home).root);
+}
+
+function realPathOf(home: string): Promise<string> {
+  return realpath(home).catch(() => home);
 }
 
 function userHome(): string {
