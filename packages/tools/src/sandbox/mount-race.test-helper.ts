@@ -86,7 +86,7 @@ export async function runMountRace({ kind, tries, userId }: MountRaceOptions): P
     }
     return race;
   } finally {
-    if (userId === undefined) await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -162,6 +162,7 @@ async function contentsOf(folder: string): Promise<string> {
 async function openTo(folder: string, userId: number | undefined): Promise<void> {
   if (userId === undefined) return;
   await chmod(folder, 0o755);
+  await chown(folder, userId, userId);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink()) await chown(join(entry.parentPath, entry.name), userId, userId);
   }
