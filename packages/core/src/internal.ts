@@ -53,6 +53,7 @@ export { machineToMermaid } from "./machines/mermaid.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { readResult } from "./machines/replay.ts";
 export { agentSummaryOf } from "./permissions/agent-summary.ts";
+export type { SimpleCommand } from "./permissions/command-pattern.ts";
 export {
   delegateNames,
   explainGrant,
@@ -94,7 +95,7 @@ export {
   sharedFolder,
 } from "./ports/run-folders.ts";
 export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
-export type { ToolAssessment } from "./ports/tool-host.ts";
+export type { ApprovalReach, ToolAssessment } from "./ports/tool-host.ts";
 export {
   ContextMode,
   Effort,
@@ -132,6 +133,9 @@ export {
   ApprovalScope,
   approvalId,
   hashArguments,
+  isCovered,
+  RunAllowance,
+  releases,
   wholeRunStep,
 } from "./protocol/approval.ts";
 export { Spent } from "./protocol/budget.ts";

@@ -57,7 +57,7 @@ export interface RunBuilder {
     costUsd?: number | null,
   ): RunBuilder;
   planned(children: PlannedChild[], refused?: [call: number, tool: string, message: string][]): RunBuilder;
-  asked(call: number, tool: string | null, args: Approval["args"]): Approval;
+  asked(call: number, tool: string | null, args: Approval["args"], covers?: string[]): Approval;
   received(item: InboxItem): RunBuilder;
   finished(call: number, outcome?: Partial<ToolOutcome>): RunBuilder;
   childSettled(child: { call: number; item?: number; attempt?: number }, response: RunResponse): RunBuilder;
@@ -176,11 +176,19 @@ function createRunBuilder({
       });
       return runBuilder.write({ kind: "calls.planned", step, children, refused: refusedCalls });
     },
-    asked(call, tool, args) {
+    asked(call, tool, args, covers) {
       const at = tool === null ? 0 : step;
       const id = approvalId({ run, step: at, call, argsHash: JSON.stringify(args) });
       const path = [...request.chain, request.agent];
-      const approval: Approval = { id, tool, args, risk: "high", reason: "it can do anything", path };
+      const approval: Approval = {
+        id,
+        tool,
+        args,
+        risk: "high",
+        reason: "it can do anything",
+        path,
+        ...(covers ? { covers } : {}),
+      };
       runBuilder.write({ kind: "approval.requested", step: at, call, approval });
       return approval;
     },

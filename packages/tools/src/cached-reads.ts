@@ -68,6 +68,7 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
     prepare: async (workspace) => host.prepare?.(workspace),
     specs: (workspace) => host.specs(workspace),
     assess: (call, context) => host.assess(call, context),
+    ...(host.reachOf ? { reachOf: host.reachOf } : {}),
     plan: (call, context) => host.plan(call, context),
     verify: (call, context) => host.verify(call, context),
     run(call, context) {

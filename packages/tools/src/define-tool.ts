@@ -1,5 +1,5 @@
 import type { RunError, ToolContext, ToolOutcome } from "@troupe/core";
-import type { EffectClass, FilePlan } from "@troupe/core/internal";
+import type { EffectClass, FilePlan, SimpleCommand } from "@troupe/core/internal";
 import { Risk, RunFailure, ToolSpec } from "@troupe/core/tool";
 import { z } from "zod";
 
@@ -14,7 +14,7 @@ export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen"
   filesModified?: string[];
   /** Where text of strangers in the output came from, such as the host of a page. @default none */
   untrusted?: string[];
-  /** Where private data in the output came from. The host adds files whose names or contents say so. @default none */
+  /** Sources of private data in the output. The host adds files whose names or contents say so. @default none */
   private?: string[];
   /** Files of the workspace whose text is in the output, if `seen` does not name them. @default none */
   reads?: string[];
@@ -41,6 +41,8 @@ interface ToolBasics<Input extends z.ZodObject> {
   consent?(args: z.output<Input>, context: ToolContext): string | null;
   /** Content of a call with these arguments that leaves this machine. Null for none. @default null */
   outwardOf?(args: z.output<Input>, context: ToolContext): Outward | null;
+  /** For a tool that runs commands: its commands. Null if they cannot be told. @default the tool runs no commands */
+  commandsOf?(args: z.output<Input>): readonly SimpleCommand[] | null;
   /** Groups that grants and policies can name. @default [] */
   groups?: string[];
   /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
@@ -67,6 +69,8 @@ export interface Tool {
   readonly outputBytesMax: number | null;
   /** Parses the arguments. Throws a `RunFailure` that lists the expected fields when they are invalid. */
   bind(args: unknown, context: ToolContext): BoundCall;
+  /** The commands of a call. Null if they cannot be told; absent if the tool runs none. */
+  commandsOf?(args: unknown): readonly SimpleCommand[] | null;
 }
 
 /** A call whose arguments have been parsed. */
@@ -98,11 +102,12 @@ export interface BoundCall {
  * });
  */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, input, risk, riskOf, effect, groups = [], outputBytesMax = null } = definition;
+  const { name, description, input, risk, riskOf, commandsOf, effect, groups = [], outputBytesMax = null } = definition;
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
   return {
     spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema }),
     outputBytesMax,
+    ...(commandsOf ? { commandsOf: (args: unknown) => commandsIn(input.safeParse(args), commandsOf) } : {}),
     bind(args, context) {
       const parsed = input.safeParse(args);
       if (!parsed.success) throw badArguments(name, input, parsed.error);
@@ -117,6 +122,13 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
       };
     },
   };
+}
+
+function commandsIn<Args>(
+  { success, data }: z.ZodSafeParseResult<Args>,
+  commandsOf: (args: Args) => readonly SimpleCommand[] | null,
+): readonly SimpleCommand[] | null {
+  return success ? commandsOf(data) : null;
 }
 
 /** The higher of the two risks. High when the second one throws. */

@@ -23,6 +23,7 @@ import {
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
+import { approvalReach } from "./policy/approval-reach.ts";
 import { createPolicyCheck } from "./policy/check-policy.ts";
 import { countedCharacters, isTrusted } from "./policy/outward-calls.ts";
 import { createPrivateDataFinder } from "./policy/private-data.ts";
@@ -130,6 +131,14 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
         return checkPolicy(toolFor(call, context, find(call.name, context)), call, context).verdict;
       } catch {
         return { decision: "allow", risk: "low", reason: "the call is invalid; running it returns the error" };
+      }
+    },
+    async reachOf(call, context) {
+      try {
+        const tool = toolFor(call, context, find(call.name, context));
+        return approvalReach(tool, call, checkPolicy(tool, call, context));
+      } catch {
+        return { covers: [] };
       }
     },
     async run(call, context) {

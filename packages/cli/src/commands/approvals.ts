@@ -24,7 +24,7 @@ export async function listApprovals(cli: Cli, flags: { all: boolean; json: boole
 
 export interface AnswerFlags {
   approved: boolean;
-  /** Allows the tool for the rest of the run. */
+  /** Allows the calls that the request covers for the rest of the run. */
   run: boolean;
   /** Stores a rule on this machine. */
   always: boolean;

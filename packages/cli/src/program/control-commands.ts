@@ -90,7 +90,7 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     .command("approve")
     .description("allow a request: this one call, unless a flag allows more")
     .argument("<id>", idHelp)
-    .addOption(new Option("--run", "allow the tool for the rest of the run").conflicts("always"))
+    .addOption(new Option("--run", "allow this subcommand or host for the rest of the run").conflicts("always"))
     .option("--always", "store a rule that allows the same call on this machine from now on")
     .option("--any-arguments", "with --always: the rule applies to the tool with any arguments")
     .option("--json", jsonHelp)

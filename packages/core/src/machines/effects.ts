@@ -1,5 +1,6 @@
 import { type EventObject, fromCallback } from "xstate";
 import type { VerifierSpec } from "../protocol/agent.ts";
+import type { RunAllowance } from "../protocol/approval.ts";
 import type { EntryBody, PlannedChild } from "../protocol/entry.ts";
 import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
@@ -50,6 +51,8 @@ export type Effect =
       call: number;
       toolCall: ToolCall;
       approved: boolean;
+      /** Calls that a person has allowed for the rest of the run. Absent: none. */
+      allowances?: readonly RunAllowance[];
       /** Untrusted and private sources that the run has read so far. */
       taint?: Taint;
     }

@@ -260,9 +260,10 @@ export function answered(approval: string, approved: boolean, changes: AnswerCha
 }
 
 /** An approval request for a call, or for the whole run with step 0. */
-export function approvalRequested(step: number, call: number, tool: string | null = "shell") {
+export function approvalRequested(step: number, call: number, tool: string | null = "shell", covers?: string[]) {
   const id = approvalId({ run, step, call, argsHash: "" });
-  const approval = { id, tool, args: {}, risk: "high" as const, reason: "high risk", path: ["main"] };
+  const reach = covers ? { covers } : {};
+  const approval = { id, tool, args: {}, risk: "high" as const, reason: "high risk", path: ["main"], ...reach };
   return { kind: "approval.requested" as const, step, call, approval };
 }
 

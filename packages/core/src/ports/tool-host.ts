@@ -20,6 +20,12 @@ export interface ToolHost {
    */
   assess(call: ToolCall, context: ToolContext): ToolAssessment;
   /**
+   * The calls that an approval of this one covers. The host asks only about calls for which `assess` returns `ask`. Never throws.
+   *
+   * @default absent, or null: an approval for the rest of the run covers every call of the tool
+   */
+  reachOf?(call: ToolCall, context: ToolContext): Promise<ApprovalReach | null>;
+  /**
    * Runs one call. Never throws for errors that a model can cause: an unknown tool, a missing grant, invalid arguments and
    * failures of the tool are outcomes with an error.
    */
@@ -36,6 +42,12 @@ export interface ToolAssessment {
   risk: Risk;
   /** The reason, for a person. */
   reason: string;
+}
+
+/** The calls that an approval of one call covers. */
+export interface ApprovalReach {
+  /** See `Approval.covers`. */
+  covers: string[];
 }
 
 export interface ToolContext {

@@ -19,10 +19,41 @@ export const Approval = z.object({
   reason: z.string(),
   /** Agents from the root down to the requester. */
   path: z.array(Token),
+  /**
+   * Together with the tool and the risk: the calls that an answer for the rest of the run allows. Each simple command of a
+   * command line, a subcommand of git, or a host. Empty: only this call. Absent, as in entries of earlier versions: every
+   * call of the tool.
+   */
+  covers: z.array(z.string()).exactOptional(),
 });
 export type Approval = z.infer<typeof Approval>;
 
-/** The reach of an answer: this call, this tool for the rest of the run, or all calls that a stored rule matches. */
+/** The calls that a person has allowed for the rest of a run. */
+export const RunAllowance = Approval.pick({ risk: true, covers: true }).extend({ tool: z.string() }).required();
+export type RunAllowance = z.infer<typeof RunAllowance>;
+
+/**
+ * Whether allowances for the rest of the run cover another call. Each part of the call needs one, from the same tool and
+ * risk. A call without parts is never covered.
+ */
+export function isCovered({ tool, risk, covers }: RunAllowance, allowances: readonly RunAllowance[]): boolean {
+  const known = allowances.filter((each) => each.tool === tool && each.risk === risk).flatMap((each) => each.covers);
+  return covers.length > 0 && covers.every((part) => known.includes(part));
+}
+
+/** A call that waits for its approval, and the reach of that. Absent: every call of the tool. */
+interface WaitingCall {
+  tool: string | null;
+  reach?: RunAllowance;
+}
+
+/** Whether an approval of one waiting call for the rest of the run also releases another one. */
+export function releases(answered: WaitingCall, other: WaitingCall): boolean {
+  if (answered.reach === undefined) return answered.tool === other.tool;
+  return other.reach !== undefined && isCovered(other.reach, [answered.reach]);
+}
+
+/** The reach of an answer: this call, the calls that it `covers` for the rest of the run, or all calls that a stored rule matches. */
 export const ApprovalScope = z.enum(["once", "run", "rule"]);
 export type ApprovalScope = z.infer<typeof ApprovalScope>;
 

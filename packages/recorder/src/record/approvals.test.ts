@@ -160,6 +160,20 @@ describe("an answer", () => {
     ]);
   });
 
+  it("for the rest of the run answers no approval that it does not cover", async () => {
+    const { builder, root } = aRunWithApprovals();
+    const publish = root.asked(0, "shell", { command: "npm publish" }, ["npm publish"]);
+    root.asked(1, "shell", { command: "npm publish x" }, ["npm publish"]);
+    root.asked(2, "shell", { command: "npm publish; c" }, ["npm publish", "c"]);
+    builder.answered(root, publish, { scope: "run" });
+    record.write(builder.feed);
+    expect(statesOf(await waiting())).toEqual([
+      [a, "waiting"],
+      [b, "waiting"],
+      ['{"command":"npm publish; c"}', "waiting"],
+    ]);
+  });
+
   it.each([
     { what: "a denial for the rest of the run", changes: { scope: "run", approved: false } as const },
     { what: "a rule", changes: { scope: "rule" } as const },

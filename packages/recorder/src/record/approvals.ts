@@ -1,7 +1,8 @@
 import { ApprovalRow, type InboxItem } from "@troupe/core";
 import type { Approval } from "@troupe/core/internal";
-import type { Database, SqlValue, Statement } from "../database/sqlite.ts";
-import type { RunRecord } from "./run-columns.ts";
+import type { Database, SqlValue } from "../database/sqlite.ts";
+import type { PendingApproval, RunRecord } from "./run-columns.ts";
+import { answeredBy } from "./run-status.ts";
 import { toIso } from "./time.ts";
 
 type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
@@ -9,7 +10,8 @@ type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
 /** Writes the rows of `approvals`. Each method returns the ids of the changed rows. The first answer counts. */
 export interface ApprovalTable {
   request(requester: RunRecord, approval: Approval, atMs: number, position: number): string[];
-  answer(answer: Answer, position: number): string[];
+  /** `pending`: the approvals that the run waits for. */
+  answer(answer: Answer, pending: readonly PendingApproval[], position: number): string[];
   /** Closes an approval whose run continued or ended without an answer. */
   withdraw(id: string, position: number): string[];
 }
@@ -22,14 +24,11 @@ export function createApprovalTable(database: Database): ApprovalTable {
        (id, session_id, run_id, agent, path_json, tool, args_json, risk, reason, state, requested_at, position)
      VALUES (@id, @session, @run, @agent, @path, @tool, @args, @risk, @reason, 'waiting', @requestedAt, @position)`,
   );
-  const close = (condition: string): Statement<[Values], string> =>
-    database.prepareValue<[Values], string>(
-      `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
-           answer_reason = @reason, position = @position
-         WHERE session_id = @session AND run_id = @run AND state = 'waiting' AND ${condition} RETURNING id`,
-    );
-  const closeOne = close("id = @id");
-  const closeSameTool = close("tool = (SELECT tool FROM approvals WHERE id = @id)");
+  const close = database.prepareValue<[Values], string>(
+    `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
+         answer_reason = @reason, position = @position
+       WHERE session_id = @session AND run_id = @run AND state = 'waiting' AND id = @id RETURNING id`,
+  );
   const withdraw = database.prepare<[number, string]>(
     "UPDATE approvals SET state = 'withdrawn', position = ? WHERE id = ? AND state = 'waiting'",
   );
@@ -40,12 +39,14 @@ export function createApprovalTable(database: Database): ApprovalTable {
       const { changes } = insert.run({ id, session, run, agent, tool, risk, reason, position, ...texts });
       return changes > 0 ? [id] : [];
     },
-    answer({ session, run, approval: id, approved, scope, reason, by, at }, position) {
+    answer(answer, pending, position) {
+      const { session, run, approval, approved, scope, reason, by, at } = answer;
       const state = approved ? "approved" : "denied";
-      const values = { id, session, run, state, scope, reason, by, position, answeredAt: toIso(at) };
-      const closed = closeOne.all(values);
-      // An approval for the rest of the run also answers the waiting approvals of the same tool.
-      return closed.length > 0 && approved && scope === "run" ? [...closed, ...closeSameTool.all(values)] : closed;
+      const values = { session, run, state, scope, reason, by, position, answeredAt: toIso(at) };
+      const closeAll = (ids: readonly string[]): string[] => ids.flatMap((id) => close.all({ ...values, id }));
+      const closed = closeAll([approval]);
+      if (closed.length === 0) return closed;
+      return [...closed, ...closeAll(answeredBy(pending, answer).map((each) => each.approval))];
     },
     withdraw: (id, position) => (withdraw.run(position, id).changes > 0 ? [id] : []),
   };

@@ -45,8 +45,10 @@ const changes: { [K in EntryKind]: (before: RunRecord, entry: EntryOf<K>) => Cha
   "context.summarised": (before, { usage }) => addUsage(before, usage),
   "context.trimmed": () => ({}),
   "context.compacted": (before, { usage }) => addUsage(before, usage),
-  "approval.requested": (before, { step, call, approval: { id, tool } }) =>
-    withApproval(before, { approval: id, tool, step, call }),
+  "approval.requested": (before, { step, call, approval: { id, tool, risk, covers } }) => {
+    const reach = tool !== null && covers !== undefined ? { reach: { tool, risk, covers } } : {};
+    return withApproval(before, { approval: id, tool, step, call, ...reach });
+  },
   "tool.started": (before, { step, call }) => withoutApprovalsOf(before, step, call),
   "tool.finished": keepOutcome,
   "child.settled": (before, entry) => ({ calls: withChild(before.calls, entry) }),

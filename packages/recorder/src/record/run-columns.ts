@@ -1,5 +1,5 @@
 import { Budget, type RunRow } from "@troupe/core";
-import { ContextMode, isDelegate, RecordStatus } from "@troupe/core/internal";
+import { ContextMode, isDelegate, RecordStatus, RunAllowance } from "@troupe/core/internal";
 import { z } from "zod";
 import type { SqlValue } from "../database/sqlite.ts";
 
@@ -47,6 +47,8 @@ const PendingApproval = z.object({
   tool: z.string().nullable(),
   step: z.int(),
   call: z.int(),
+  /** The calls that an answer for the rest of the run covers. Absent: every call of the tool. */
+  reach: RunAllowance.exactOptional(),
 });
 export type PendingApproval = z.infer<typeof PendingApproval>;
 

@@ -1,4 +1,5 @@
 import type { InboxItem } from "@troupe/core";
+import { releases } from "@troupe/core/internal";
 import type { PendingApproval, RunRecord } from "./run-columns.ts";
 
 type ExactStatus = Pick<RunRecord, "exactStatus" | "metadata">;
@@ -46,12 +47,18 @@ export function afterInboxItem(before: RunRecord, item: InboxItem): Partial<Exac
   }
 }
 
-/** An approval for the rest of the run also answers every pending approval of the same tool. */
-function withoutAnswered(
+function withoutAnswered(pending: readonly PendingApproval[], answer: Answer): PendingApproval[] {
+  const answered = answeredBy(pending, answer);
+  return pending.filter((other) => !answered.includes(other));
+}
+
+/** The pending approvals that an answer settles. One for the rest of the run also settles the other approvals that it covers. */
+export function answeredBy(
   pending: readonly PendingApproval[],
   { approval, approved, scope }: Answer,
 ): PendingApproval[] {
   const answered = pending.find((candidate) => candidate.approval === approval);
-  const isForTool = approved && scope === "run" && answered !== undefined;
-  return pending.filter((other) => other !== answered && !(isForTool && other.tool === answered.tool));
+  if (answered === undefined) return [];
+  if (!approved || scope !== "run") return [answered];
+  return pending.filter((other) => other === answered || releases(answered, other));
 }

@@ -147,7 +147,8 @@ export function createWriter(database: Database): Writer {
     if (changes === 0) return;
     if (requested && beginsTurn(command)) beginTurn(command, requested, item.position);
     if (command.kind === "approval.answered") {
-      setApprovals(approvals.answer(command, item.position), command.session, item.position);
+      const pending = runs.get(command.run)?.pendingApprovals ?? [];
+      setApprovals(approvals.answer(command, pending, item.position), command.session, item.position);
     }
   };
 

@@ -32,6 +32,11 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
       const { risk, reason } = answer.approval;
       return { decision: "ask", risk, reason };
     },
+    async reachOf(_call, context) {
+      const answer = answerTo(context);
+      if (answer?.kind !== "approval.requested" || answer.approval.covers === undefined) return null;
+      return { covers: answer.approval.covers };
+    },
     async run(call, context) {
       const key = callKeyOf(context);
       if (isContextFile(key)) return contextFile(recording.entriesOf(run), key);

@@ -41,6 +41,7 @@ export function createGitTool({ sandbox, identity }: GitParts): Tool {
     },
     consent: ({ args }, { grant }) => (isReadOnly(args) ? null : commandConsent(sandbox, grant)),
     outwardOf: ({ args }) => (!isReadOnly(args) && usesRemotes(args) ? commandOutward(sandbox) : null),
+    commandsOf: ({ args }) => [{ words: ["git", ...args], assigns: false, writes: false }],
     effect: "unsafe",
     groups: ["git"],
     async run({ args, timeoutMs }, context) {

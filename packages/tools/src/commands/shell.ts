@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { parseCommandLine } from "./command-line/parse-command-line.ts";
 import { commandHint, commandResult, refuseNul, startFolder } from "./command-result.ts";
 import { commandConsent, commandOutward, commandRisk } from "./command-risk.ts";
 
@@ -29,6 +30,7 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
     riskOf: () => commandRisk(sandbox),
     consent: (_args, { grant }) => commandConsent(sandbox, grant),
     outwardOf: () => commandOutward(sandbox),
+    commandsOf: ({ command }) => parseCommandLine(command),
     effect: "unsafe",
     groups: ["shell"],
     async run({ command, timeoutMs, folder }, { workspace, grant, signal }) {

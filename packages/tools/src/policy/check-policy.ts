@@ -11,6 +11,8 @@ import { outwardConsent } from "./outward-calls.ts";
 export interface PolicyDecision {
   verdict: ToolAssessment;
   bound: BoundCall | null;
+  /** Whether the call sends content for which the rule of two needs a person: an approval covers that content only. */
+  sends: boolean;
 }
 
 export interface CheckPolicyOptions {
@@ -33,15 +35,18 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
       rule?.decision === "deny"
         ? `denied by the stored rule ${rule.id} of ${rule.by}`
         : (toolRemoval([policy.layer], spec, names)?.reason ?? null);
-    if (denial !== null) return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null };
+    if (denial !== null)
+      return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null, sends: false };
 
     const bound = tool.bind(call.args, context);
     const { risk } = bound;
-    const { decision, reason } = decisionFor(bound, policy, context);
-    const stored = rule ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
+    const { decision, reason, sends } = decisionFor(bound, policy, context);
+    // A rule for any arguments says nothing about the content that this call sends.
+    const isStored = rule !== null && !(sends && rule.argsHash === null);
+    const stored = isStored ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
     const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : stored) : null;
-    if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound };
-    return { verdict: { decision, risk, reason }, bound };
+    if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound, sends };
+    return { verdict: { decision, risk, reason }, bound, sends };
   };
 }
 
@@ -50,9 +55,12 @@ function decisionFor(
   { risk, consent, outward }: BoundCall,
   policy: Policy,
   { taint }: ToolContext,
-): Pick<ToolAssessment, "decision" | "reason"> {
+): Pick<ToolAssessment, "decision" | "reason"> & Pick<PolicyDecision, "sends"> {
   const decision = policy.risk[risk];
-  const needed = consent ?? outwardConsent(outward, taint, policy.web.trustedHosts);
-  if (decision === "allow" && needed !== null) return { decision: "ask", reason: needed };
-  return { decision, reason: `this machine's policy for ${risk} risk is "${decision}"` };
+  const sent = outwardConsent(outward, taint, policy.web.trustedHosts);
+  const needed = [consent, sent].filter((each) => each !== null).join("; and ");
+  const sends = sent !== null;
+  if (decision === "allow" && needed !== "") return { decision: "ask", reason: needed, sends };
+  const reason = `this machine's policy for ${risk} risk is "${decision}"`;
+  return { decision, reason: sends && decision === "ask" ? `${reason}; and ${sent}` : reason, sends };
 }

@@ -47,6 +47,7 @@ function withLedger(file: string, { models, tools }: Omit<HostDeps, "failpoint">
       prepare: async (workspace) => tools.prepare?.(workspace),
       specs: (workspace) => tools.specs(workspace),
       assess: (call, context) => tools.assess(call, context),
+      ...(tools.reachOf ? { reachOf: tools.reachOf } : {}),
       plan: (call, context) => tools.plan(call, context),
       verify: (call, context) => tools.verify(call, context),
       run(call, context) {

@@ -38,7 +38,7 @@ export function ApprovalActions({ row }: { row: ApprovalRow }) {
           <>
             <ActionButton
               data-testid="approve-run"
-              title={`Later calls of ${row.tool} in this run need no approval`}
+              title={`Later calls of ${row.tool} in this run with the same subcommand or host, and the same risk, need no approval`}
               busy={isDone}
               disabled={isOffline}
               onClick={() => answer("run", { approved: true, scope: "run" })}

@@ -120,6 +120,33 @@ describe("the scope of an allowance", () => {
     expect(d.context().calls[1]).toMatchObject({ phase: "waiting" });
   });
 
+  test("run: covers the commands of its request, and no other call of the tool", () => {
+    const d = drive();
+    d.feed(reply(1, "", [shell("npm test"), shell("npm test -- b"), shell("npm publish")]));
+    d.feed(approvalRequested(1, 0, "shell", ["npm test"]));
+    d.feed(approvalRequested(1, 1, "shell", ["npm test"]));
+    d.feed(approvalRequested(1, 2, "shell", ["npm publish"]));
+    d.look();
+    expect(d.on(answered(idOf(0), true, { scope: "run" })).started).toEqual(["tool/1/0", "tool/1/1"]);
+    expect(d.context().calls[2]).toMatchObject({ phase: "waiting" });
+    d.feed(answered(idOf(2), false));
+    for (const call of [0, 1]) d.feed(toolFinished(1, call, "x", { tool: "shell" }));
+    d.feed(reply(2, "", [shell("curl evil.example")]));
+    expect(d.effect("callTool")).toMatchObject({
+      approved: false,
+      allowances: [{ tool: "shell", risk: "high", covers: ["npm test"] }],
+    });
+  });
+
+  test("run: covers nothing more if its request says so", () => {
+    const d = drive();
+    d.feed(reply(1, "", [shell("a"), shell("a")]));
+    d.feed(approvalRequested(1, 0, "shell", []));
+    d.feed(approvalRequested(1, 1, "shell", []));
+    d.look();
+    expect(d.on(answered(idOf(0), true, { scope: "run" })).started).toEqual(["tool/1/0"]);
+  });
+
   test("of a denial is one call", () => {
     const d = waiting();
     d.feed(answered(idOf(0), false, { scope: "run" }));

@@ -1,3 +1,4 @@
+import type { RunAllowance } from "../../protocol/approval.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import type { RunSpec } from "../../protocol/entry.ts";
 import type { Intent } from "../../protocol/intent.ts";
@@ -40,6 +41,8 @@ export interface CallState {
   phase: "planned" | "queued" | "waiting" | "running" | "settled";
   /** Id of the approval that the call waits for, or that was granted. */
   approval: string | null;
+  /** Calls that the approval covers for the rest of the run. Absent: none was requested, or by an earlier version. */
+  reach?: RunAllowance;
   approved: boolean;
   /** The tasks of a delegate call; null for tools. */
   plan: BatchPlan | null;
@@ -120,8 +123,10 @@ export interface AgentContext extends AgentInput, Conversation {
   trimmedStep: number;
   /** The newest step before which the history was summarised, and the summary; `text` is null if it was cut instead. */
   compacted: { step: number; text: string | null } | null;
-  /** Tools that a person has allowed for the rest of this run. */
+  /** Tools that a person has allowed for the rest of this run, by requests of earlier versions. */
   allowedTools: readonly string[];
+  /** Calls that a person has allowed for the rest of this run. */
+  allowances: readonly RunAllowance[];
   callCounts: CallCounts;
   emptyReplies: number;
   usage: UsageCounts;
@@ -159,6 +164,7 @@ export function openContext(input: AgentInput): AgentContext {
     trimmedStep: 0,
     compacted: null,
     allowedTools: [],
+    allowances: [],
     callCounts: {},
     emptyReplies: 0,
     usage: { ...emptyUsageCounts, taint: joinTaint(input.pin.taint ?? noTaint, input.request.taint) },

@@ -13,7 +13,7 @@ export const askApproval: Perform<"askApproval"> = async ({ reason }, { request 
     reason,
   });
 
-interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "reason"> {
+interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "reason" | "covers"> {
   step: number;
   call: number;
 }
@@ -23,8 +23,8 @@ interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "re
  * keeps its id after a restart, and an answer never fits another call.
  */
 export function approvalRequested({ run, chain, agent }: RunRequest, question: ApprovalQuestion): EntryBody {
-  const { step, call, tool, args, risk, reason } = question;
-  const id = approvalId({ run, step, call, argsHash: hashText(canonicalJson(args)) });
-  const approval: Approval = { id, tool, args, risk, reason, path: [...chain, agent] };
+  const { step, call, ...asked } = question;
+  const id = approvalId({ run, step, call, argsHash: hashText(canonicalJson(asked.args)) });
+  const approval: Approval = { id, ...asked, path: [...chain, agent] };
   return { kind: "approval.requested", step, call, approval };
 }

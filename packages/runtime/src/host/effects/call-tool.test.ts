@@ -99,6 +99,22 @@ describe("a call that needs an approval", () => {
     expect(scope.recorded).toMatchObject([{ kind: "tool.started", tool: "deploy" }]);
   });
 
+  test.each([
+    ["the same subcommand", ["npm test"], "tool.finished"],
+    ["another subcommand", ["npm publish"], "approval.requested"],
+    ["one more command", ["npm test", "curl"], "approval.requested"],
+    ["a call that cannot be told", [], "approval.requested"],
+  ])("needs no approval if an allowance for the run covers it: %s", async (_, covers, kind) => {
+    const scope = await createScope({ tools: { reachOf: async () => ({ covers }) } });
+    const allowances = [{ tool: "deploy", risk: "high" as const, covers: ["npm test"] }];
+    const entry = await callTool(calling("deploy", { allowances }), scope);
+    expect(entry).toMatchObject({ kind, ...(kind === "tool.finished" ? {} : { approval: { covers } }) });
+    const lower = [{ tool: "deploy", risk: "medium" as const, covers }];
+    expect(await callTool(calling("deploy", { allowances: lower }), scope)).toMatchObject({
+      kind: "approval.requested",
+    });
+  });
+
   test("runs if it was allowed before its host was lost", async () => {
     const scope = await createScope({ scope: { resumed: true } });
     expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({ outcome: { inDoubt: false } });

@@ -8,6 +8,7 @@ import {
   type FilePlan,
   type FolderChanges,
   hashText,
+  isCovered,
   taintField,
 } from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
@@ -34,22 +35,32 @@ export const callTool: Perform<"callTool"> = async (effect, scope) => {
   await deps.tools.prepare?.(toolFolderOf(scope.request));
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
   const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.startedCall(step, call) !== null;
-  const question = isInDoubt ? null : approvalNeeded(effect, scope);
-  if (question) return question;
+  const admission = isInDoubt ? { approved: false } : await admit(effect, scope);
+  if ("question" in admission) return admission.question;
   const startedMs = deps.clock.monotonicMs();
-  const outcome = isInDoubt ? inDoubtOutcome(toolCall.name) : await run(effectClass, effect, scope);
+  const admitted = { ...effect, ...admission };
+  const outcome = isInDoubt ? inDoubtOutcome(toolCall.name) : await run(effectClass, admitted, scope);
   if (!outcome || (signal.aborted && !outcome.inDoubt)) return null;
   const durationMs = Math.max(outcome.durationMs, deps.clock.monotonicMs() - startedMs);
   return { kind: "tool.finished", step, call, tool: toolCall.name, outcome: { ...outcome, durationMs } };
 };
 
-/** The question for a person; null if the call may run, or if running it returns the refusal. */
-function approvalNeeded(effect: CallTool, scope: EffectScope): EntryBody | null {
-  const { toolCall, step, call, approved } = effect;
-  if (approved) return null;
-  const { decision, risk, reason } = scope.deps.tools.assess(toolCall, contextOf(effect, scope));
-  if (decision !== "ask") return null;
-  return approvalRequested(scope.request, { step, call, tool: toolCall.name, args: toolCall.args, risk, reason });
+/** Whether a person has allowed the call, or the question for one. */
+type Admission = { approved: boolean } | { question: EntryBody };
+
+/** A call that runs without an approval can still be refused: running it returns the refusal. */
+async function admit(effect: CallTool, scope: EffectScope): Promise<Admission> {
+  const { toolCall, step, call, approved, allowances = [] } = effect;
+  if (approved) return { approved };
+  const { tools } = scope.deps;
+  const context = contextOf(effect, scope);
+  const { decision, risk, reason } = tools.assess(toolCall, context);
+  if (decision !== "ask") return { approved };
+  const tool = toolCall.name;
+  const reach = await tools.reachOf?.(toolCall, context);
+  if (reach && isCovered({ tool, risk, covers: reach.covers }, allowances)) return { approved: true };
+  const question = { step, call, tool, args: toolCall.args, risk, reason, ...reach };
+  return { question: approvalRequested(scope.request, question) };
 }
 
 async function run(effectClass: EffectClass | null, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {

@@ -1,4 +1,5 @@
 import { isDelegate } from "../../../permissions/grant.ts";
+import { releases } from "../../../protocol/approval.ts";
 import { permanentError } from "../../../protocol/run-error.ts";
 import { taintField } from "../../../protocol/taint.ts";
 import {
@@ -11,7 +12,7 @@ import {
   startableTools,
   withCall,
 } from "../calls.ts";
-import type { CallState } from "../context.ts";
+import type { AgentContext, CallState } from "../context.ts";
 import { withMessages } from "../conversation.ts";
 import { answeredCall } from "../events.ts";
 import { wantsSummary } from "../plan-batch.ts";
@@ -41,7 +42,7 @@ export const toolActions = {
   }),
   recordPlan: agentBase.assign(({ context }) => ({ plannedStep: context.step })),
   startTools: agentBase.enqueueActions(({ context, enqueue }) => {
-    const { step, request, allowedTools } = context;
+    const { step, request, allowedTools, allowances } = context;
     let calls = context.calls;
     for (const { call, toolCall, approved } of startableTools(context)) {
       const isAllowed = approved || allowedTools.includes(toolCall.name);
@@ -53,6 +54,7 @@ export const toolActions = {
         call,
         toolCall,
         approved: isAllowed,
+        ...(allowances.length > 0 ? { allowances } : {}),
         ...taint,
       };
       enqueue.spawnChild("callTool", { id: toolActor({ step, call }), input });
@@ -77,27 +79,30 @@ export const toolActions = {
   holdCall: agentBase.enqueueActions(({ context, event, enqueue }) => {
     if (event.type !== "approval.requested") return;
     const { call, approval } = event;
-    enqueue.assign({ calls: withCall(context.calls, call, { phase: "waiting", approval: approval.id }) });
+    const { tool, risk, covers } = approval;
+    const reach = tool !== null && covers !== undefined ? { reach: { tool, risk, covers } } : {};
+    enqueue.assign({ calls: withCall(context.calls, call, { phase: "waiting", approval: approval.id, ...reach }) });
     enqueue.stopChild(toolActor({ step: context.step, call }));
   }),
-  /** An approval for the rest of the run also releases other waiting calls of that tool. */
+  /** An approval for the rest of the run also releases other waiting calls that it covers. */
   applyCallAnswer: agentBase.assign(({ context, event }) => {
     const answered = answeredCall(context, event);
     if (!answered || event.type !== "inbox.received" || event.item.kind !== "approval.answered") return {};
     const { approved, scope, reason, by } = event.item;
-    const tool = answered.toolCall.name;
     if (!approved) {
+      const tool = answered.toolCall.name;
       const message = `denied by ${by}${reason ? `: ${reason}` : ""}`;
       const denied = refusedCall(answered, { ...permanentError("permission", message), tool });
       return { calls: withCall(context.calls, answered.call, denied) };
     }
     const isReleased = (state: CallState): boolean =>
-      state.call === answered.call || (scope === "run" && state.phase === "waiting" && state.toolCall.name === tool);
+      state.call === answered.call ||
+      (scope === "run" && state.phase === "waiting" && releases(waitingCall(answered), waitingCall(state)));
     return {
       calls: context.calls.map((state) =>
         isReleased(state) ? { ...state, phase: "queued" as const, approved: true } : state,
       ),
-      allowedTools: scope === "run" ? [...context.allowedTools, tool] : context.allowedTools,
+      ...(scope === "run" ? allowedForRun(context, answered) : {}),
     };
   }),
   appendToolResults: agentBase.assign(({ context }) =>
@@ -120,3 +125,12 @@ export const toolActions = {
     enqueue.assign({ calls: [], readyTasks: [] });
   }),
 };
+
+function waitingCall({ toolCall, reach }: CallState) {
+  return { tool: toolCall.name, ...(reach ? { reach } : {}) };
+}
+
+/** Requests of earlier versions do not say what they cover: they cover the tool. */
+function allowedForRun({ allowedTools, allowances }: AgentContext, { toolCall, reach }: CallState) {
+  return reach ? { allowances: [...allowances, reach] } : { allowedTools: [...allowedTools, toolCall.name] };
+}
