@@ -53,7 +53,16 @@ export { machineToMermaid } from "./machines/mermaid.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { readResult } from "./machines/replay.ts";
 export { agentSummaryOf } from "./permissions/agent-summary.ts";
-export type { SimpleCommand } from "./permissions/command-pattern.ts";
+export { commandLimits } from "./permissions/command-limits.ts";
+export {
+  allowsCommands,
+  type CommandPattern,
+  parseCommandPattern,
+  patternsOf,
+  type SimpleCommand,
+} from "./permissions/command-pattern.ts";
+export { commandRefusal, couldNameCall } from "./permissions/command-refusal.ts";
+export { couldMatchCommands } from "./permissions/denied-commands.ts";
 export {
   delegateNames,
   explainGrant,

@@ -98,6 +98,11 @@ describe("an answer", () => {
       "approved shell of lead › coder for the rest of its run",
     ],
     [["approve", one, "--always"], { approved: true, scope: "rule" }, /^approved .*; rule [0-9a-f-]{36} was stored$/],
+    [
+      ["approve", one, "--always", "--commands", "git status:*"],
+      { approved: true, scope: "rule", commands: "git status:*" },
+      /rule/,
+    ],
     [["approve", one, "--always", "--any-arguments"], { approved: true, scope: "rule", anyArguments: true }, /rule/],
     [["deny", "AAAA2"], { approved: false, scope: "once" }, "denied the whole run of lead"],
     [["deny", one, "--reason", " too much "], { approved: false, reason: "too much" }, "denied shell of lead › coder"],

@@ -29,6 +29,8 @@ export interface AnswerFlags {
   /** Stores a rule on this machine. */
   always: boolean;
   anyArguments: boolean;
+  /** Limits the stored rule to some commands: `git status:*`. */
+  commands?: string;
   reason: string | null;
   json: boolean;
 }
@@ -47,16 +49,26 @@ export async function answerApproval(cli: Cli, given: string, flags: AnswerFlags
 }
 
 function answerOf(cli: Cli, flags: AnswerFlags): ApprovalAnswer {
-  const { approved, run, always, anyArguments, reason } = flags;
+  const { approved, run, always, anyArguments, commands, reason } = flags;
   const verb = approved ? "approve" : "deny";
   if (anyArguments && !always) {
     throw new TroupeError("USAGE", "--any-arguments needs --always: it widens the stored rule", {
       fix: `troupe approvals ${verb} ID --always --any-arguments`,
     });
   }
+  if (commands !== undefined && (!always || anyArguments)) {
+    throw new TroupeError(
+      "USAGE",
+      "--commands needs --always, and not --any-arguments: it names the stored rule's commands",
+      {
+        fix: `troupe approvals ${verb} ID --always --commands 'git status:*'`,
+      },
+    );
+  }
   const words = reason?.trim() || null;
   const scope = always ? "rule" : run ? "run" : "once";
-  return { approved, scope, anyArguments, reason: words, by: userName(cli.env) };
+  const limited = commands === undefined ? {} : { commands };
+  return { approved, scope, anyArguments, ...limited, reason: words, by: userName(cli.env) };
 }
 
 function describe({ approval, outcome, rule }: ApprovalOutcome): string {

@@ -54,10 +54,17 @@ function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; no
 /** The folder and arguments that a rule applies to. */
 function reachOf(rule: ApprovalRule, { width, colours }: Output): string[] {
   const workspace = colours.dim(`  in ${cleanLine(rule.workspace)}`);
+  if (isForCommands(rule)) return [workspace];
   return [workspace, ...(rule.argsHash === null ? ["  any arguments"] : argumentLines(rule.args, width))];
 }
 
+/** Whether the rule's tool is a pattern of commands, which replaces the arguments. */
+function isForCommands({ tool }: ApprovalRule): boolean {
+  return tool.endsWith(")");
+}
+
 function describeRule(rule: ApprovalRule): string {
+  if (isForCommands(rule)) return `${rule.decision} ${cleanLine(rule.tool)}`;
   const args = rule.argsHash === null ? "any arguments" : visibleJson(rule.args);
   return `${rule.decision} ${cleanLine(rule.tool)} with ${args}`;
 }

@@ -65,6 +65,7 @@ interface AnswerOptions extends JsonFlag {
   run?: true;
   always?: true;
   anyArguments?: true;
+  commands?: string;
   reason?: string;
 }
 
@@ -82,8 +83,9 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     );
   const answer = (approved: boolean) => (id: string, flags: AnswerOptions) =>
     runCommand(async (cli) => {
-      const { run, always, anyArguments, reason = null, json } = flags;
-      const reach = { run: !!run, always: !!always, anyArguments: !!anyArguments };
+      const { run, always, anyArguments, commands: limit, reason = null, json } = flags;
+      const limited = limit === undefined ? {} : { commands: limit };
+      const reach = { run: !!run, always: !!always, anyArguments: !!anyArguments, ...limited };
       return (await commands()).answerApproval(cli, id, { approved, ...reach, reason, json: !!json });
     });
   approvals
@@ -93,6 +95,7 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     .addOption(new Option("--run", "allow this subcommand or host for the rest of the run").conflicts("always"))
     .option("--always", "store a rule that allows the same call on this machine from now on")
     .option("--any-arguments", "with --always: the rule applies to the tool with any arguments")
+    .option("--commands <pattern>", "with --always: the rule applies to these commands of shell or git: 'git status:*'")
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe approvals approve 0199c2a4 --always"))
     .action(answer(true));
@@ -103,14 +106,30 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     .option("--reason <text>", "reason that the agent is told")
     .option("--always", "store a rule that denies the same call on this machine from now on")
     .option("--any-arguments", "with --always: the rule applies to the tool with any arguments")
+    .option("--commands <pattern>", "with --always: the rule applies to these commands of shell or git: 'git status:*'")
     .option("--json", jsonHelp)
     .addHelpText("after", example('troupe approvals deny 0199c2a4 --reason "use the staging server"'))
     .action(answer(false));
 }
 
+const rulesHelp = `
+A rule matches exact arguments, any arguments, or commands by their first words:
+  shell(git status:*)   git status with any further words
+  shell(npm test)       this command only
+A rule that allows has to match every command of a line. Variables before a command, output
+to files and lines that cannot be told match no such rule. A rule that denies matches if any
+command of the line could be one of its commands.
+
+Examples:
+  $ troupe approvals approve 0199c2a4 --always --commands 'git status:*'
+  $ troupe rules ls`;
+
 function addRules(program: Command, runCommand: RunCommand): void {
   const commands = () => import("../commands/rules.ts");
-  const rules = program.command("rules").description("list and remove the rules that --always stores");
+  const rules = program
+    .command("rules")
+    .description("list and remove the rules that --always stores")
+    .addHelpText("after", rulesHelp);
   rules
     .command("ls")
     .description("list the rules")

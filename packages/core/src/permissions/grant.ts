@@ -2,6 +2,8 @@ import type { AgentDefinition } from "../protocol/agent.ts";
 import type { GrantDecision } from "../protocol/api.ts";
 import type { Grant, GrantLayer } from "../protocol/request.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
+import { commandLimits } from "./command-limits.ts";
+import { toolOfItem } from "./command-pattern.ts";
 import { isAliasOf } from "./tool-names.ts";
 
 /** Names of the delegation tool that models know. */
@@ -32,7 +34,9 @@ export function grantOf(above: readonly GrantLayer[], definition: AgentDefinitio
   const layers = [...above, ownLayer(definition)];
   const writes = layers.flatMap((layer) => (layer.writes === null ? [] : [layer.writes]));
   const readOnly = layers.some((layer) => layer.readOnly) ? { readOnly: true as const } : {};
-  return { tools: namesOf("tool"), agents: namesOf("agent"), writes, ...readOnly };
+  const commands = layers.flatMap(commandLimits);
+  const limits = commands.length > 0 ? { commands } : {};
+  return { tools: namesOf("tool"), agents: namesOf("agent"), writes, ...readOnly, ...limits };
 }
 
 /** Explains for every tool and agent whether it is granted, and which layer removed it. */
@@ -97,7 +101,7 @@ export function toolRemoval(
       };
     }
     if (namesTool(layer.denyTools, spec)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
-    if (layer.tools !== null && !namesTool(layer.tools, spec, names)) {
+    if (layer.tools !== null && !namesTool(layer.tools.map(toolOfItem), spec, names)) {
       return { by: layer.from, reason: `not among the tools of ${describe(layer)}` };
     }
   }
@@ -174,7 +178,7 @@ function matches(item: string, name: string): boolean {
 /** Names in a list that match no tool of this machine. `mcp__server__*` is always allowed, because servers come and go. */
 export function unknownToolNames(names: readonly string[], specs: readonly ToolSpec[]): string[] {
   const known = [...specs, ...delegateNames.map((name) => ({ name, groups: [] }))];
-  return names.filter((name) => !isWholeServer(name) && !known.some((tool) => namesTool([name], tool)));
+  return names.filter((name) => !isWholeServer(name) && !known.some((tool) => namesTool([toolOfItem(name)], tool)));
 }
 
 function isWholeServer(name: string): boolean {

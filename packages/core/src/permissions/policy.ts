@@ -53,6 +53,8 @@ export type DelegationPolicy = z.infer<typeof DelegationPolicy>;
 export interface Policy {
   readonly layer: GrantLayer;
   readonly risk: RiskPolicy;
+  /** Calls that a person has to allow at any risk: tools, groups, prefixes, or patterns of commands. @default none */
+  readonly ask?: readonly string[];
   /** Whether results of read calls are cached for all agents of a session, until one of them changes something. */
   readonly cacheReads: boolean;
   readonly sandbox: SandboxPolicy;

@@ -1,3 +1,4 @@
+import type { SimpleCommand } from "../permissions/command-pattern.ts";
 import type { ApprovalRule } from "../protocol/approval.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 
@@ -11,8 +12,16 @@ export interface RuleScope {
 export interface ApprovalRules {
   /** In the order of their creation. */
   list(): readonly ApprovalRule[];
-  /** The rule that decides a call; null if none matches. A denial wins. */
-  match(call: Pick<ToolCall, "name" | "args">, scope: RuleScope): ApprovalRule | null;
+  /**
+   * The rule that decides a call; null if none matches. A denial wins.
+   *
+   * @param commands the commands of the call, for rules about commands. Null if they cannot be told.
+   */
+  match(
+    call: Pick<ToolCall, "name" | "args">,
+    scope: RuleScope,
+    commands?: readonly SimpleCommand[] | null,
+  ): ApprovalRule | null;
   /** Resolves when the rule is on disk. Returns the existing rule if it says the same. */
   add(rule: ApprovalRule): Promise<ApprovalRule>;
   /** Returns the removed rule; null if the id is unknown. */

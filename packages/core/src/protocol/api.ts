@@ -344,12 +344,18 @@ export const ApprovalAnswer = z
     scope: ApprovalScope.default("once"),
     /** For a rule: whether it matches any arguments of the tool, not only these. */
     anyArguments: z.boolean().default(false),
+    /** For a rule of a tool that runs commands: the commands that it matches, such as `git status:*`. */
+    commands: z.string().trim().min(1).max(1_000).exactOptional(),
     reason: z.string().trim().min(1).max(2_000).nullable().default(null),
     by: z.string().trim().min(1).max(200).default("a person"),
   })
   .refine(({ scope, anyArguments }) => scope === "rule" || !anyArguments, {
     path: ["anyArguments"],
     message: "only a rule can be for any arguments: set scope to rule",
+  })
+  .refine(({ scope, anyArguments, commands }) => commands === undefined || (scope === "rule" && !anyArguments), {
+    path: ["commands"],
+    message: "only a rule can be for some commands: set scope to rule, without anyArguments",
   });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 

@@ -74,6 +74,7 @@ export function approvalId({ run, step, call, argsHash }: ApprovalKey): Id {
 export const ApprovalRule = z.object({
   id: Id,
   decision: z.enum(["allow", "deny"]),
+  /** A tool, or a pattern of its commands: `shell(git status:*)`. */
   tool: z.string().min(1),
   /** Hash of the canonical arguments; null matches any arguments. */
   argsHash: z.string().nullable(),

@@ -18,7 +18,7 @@ export const GrantLayer = z.object({
    */
   from: z.string(),
   kind: z.enum(["policy", "session", "agent"]),
-  /** Tools, groups, or prefixes of names (`mcp__server__*`). Null: no restriction. Empty: none. */
+  /** Tools, groups, prefixes of names (`mcp__server__*`), or patterns of commands (`shell(git status:*)`). Null: no restriction. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   denyTools: z.array(z.string()).default([]),
   /** Agents to delegate to, or `*`. Null: no restriction. Empty: none. */
@@ -31,6 +31,16 @@ export const GrantLayer = z.object({
 });
 export type GrantLayer = z.infer<typeof GrantLayer>;
 
+/** Restriction of a tool to some commands, by the patterns of a layer: `shell(git status:*)`. */
+export const CommandLimit = z.object({
+  /** Source of the layer. */
+  from: z.string(),
+  /** Names, groups and patterns of the layer. Null: it has no pattern. */
+  allow: z.array(z.string()).nullable(),
+  deny: z.array(z.string()),
+});
+export type CommandLimit = z.infer<typeof CommandLimit>;
+
 /** The result of all layers. It is fixed when the run opens and checked again at every call. */
 export const Grant = z.object({
   tools: z.array(z.string()),
@@ -40,6 +50,8 @@ export const Grant = z.object({
   writes: z.array(WriteScope).default([]),
   /** A layer is read-only. The tool host checks it against its own tools: a name can mean another tool there. */
   readOnly: z.literal(true).exactOptional(),
+  /** Restrictions of granted tools to some commands. Absent: none. */
+  commands: z.array(CommandLimit).exactOptional(),
 });
 export type Grant = z.infer<typeof Grant>;
 

@@ -173,6 +173,19 @@ describe("an answer with the scope rule", () => {
     expect(rule).toMatchObject({ argsHash: null, args: null, tool: "shell", agent: "coder" });
   });
 
+  it("can apply to commands by their first words", async () => {
+    await ask();
+    const commands = "git status:*";
+    await expect(control.answer(id, { ...yes, scope: "rule", commands: "$(rm x)" })).rejects.toMatchObject({
+      code: "USAGE",
+      fix: expect.stringContaining("--commands 'git status:*'"),
+    });
+    expect(rules.stored).toEqual([]);
+    const { rule } = await control.answer(id, { ...yes, scope: "rule", commands });
+    // Earlier versions read no tool in this name, so the rule allows nothing there.
+    expect(rule).toMatchObject({ argsHash: null, args: null, tool: "shell(git status:*)", agent: "coder" });
+  });
+
   it("does not count if its rule cannot be stored", async () => {
     await ask();
     rules.add = () => Promise.reject(new Error("disk full"));

@@ -4,6 +4,7 @@ import {
   type ApprovalRule,
   hashArguments,
   openEntry,
+  parseCommandPattern,
   projectOf,
   protocolVersion,
 } from "@troupe/core/internal";
@@ -96,7 +97,7 @@ async function storeRule(
   { rules, ids, deps }: ControlOptions,
   row: ApprovalRow,
   workspace: string | undefined,
-  { approved, anyArguments, by }: ApprovalAnswer,
+  { approved, anyArguments, commands, by }: ApprovalAnswer,
 ): Promise<ApprovalRule> {
   const { tool, args, agent } = row;
   const onceInstead = { fix: "answer with the scope once" };
@@ -105,15 +106,31 @@ async function storeRule(
     throw new TroupeError("USAGE", "a rule is for a tool, but this approval is for a whole run", onceInstead);
   }
   if (workspace === undefined) throw new TroupeError("CONFLICT", `run ${row.run} has no workspace yet`, onceInstead);
+  const isExact = !anyArguments && commands === undefined;
   return await rules.add({
     id: ids.next(),
     decision: approved ? "allow" : "deny",
-    tool,
-    argsHash: anyArguments ? null : hashArguments(args),
-    args: anyArguments ? null : args,
+    tool: commands === undefined ? tool : patternOf(tool, commands),
+    argsHash: isExact ? hashArguments(args) : null,
+    args: isExact ? args : null,
     workspace,
     agent: approved ? agent : null,
     createdAt: new Date(deps.clock.now()).toISOString(),
     by,
+  });
+}
+
+/** The tools that run commands. A pattern of another tool would match no call. */
+const commandTools: readonly string[] = ["shell", "git"];
+
+function patternOf(tool: string, commands: string): string {
+  const pattern = `${tool}(${commands})`;
+  try {
+    if (commandTools.includes(tool) && parseCommandPattern(pattern) !== null) return pattern;
+  } catch {
+    // The error below has the fix.
+  }
+  throw new TroupeError("USAGE", `${pattern} is not a pattern of commands`, {
+    fix: "name the first words of a command of shell or git: --commands 'git status:*'",
   });
 }

@@ -3,11 +3,15 @@ import { type ToolCall, TroupeError } from "@troupe/core";
 import {
   ApprovalRule,
   type ApprovalRules,
+  allowsCommands,
   canonicalJson,
+  couldMatchCommands,
   errorCodeOf,
   hashArguments,
   isAliasOf,
+  patternsOf,
   type RuleScope,
+  type SimpleCommand,
 } from "@troupe/core/internal";
 import { z } from "zod";
 import { writeFileAtomic } from "../disk/atomic-write.ts";
@@ -46,7 +50,7 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
 
   return {
     list: () => rules,
-    match: (call, scope) => matchRule(rules, call, scope),
+    match: (call, scope, commands = null) => matchRule(rules, call, { ...scope, commands }),
     add: (rule) =>
       change((known) => {
         const same = known.find((each) => isSameRule(each, rule));
@@ -62,18 +66,33 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
   };
 }
 
+interface CallScope extends RuleScope {
+  commands: readonly SimpleCommand[] | null;
+}
+
 function matchRule(
   rules: readonly ApprovalRule[],
   { name, args }: Pick<ToolCall, "name" | "args">,
-  { workspace, agent }: RuleScope,
+  { workspace, agent, commands }: CallScope,
 ): ApprovalRule | null {
-  const near = rules.filter(
-    (rule) => namesTool(rule, name) && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),
-  );
+  const near = rules.filter((rule) => rule.workspace === workspace && (rule.agent === null || rule.agent === agent));
   if (near.length === 0) return null;
   const argsHash = hashArguments(args);
-  const fitting = near.filter((rule) => rule.argsHash === null || rule.argsHash === argsHash);
-  return fitting.find(({ decision }) => decision === "deny") ?? fitting[0] ?? null;
+  const fitting = near.filter(
+    (rule) => namesTool(rule, name) && (rule.argsHash === null || rule.argsHash === argsHash),
+  );
+  const patternsIn = (decision: ApprovalRule["decision"]) =>
+    near.filter((rule) => rule.decision === decision && patternsOf([rule.tool], name).length > 0);
+  const denied = patternsIn("deny").find((rule) => couldMatchCommands(patternsOf([rule.tool], name), commands));
+  const allowed = patternsIn("allow");
+  // Several rules can allow the commands of one line.
+  const allPatterns = patternsOf(
+    allowed.map(({ tool }) => tool),
+    name,
+  );
+  const isAllowed = allowsCommands(allPatterns, commands);
+  const denial = fitting.find(({ decision }) => decision === "deny") ?? denied;
+  return denial ?? fitting[0] ?? (isAllowed ? (allowed[0] ?? null) : null);
 }
 
 /** A denial may use any alias of the tool. A rule that allows must use the tool's own name. */

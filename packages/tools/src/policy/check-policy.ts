@@ -1,6 +1,6 @@
 import { defaultPolicy, type Policy, type ToolCall, type ToolContext } from "@troupe/core";
-import type { ApprovalRules } from "@troupe/core/internal";
-import { type ToolAssessment, toolRemoval } from "@troupe/core/internal";
+import type { ApprovalRule, ApprovalRules } from "@troupe/core/internal";
+import { commandLimits, commandRefusal, couldNameCall, type ToolAssessment, toolRemoval } from "@troupe/core/internal";
 import type { BoundCall, Tool } from "../define-tool.ts";
 import { outwardConsent } from "./outward-calls.ts";
 
@@ -30,35 +30,54 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
   const names = new Set(tools.map((tool) => tool.spec.name));
   return (tool: Tool, call: ToolCall, context: ToolContext): PolicyDecision => {
     const { spec } = tool;
-    const rule = rules?.match(call, { ...context, workspace: context.project ?? context.workspace }) ?? null;
+    const commands = tool.commandsOf?.(call.args) ?? null;
+    const scope = { ...context, workspace: context.project ?? context.workspace };
+    const rule = rules?.match(call, scope, ...(commands ? [commands] : [])) ?? null;
+    const limits = [...commandLimits(policy.layer), ...(context.grant.commands ?? [])];
     const denial =
       rule?.decision === "deny"
         ? `denied by the stored rule ${rule.id} of ${rule.by}`
-        : (toolRemoval([policy.layer], spec, names)?.reason ?? null);
-    if (denial !== null)
+        : (toolRemoval([policy.layer], spec, names)?.reason ?? commandRefusal(limits, spec, commands));
+    if (denial !== null) {
       return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null, sends: false };
+    }
 
     const bound = tool.bind(call.args, context);
-    const { risk } = bound;
-    const { decision, reason, sends } = decisionFor(bound, policy, context);
-    // A rule for any arguments says nothing about the content that this call sends.
-    const isStored = rule !== null && !(sends && rule.argsHash === null);
-    const stored = isStored ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
-    const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : stored) : null;
-    if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound, sends };
-    return { verdict: { decision, risk, reason }, bound, sends };
+    const isListed = couldNameCall(policy.ask ?? [], spec, commands);
+    const asked = decisionFor(bound, isListed, policy, context);
+    const allowed = asked.decision === "ask" ? allowanceOf(rule, asked, context) : null;
+    const decided = allowed === null ? asked : { decision: "allow" as const, reason: allowed };
+    return {
+      verdict: { decision: decided.decision, risk: bound.risk, reason: decided.reason },
+      bound,
+      sends: asked.sends,
+    };
   };
+}
+
+/** The reason why a call that would be asked about is allowed. Null if it is not. */
+function allowanceOf(
+  rule: ApprovalRule | null,
+  { sends }: Pick<PolicyDecision, "sends">,
+  { approved }: Pick<ToolContext, "approved">,
+): string | null {
+  if (approved) return "a person has allowed it";
+  // A rule for any arguments says nothing about the content that this call sends.
+  if (rule === null || (sends && rule.argsHash === null)) return null;
+  return `allowed by the stored rule ${rule.id} of ${rule.by}`;
 }
 
 /** The policy's decision about a call's risk. A call that needs consent turns `allow` into `ask`. */
 function decisionFor(
   { risk, consent, outward }: BoundCall,
+  isListed: boolean,
   policy: Policy,
   { taint }: ToolContext,
 ): Pick<ToolAssessment, "decision" | "reason"> & Pick<PolicyDecision, "sends"> {
   const decision = policy.risk[risk];
+  const listed = isListed ? "this machine's policy asks about this call" : null;
   const sent = outwardConsent(outward, taint, policy.web.trustedHosts);
-  const needed = [consent, sent].filter((each) => each !== null).join("; and ");
+  const needed = [listed, consent, sent].filter((each) => each !== null).join("; and ");
   const sends = sent !== null;
   if (decision === "allow" && needed !== "") return { decision: "ask", reason: needed, sends };
   const reason = `this machine's policy for ${risk} risk is "${decision}"`;

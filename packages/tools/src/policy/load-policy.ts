@@ -20,12 +20,12 @@ export async function loadPolicy(file: string): Promise<Policy> {
  * Warnings about names in a policy that match no tool of this machine. They are not errors, because tools come with
  * servers and versions, but a misspelt denial denies nothing.
  */
-export function policyWarnings({ layer }: Policy, specs: readonly ToolSpec[]): string[] {
+export function policyWarnings({ layer, ask = [] }: Policy, specs: readonly ToolSpec[]): string[] {
   const { tools, groups } = toolNames(specs);
   const warn = (key: string, names: readonly string[]): string[] =>
     unknownToolNames(names, specs).map((name) => {
       const meant = didYouMean(name, [...tools, ...groups]);
       return `${key} of the policy names ${JSON.stringify(name)}, but no tool here has that name${meant ? `: ${meant}` : ""}`;
     });
-  return [...warn("tools.allow", layer.tools ?? []), ...warn("tools.deny", layer.denyTools)];
+  return [...warn("tools.allow", layer.tools ?? []), ...warn("tools.deny", layer.denyTools), ...warn("tools.ask", ask)];
 }

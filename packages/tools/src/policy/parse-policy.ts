@@ -3,6 +3,7 @@ import {
   DelegationPolicy,
   didYouMean,
   noHostDecisions,
+  parseCommandPattern,
   riskDecisions,
   SandboxPolicy,
   sandboxModes,
@@ -15,7 +16,7 @@ import { z } from "zod";
 import { globMatcher } from "../search/glob-pattern.ts";
 
 const Decision = z.enum(riskDecisions);
-const ToolNames = z.array(z.string().trim().min(1));
+const ToolNames = z.array(z.string().trim().min(1).refine(isToolItem, "is not a pattern of commands"));
 
 /** A glob pattern relative to a workspace. A path that leads out of it would match nothing. */
 const FilePattern = z
@@ -26,7 +27,9 @@ const FilePattern = z
 
 /** Schema of `policy.yaml`. Every key is optional; unknown keys are errors. */
 const PolicyFile = z.strictObject({
-  tools: z.strictObject({ allow: ToolNames.optional(), deny: ToolNames.default([]) }).prefault({}),
+  tools: z
+    .strictObject({ allow: ToolNames.optional(), deny: ToolNames.default([]), ask: ToolNames.default([]) })
+    .prefault({}),
   agents: z
     .strictObject({ allow: z.array(z.literal("*").or(Token)).optional(), disabled: z.array(Token).default([]) })
     .prefault({}),
@@ -72,7 +75,17 @@ export function parsePolicy(text: string, file: string): Policy {
     denyAgents: agents.disabled,
     writes: writes ?? null,
   });
-  return { layer, risk, sandbox, web, delegation, cacheReads, privateFiles };
+  const ask = tools.ask.length > 0 ? { ask: tools.ask } : {};
+  return { layer, risk, ...ask, sandbox, web, delegation, cacheReads, privateFiles };
+}
+
+function isToolItem(item: string): boolean {
+  try {
+    parseCommandPattern(item);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isGlobPattern(pattern: string): boolean {
@@ -98,6 +111,9 @@ function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): s
   }
   if (section === "sandbox") return fixForSandbox(String(key), value);
   if (section === "delegation") return fixForDelegation(String(key), value);
+  if (section === "tools" && typeof value === "string" && /[()]/.test(value)) {
+    return 'write a tool and the first words of its commands: "shell(git status:*)"';
+  }
   if (item !== undefined && value === "*") return "to allow no agents, write agents: {allow: []}";
   return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
 }
