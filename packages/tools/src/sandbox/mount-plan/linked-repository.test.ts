@@ -50,6 +50,32 @@ for (const kind of containing) {
       expect(setUpGit(linked, "status", "--porcelain")).toBe("");
     });
 
+    test("a command leaves no commands for the next rebase, and names no other repository", async ({
+      sandboxOf,
+      folder,
+    }) => {
+      const linked = await makeLinked(folder);
+      const git = join(folder, "repository", ".git");
+      const own = join(git, "worktrees", "linked");
+      const line = [`${git}/objects/info/alternates`, `${own}/rebase-merge/git-rebase-todo`, `${own}/sequencer/opts`]
+        .map((path) => `mkdir -p $(dirname ${path}); echo exec evil strategy > ${path}`)
+        .join("\n");
+      await runLine(await sandboxOf(kind), linked, `${line}\nmv ${git}/objects/info ${git}/objects/other`);
+      expect(existsSync(join(git, "objects/info/alternates"))).toBe(false);
+      expect(existsSync(join(git, "objects/other"))).toBe(false);
+      expect(existsSync(join(own, "rebase-merge/git-rebase-todo"))).toBe(false);
+      expect(existsSync(join(own, "sequencer/opts"))).toBe(false);
+
+      await mkdir(join(own, "rebase-merge"), { recursive: true });
+      await writeFile(join(own, "rebase-merge/git-rebase-todo"), "exec good\n");
+      await runLine(
+        await sandboxOf(kind),
+        linked,
+        `echo exec evil > ${own}/rebase-merge/git-rebase-todo; mv ${own}/rebase-merge ${own}/r`,
+      );
+      expect(await readFile(join(own, "rebase-merge/git-rebase-todo"), "utf8")).toBe("exec good\n");
+    });
+
     test("a command with a write scope only reads", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);
       const line = `${who} log --format=%s; ${who} commit -q --allow-empty -m own; echo x > $(git rev-parse --git-common-dir)/objects/x`;

@@ -1,9 +1,12 @@
-import { basename, join } from "node:path";
-import { type HeldFolder, holdPath, walkTo } from "../../workspace/held-folder.ts";
+import { unlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type HeldFolder, holdParent, holdPath, walkTo } from "../../workspace/held-folder.ts";
 import type { HeldRepository } from "../../workspace/linked-repository.ts";
+import { protectedInRepository } from "../../workspace/protected-table.ts";
 import { type HeldWorkspace, holdSteps, releaseSteps } from "./held-workspace.ts";
 import type { MountStep } from "./mount-steps.ts";
 import { acquirePlaceholder, releasePlaceholder } from "./placeholders.ts";
+import { isPartOfRepository } from "./scan-workspace.ts";
 
 /** The repository of a linked git worktree, which lies outside the workspace, ready for one command. */
 export interface PreparedRepository {
@@ -20,6 +23,14 @@ const repositoryPointers: readonly string[] = ["commondir", "gitdir"];
 
 const ownSettings = "config.worktree";
 
+/** It would lead git to another repository. */
+const alternates = "objects/info/alternates";
+
+/** State of an unfinished rebase or cherry-pick in the folder of a linked worktree. */
+const unfinishedWork = protectedInRepository
+  .flatMap(({ names, harmful }) => (harmful ? names : []))
+  .filter((name) => !name.startsWith("worktrees/"));
+
 /** The repository, read-only. */
 export function repositoryFolders({ folder, common }: HeldRepository): MountStep[] {
   return holdSteps(placeOf(folder, common), [{ kind: "read", path: common, type: "folder" }]);
@@ -35,23 +46,34 @@ export function prepareRepository(
   const inOwn = `worktrees/${basename(own)}`;
   const settings = `${inOwn}/${ownSettings}`;
   const place = placeOf(folder, common);
-  let isPlaced = false;
+  const isHarmful = (name: string): boolean =>
+    hasEntry(folder, `${inOwn}/${name}`) && isPartOfRepository(folder, name, `${inOwn}/${name}`);
+  const harmful = unfinishedWork.filter(isHarmful);
+  const placed: string[] = [];
   const release = (): void => releaseSteps(steps);
   const close = (): void => {
     release();
-    if (isPlaced) releasePlaceholder(place, settings);
+    for (const path of placed) releasePlaceholder(place, path);
+    if (!isWritable) return;
+    for (const name of unfinishedWork)
+      if (!harmful.includes(name) && isHarmful(name)) removeFile(folder, `${inOwn}/${name}`);
   };
   if (!isWritable) return { steps, release, close };
-  try {
-    isPlaced = acquirePlaceholder(place, settings, "file");
-  } catch {
-    // If this process cannot make it, the command cannot make it either.
+  for (const path of [settings, alternates]) {
+    try {
+      if (acquirePlaceholder(place, path, "file")) placed.push(path);
+    } catch {
+      // If this process cannot make it, the command cannot make it either.
+    }
   }
   try {
-    const folders = writtenByCommits.filter((name) => isFolderAt(folder, name));
+    // A folder with a mount in it can be renamed, so each one is a mount too.
+    const above = [...new Set(harmful.map((name) => `${inOwn}/${dirname(name)}`))];
+    const folders = [...writtenByCommits, dirname(alternates), ...above].filter((name) => isFolderAt(folder, name));
     const files = [
       ...repositoryPointers.map((name) => `${inOwn}/${name}`),
-      ...(hasFile(folder, settings) ? [settings] : []),
+      ...[settings, alternates].filter((path) => hasFile(folder, path)),
+      ...harmful.map((name) => `${inOwn}/${name}`).filter((path) => hasFile(folder, path)),
     ];
     steps.push(
       ...holdSteps(place, [
@@ -78,4 +100,20 @@ function isFolderAt(root: HeldFolder, path: string): boolean {
 function hasFile(root: HeldFolder, path: string): boolean {
   using entry = holdPath(root, path);
   return entry?.kind === "file";
+}
+
+function hasEntry(root: HeldFolder, path: string): boolean {
+  using entry = holdPath(root, path);
+  return entry !== null;
+}
+
+function removeFile(root: HeldFolder, path: string): void {
+  const held = holdParent(root, path);
+  if (held === null) return;
+  using _folder = held.folder;
+  try {
+    unlinkSync(held.folder.at(held.name));
+  } catch {
+    // A folder, which git does not read as a file.
+  }
 }

@@ -105,7 +105,8 @@ async function matchingFolders(root: HeldFolder, repository: string, folder: str
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${above}/${name}${below}`);
 }
 
-function isPartOfRepository(root: HeldFolder, below: string, path: string): boolean {
+/** Whether the entry at a path, which is `below` in a repository, is protected there. */
+export function isPartOfRepository(root: HeldFolder, below: string, path: string): boolean {
   const names = below.split("/");
   const rule = repositoryRuleOf(names);
   if (rule?.names.length !== names.length) return false;
