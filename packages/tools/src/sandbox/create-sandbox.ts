@@ -62,8 +62,11 @@ async function bubblewrap(options: BackendOptions): Promise<Sandbox | Unavailabl
   const { programs, policy, limits } = options;
   if (programs.bwrap === "") return { reason: "bwrap is not installed" };
   const { scratchBytesMax, inNamespace } = limits;
-  const bindsDescriptors = await hasDescriptorBinds(programs.bwrap);
-  const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace, bindsDescriptors };
+  // By their names, another command could exchange the folders before they are mounted.
+  if (!(await hasDescriptorBinds(programs.bwrap))) {
+    return { reason: "this bwrap has no --bind-fd; version 0.10, or a patched 0.8 of a distribution, has it" };
+  }
+  const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace };
   const renderExchangeable = once(() => namespacesLaunch(options));
   for (const lockNamespaces of [true, false]) {
     const renderLaunch = bubblewrapLaunch(programs, { ...launchOptions, lockNamespaces });

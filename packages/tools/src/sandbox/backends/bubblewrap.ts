@@ -13,17 +13,15 @@ export interface BubblewrapOptions {
   scratchBytesMax: number;
   /** Whether this version of bwrap can forbid a command to create namespaces. */
   lockNamespaces: boolean;
-  /**
-   * Whether this version mounts descriptors. It compares the result with the descriptor, closes it, and fails if they
-   * differ. Without it, only the check of all mounts before the command starts protects against an exchange.
-   */
-  bindsDescriptors: boolean;
 }
 
-/** Whether a bwrap has `--bind-fd`: from version 0.10 on, and in patched older packages. */
+/**
+ * Whether a bwrap mounts descriptors, from version 0.10 on and in patched older packages. It compares the result with the
+ * descriptor, closes it, and fails if they differ.
+ */
 export async function hasDescriptorBinds(bwrap: string): Promise<boolean> {
   const { stdout } = await promisify(execFile)(bwrap, ["--help"]).catch(() => ({ stdout: "" }));
-  return stdout.includes("--ro-bind-fd") && stdout.includes(" --bind-fd");
+  return stdout.includes("--ro-bind-fd") && stdout.includes("--bind-fd");
 }
 
 /** Launches commands by bubblewrap, which reads the rendered plan from a pipe. */
@@ -41,7 +39,7 @@ export function bubblewrapLaunch(
     argv: [...outside, ...inside, ...argv],
     env: {},
     setup: [...renderMounts(plan, options), ...renderNamespaces(options)].join("\0"),
-    descriptors: options.bindsDescriptors ? descriptorsOf(plan.steps) : [],
+    descriptors: descriptorsOf(plan.steps),
   });
 }
 
@@ -65,7 +63,7 @@ function renderNamespaces({ network, lockNamespaces }: BubblewrapOptions): strin
 }
 
 function renderMounts({ steps, folder, env }: MountPlan, options: BubblewrapOptions): string[] {
-  const held = options.bindsDescriptors ? steps.filter((step) => descriptorOf(step) !== null) : [];
+  const held = steps.filter((step) => descriptorOf(step) !== null);
   const sources = new Map(held.map((step, i) => [step, String(firstPassedDescriptor + i)]));
   return [
     "--die-with-parent",

@@ -36,7 +36,6 @@ it("becomes arguments for bubblewrap", () => {
     network: false,
     scratchBytesMax: 1_000,
     lockNamespaces: true,
-    bindsDescriptors: true,
   });
   expect(args.join(" ")).toMatch(/^--unshare-all --unshare-user --disable-userns --die-with-parent --new-session/);
   expect(args.join(" ")).toContain(
@@ -47,7 +46,6 @@ it("becomes arguments for bubblewrap", () => {
     network: true,
     scratchBytesMax: 1_000,
     lockNamespaces: false,
-    bindsDescriptors: true,
   });
   expect(open).toContain("--share-net");
   expect(open).not.toContain("--disable-userns");
