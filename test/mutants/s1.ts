@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
     name: "a list of tools restricts nothing",
     rows: ["S1.1b", "S1.18a"],
     file: grant,
-    find: "if (layer.tools !== null && !namesTool(layer.tools, spec, names)) {",
+    find: "if (layer.tools !== null && !namesTool(layer.tools.map(toolOfItem), spec, names)) {",
     replace: "if (layer.tools?.length === 0) {",
     tests: [`${runSpecTest} > the grant > is the intersection of every layer and the definition`],
   },

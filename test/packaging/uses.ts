@@ -231,7 +231,7 @@ export const loadedPackages = [
     command: ["start.ts"],
     loaded: [
       ...["@noble/hashes", "@troupe/core", "@troupe/models", "@troupe/recorder", "@troupe/roles", "@troupe/runtime"],
-      ...["@troupe/tools", "troupe", "uuidv7", "xstate", "yaml", "zod"],
+      ...["@troupe/tools", "troupe", "unbash", "uuidv7", "xstate", "yaml", "zod"],
     ],
   },
 ];
