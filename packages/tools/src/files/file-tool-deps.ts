@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Journal, ToolContext } from "@troupe/core";
 import { z } from "zod";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createRecentTexts, createSeenVersions, type RecentTexts, type SeenVersions } from "./seen-versions.ts";
 
 export interface FileToolOptions {
@@ -9,6 +10,11 @@ export interface FileToolOptions {
    * @default versions are remembered in this process only
    */
   journal?: Pick<Journal, "readRun">;
+  /**
+   * The sandbox of commands. If it does not contain them, a person has to allow each change of an executable file.
+   * @default such changes need no approval of their own
+   */
+  sandbox?: Pick<Sandbox, "contains">;
 }
 
 /** State that the file tools of one process share. */
@@ -16,13 +22,15 @@ export interface FileToolDeps {
   seen: SeenVersions;
   recent: RecentTexts;
   reservations: FileReservations;
+  sandbox: Pick<Sandbox, "contains"> | undefined;
 }
 
-export function createFileToolDeps({ journal }: FileToolOptions): FileToolDeps {
+export function createFileToolDeps({ journal, sandbox }: FileToolOptions): FileToolDeps {
   return {
     seen: createSeenVersions(journal ?? null),
     recent: createRecentTexts(),
     reservations: createFileReservations(),
+    sandbox,
   };
 }
 

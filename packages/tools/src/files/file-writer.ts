@@ -6,6 +6,7 @@ import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import { runsLaterMark, writeConsent } from "../workspace/protected-paths.ts";
 import { conflict } from "./conflict.ts";
+import { executableConsent } from "./executable-consent.ts";
 import {
   type FileChangeRequest,
   filePlan,
@@ -77,11 +78,11 @@ export function createFileWriter<Input extends z.ZodObject>(
     risk: "medium",
     effect: "verifiable",
     groups: ["filesystem"],
-    consent: (args, { workspace }) =>
-      writeConsent(
-        requests(args).map(({ path }) => path),
-        workspace,
-      ),
+    consent: (args, { workspace }) => {
+      const changed = requests(args);
+      const paths = changed.map(({ path }) => path);
+      return writeConsent(paths, workspace) ?? executableConsent(changed, workspace, deps.sandbox);
+    },
     async plan(args, context) {
       const files = await plan(args, context);
       pending.add(context, files);

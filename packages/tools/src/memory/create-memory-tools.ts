@@ -1,6 +1,7 @@
 import type { Blobs, Clock } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import type { Tool } from "../define-tool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createNotesTool } from "./notes.ts";
 import { createRecallTool, type RecallOptions } from "./recall.ts";
 import { createWorkbench } from "./workbench.ts";
@@ -13,6 +14,8 @@ export interface MemoryToolOptions extends RecallOptions {
   blobs?: Pick<Blobs, "get" | "put">;
   /** @default systemClock() */
   clock?: Clock;
+  /** The sandbox of commands. @default a download of an executable file needs no approval of its own */
+  sandbox?: Pick<Sandbox, "contains">;
 }
 
 /**
@@ -28,7 +31,7 @@ export function createMemoryTools(options: MemoryToolOptions): Tool[] {
     createRecallTool(options),
     createNotesTool({ memoryFolder, clock }),
     createUploadTool(workbench),
-    createDownloadTool(workbench),
+    createDownloadTool(workbench, options.sandbox),
   ];
 }
 

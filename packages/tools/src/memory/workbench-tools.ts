@@ -1,6 +1,8 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
+import { executableConsent } from "../files/executable-consent.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { refuseBareRepositories } from "../workspace/bare-repository.ts";
 import { changeFiles } from "../workspace/change-files.ts";
 import { readHeldFile, versionOf } from "../workspace/file-version.ts";
@@ -35,7 +37,7 @@ export function createUploadTool(workbench: Workbench): Tool {
 }
 
 /** Downloads a shared file into the workspace. */
-export function createDownloadTool(workbench: Workbench): Tool {
+export function createDownloadTool(workbench: Workbench, sandbox?: Pick<Sandbox, "contains">): Tool {
   return defineTool({
     name: "workbench_download",
     description:
@@ -46,7 +48,9 @@ export function createDownloadTool(workbench: Workbench): Tool {
     risk: "medium",
     effect: "idempotent",
     groups: ["memory"],
-    consent: ({ local_path }, { workspace }) => writeConsent([local_path], workspace),
+    consent: ({ local_path }, { workspace }) =>
+      writeConsent([local_path], workspace) ??
+      executableConsent([{ path: local_path, make: () => null }], workspace, sandbox),
     async run({ remote_path, local_path, session_id }, context) {
       const { bytes, uploaded } = await workbench.get(remote_path, context, session_id);
       const { shown, isNew } = await writeNewFile(local_path, Buffer.from(bytes), context);
