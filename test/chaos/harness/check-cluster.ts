@@ -6,7 +6,7 @@ import { ledgerOf } from "../../harness/ledger.ts";
 import type { Cluster } from "./cluster.ts";
 import { readJournalStream, readTaskStream } from "./journal-stream.ts";
 import { all, none, noted, type OracleResult } from "./oracle-result.ts";
-import { callOracle, chainOracle } from "./oracles.ts";
+import { callOracle, chainOracle, type SuspendedProcess } from "./oracles.ts";
 import { recordOracle } from "./record-oracle.ts";
 import type { TestSession } from "./sessions.ts";
 
@@ -18,6 +18,7 @@ export async function checkCluster(
   cluster: Cluster,
   sessions: readonly TestSession[],
   count: number,
+  suspended: SuspendedProcess | null = null,
 ): Promise<OracleResult[]> {
   const leftovers = await leftoverOracle(cluster);
   const runs = await readJournalStream(cluster.natsUrl);
@@ -29,7 +30,7 @@ export async function checkCluster(
     none("sessions that ended otherwise", incomplete.map(shown)),
     ...longest(sessions),
     noted("runs", runs.size),
-    ...callOracle(runs, calls),
+    ...callOracle(runs, calls, suspended),
     await effectOracle(sessions),
     ...(await recordOracle(cluster.daemons, runs)),
     ...chainOracle(runs),

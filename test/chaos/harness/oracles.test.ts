@@ -65,6 +65,16 @@ describe("the oracles", () => {
   ])("finds $what", ({ runs, calls, found }) => {
     expect(failures(callOracle(runs, calls))).toEqual(found);
   });
+
+  it("lets one late call of a process pass for each time it was suspended", () => {
+    const runs = journaled(claimed, replied, claimed);
+    const late = [called("model/1", 1_500), called("model/1", 3_500), called("model/1", 3_600)];
+    const [{ pid } = { pid: 0 }] = late;
+    const what = "O1 calls begun after their outcome was in the journal";
+    const lateCalls = (stops: number, suspended = pid) =>
+      callOracle(runs, late, { pid: suspended, stops }).find((result) => result.what === what)?.ok;
+    expect([lateCalls(1), lateCalls(2), lateCalls(2, pid + 1)]).toEqual([false, true, false]);
+  });
 });
 
 it("the chain oracle finds changed, missing and unfinished entries", () => {

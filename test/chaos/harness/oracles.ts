@@ -8,10 +8,23 @@ import { none, noted, type OracleResult } from "./oracle-result.ts";
 export type StoredRuns = ReadonlyMap<string, readonly StoredEntry[]>;
 
 /**
+ * A process that was stopped and continued. Between its check of a lease and the call lies a moment: each stop there lets
+ * one call go out late (docs/reliability.md, K5).
+ */
+export interface SuspendedProcess {
+  pid: number;
+  stops: number;
+}
+
+/**
  * O1: a call with an outcome in the journal is not repeated, and has one outcome. A call in flight at the death of its
  * host may be repeated once for each claim of the run. Unsafe calls are never repeated.
  */
-export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): OracleResult[] {
+export function callOracle(
+  runs: StoredRuns,
+  calls: readonly LedgerCall[],
+  suspended: SuspendedProcess | null = null,
+): OracleResult[] {
   const all = [...runs.values()].flat();
   const doneAt = new Map<string, number>();
   const outcomes = all.flatMap(({ entry, storedAt }) => {
@@ -23,7 +36,9 @@ export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): Orac
   const counts = new Map<string, number>();
   for (const { key } of calls) counts.set(key, (counts.get(key) ?? 0) + 1);
   const repeated = [...counts].filter(([, count]) => count > 1);
-  const late = calls.filter(({ key, at }) => at > (doneAt.get(key) ?? Number.POSITIVE_INFINITY));
+  const begunLate = calls.filter(({ key, at }) => at > (doneAt.get(key) ?? Number.POSITIVE_INFINITY));
+  const permitted = begunLate.filter(({ pid }) => pid === suspended?.pid).slice(0, suspended?.stops);
+  const late = begunLate.filter((call) => !permitted.includes(call));
   const tooOften = repeated.filter(([key, count]) => count > claimsOf(runs, key));
   const isModel = ([key]: readonly [string, number]): boolean => !key.includes("/tool/");
   return [

@@ -53,7 +53,12 @@ export const zombie: Scenario = {
       ),
       noted("it was stopped for", `${((wokenAt - frozenAt) / 1000).toFixed(1)} s at a lease of ${leaseMs / 1000} s`),
       ...(memberProcess ? fencingOracle(journal, await ledger.calls(), memberProcess, 1) : []),
-      ...(await checkCluster(cluster, [...sessions, ...later], runs + 2)),
+      ...(await checkCluster(
+        cluster,
+        [...sessions, ...later],
+        runs + 2,
+        memberProcess && { pid: memberProcess.pid, stops: 1 },
+      )),
     ];
   },
 };
