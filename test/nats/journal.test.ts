@@ -75,7 +75,8 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     await young.append(journal, -1, [young.entry(0)]);
     const [first, second] = await journal.openRuns();
     expect(first).toMatchObject({ run: old.run, idleMs: expect.any(Number) });
-    expect(first?.idleMs).toBeGreaterThanOrEqual(300);
+    // Timers and the server's clock differ by fractions of a millisecond.
+    expect(first?.idleMs).toBeGreaterThanOrEqual(295);
     expect((first?.idleMs ?? 0) - (second?.idleMs ?? 0)).toBeGreaterThanOrEqual(295);
   });
 
