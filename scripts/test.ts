@@ -27,8 +27,10 @@ async function main(vitestArguments: string[]): Promise<void> {
   const findings: Findings = { failures: [], skips: [] };
   let report: TestReport | null = null;
   if (await build({ onlyIfStale: false })) {
-    if (!(await typeCheck())) findings.failures.push("the types of the tests (tsc -p test/tsconfig.json)");
+    // Beside the tests, which wait for processes most of the time.
+    const types = typeCheck();
     report = await runVitest(vitestArguments, await findPrograms(findings), findings);
+    if (!(await types)) findings.failures.push("the types of the tests (tsc -p test/tsconfig.json)");
   } else {
     findings.failures.push("the build");
   }
