@@ -202,6 +202,7 @@ export { isFullyTainted, joinTaint, noTaint, Taint, taintField } from "./protoco
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";
+export { lastAtMost } from "./text/last-at-most.ts";
 export { didYouMean, nearestNames } from "./text/nearest-names.ts";
 export { retryAfterMs } from "./text/retry-after.ts";
 export { shortList, unknownAgent } from "./text/unknown-agent.ts";

@@ -1,4 +1,4 @@
-import type { AgentProblem } from "@troupe/core/internal";
+import { type AgentProblem, lastAtMost } from "@troupe/core/internal";
 
 /** A position in a file. Lines and columns start at 1. */
 export interface SourceLocation {
@@ -29,7 +29,7 @@ export function createProblemReport(path: string, text: string): ProblemReport {
 
   const locationAt = (offset: number): SourceLocation => {
     lineStarts ??= findLineStarts(text);
-    const line = lastAtOrBefore(lineStarts, offset);
+    const line = lastAtMost(lineStarts, offset);
     return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
   };
   const add = (severity: AgentProblem["severity"], offset: number, { code, message, fix }: Finding): void => {
@@ -62,15 +62,4 @@ function findLineStarts(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return starts;
-}
-
-function lastAtOrBefore(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((sorted[middle] ?? 0) <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

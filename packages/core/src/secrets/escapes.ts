@@ -1,3 +1,5 @@
+import { lastAtMost } from "../text/last-at-most.ts";
+
 /**
  * Decodes escaped characters, so that a secret is found however many of its characters are escaped: `%73`, `\u0073`,
  * `\u{73}`, `\x73`, `&#115;`, `&#x73;`, `&amp;`. A backslash may be doubled, as in JSON within JSON.
@@ -103,16 +105,4 @@ function percentDecoded(found: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** The index of the last number that is at most `value`, in a sorted list. Of equal numbers the last one. */
-function lastAtMost(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((sorted[middle] ?? 0) <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
