@@ -1,6 +1,7 @@
 import {
   type Blobs,
   type Clock,
+  createRedactor,
   defaultPolicy,
   type Policy,
   type Redactor,
@@ -70,15 +71,16 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     builtIn.get(name) ?? custom?.of(project).find(({ spec }) => spec.name === name);
   const checkPolicy = createPolicyCheck(options);
   const { web, privateFiles } = options.policy ?? defaultPolicy;
-  const findPrivateData = createPrivateDataFinder(privateFiles, redact);
+  const findPrivateData = createPrivateDataFinder(privateFiles);
+  const secrets = redact ?? createRedactor();
   const running = new Set<Promise<ToolOutcome>>();
 
   /** Sources of the output, and the characters that were sent. */
-  const taintOf = (result: ToolResult, { call, context, outward }: StartedCall): Taint => {
+  const taintOf = (result: ToolResult, hasSecret: boolean, { call, context, outward }: StartedCall): Taint => {
     const { spec } = find(call.name, context) ?? {};
     return {
       untrusted: (result.untrusted ?? []).filter((source) => !isTrusted(source, web.trustedHosts)),
-      private: spec ? findPrivateData(result, { spec, args: call.args }) : [],
+      private: spec ? findPrivateData(result, { spec, args: call.args, hasSecret }) : [],
       sentCharacters: countedCharacters(outward ?? null, context.taint, web.trustedHosts),
     };
   };
@@ -86,7 +88,8 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const outcomeOf = async (result: ToolResult, started: StartedCall): Promise<ToolOutcome> => {
     const { call, context, startedMs } = started;
     const tool = call.name;
-    const output = redact?.text(result.output) ?? result.output;
+    const redacted = secrets.text(result.output);
+    const output = redact ? redacted : result.output;
     const ownMax = find(tool, context)?.outputBytesMax ?? outputBytesMax;
     const bytesMax = Math.min(ownMax, context.outputBytesMax ?? ownMax);
     return ToolOutcome.parse({
@@ -94,7 +97,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       ...(await truncateOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),
       error: result.error ? { ...result.error, tool } : null,
       durationMs: clock.monotonicMs() - startedMs,
-      ...taintField(taintOf(result, started)),
+      ...taintField(taintOf(result, redacted !== result.output, started)),
     });
   };
 

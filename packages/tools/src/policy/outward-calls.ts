@@ -15,14 +15,15 @@ export function outwardConsent(
   taint: Taint | undefined,
   trustedHosts: readonly string[],
 ): string | null {
-  if (outward === null || !isFullyTainted(taint) || isTrusted(outward.host, trustedHosts)) return null;
-  const { characters, host } = outward;
-  if (characters !== null && characters + taint.sentCharacters <= freeCharacters) return null;
+  const limited = limitedCall(outward, taint, trustedHosts);
+  if (limited === null) return null;
+  const { characters, host, sources } = limited;
+  if (characters !== null && characters + sources.sentCharacters <= freeCharacters) return null;
   const sent = characters === null ? "data" : `${characters} characters`;
   const fix = host === null ? "" : `; web.trustedHosts of policy.yaml can allow it for this host`;
   return (
-    `this run has read text that a stranger may have written (${shown(taint.untrusted)}) and private data ` +
-    `(${shown(taint.private)}), and the call can send ${sent} to ${host ?? "any host"}${fix}`
+    `this run has read text that a stranger may have written (${shown(sources.untrusted)}) and private data ` +
+    `(${shown(sources.private)}), and the call can send ${sent} to ${host ?? "any host"}${fix}`
   );
 }
 
@@ -32,8 +33,18 @@ export function countedCharacters(
   taint: Taint | undefined,
   trustedHosts: readonly string[],
 ): number {
-  if (outward === null || !isFullyTainted(taint) || isTrusted(outward.host, trustedHosts)) return 0;
-  return outward.characters ?? freeCharacters + 1;
+  const limited = limitedCall(outward, taint, trustedHosts);
+  return limited === null ? 0 : (limited.characters ?? freeCharacters + 1);
+}
+
+/** The content of a call whose run has read both, with these sources. Null for a trusted host, and for every other call. */
+function limitedCall(
+  outward: Outward | null,
+  taint: Taint | undefined,
+  trustedHosts: readonly string[],
+): (Outward & { sources: Taint }) | null {
+  if (outward === null || !isFullyTainted(taint) || isTrusted(outward.host, trustedHosts)) return null;
+  return { ...outward, sources: taint };
 }
 
 /** A listed host also stands for the hosts below it. */

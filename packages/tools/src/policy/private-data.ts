@@ -1,4 +1,4 @@
-import { createRedactor, type Json, type Redactor, type ToolSpec } from "@troupe/core";
+import type { Json, ToolSpec } from "@troupe/core";
 import type { ToolResult } from "../define-tool.ts";
 import { type GlobMatcher, globMatcher } from "../search/glob-pattern.ts";
 
@@ -18,28 +18,22 @@ const readingGroups: readonly string[] = ["shell", "git", "test", "search", "cod
 /** Finds where private data in a result came from: files by their names, secrets by their form, files that the policy names. */
 export type FindPrivateData = (
   result: ToolResult,
-  call: { spec: Pick<ToolSpec, "name" | "groups">; args: Json },
+  call: { spec: Pick<ToolSpec, "name" | "groups">; args: Json; hasSecret: boolean },
 ) => string[];
 
 /**
  * Creates the search for private data in results. A command does not say what it has read. So it counts if its text names
- * a file with secrets, and, where the policy names private files, always.
- *
- * @param redact finds secrets; their values are known to this machine
+ * a file with secrets, and, where the policy names private files, always. The caller has looked for secrets already.
  */
-export function createPrivateDataFinder(
-  patterns: readonly string[],
-  redact: Redactor = createRedactor(),
-): FindPrivateData {
+export function createPrivateDataFinder(patterns: readonly string[]): FindPrivateData {
   const isNamed = anyOf(patterns);
   const isSecretFile = anyOf(secretNames);
   const isExample = anyOf(exampleNames);
   const isPrivate = (path: string): boolean => isNamed(path) || (isSecretFile(path) && !isExample(path));
-  return (result, { spec: { name, groups }, args }) => {
+  return (result, { spec: { name, groups }, args, hasSecret }) => {
     const canReadAll = groups.some((group) => readingGroups.includes(group));
     const read = [...(result.seen ?? []).map(({ path }) => path), ...(result.reads ?? [])];
     const paths = [...read, ...(canReadAll ? wordsOf(args) : [])].filter(isPrivate);
-    const hasSecret = redact.text(result.output) !== result.output;
     return [
       ...(result.private ?? []),
       ...paths.map((path) => `file ${path}`),
