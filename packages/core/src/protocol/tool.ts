@@ -57,6 +57,15 @@ export const FileChange = FilePlan.extend({
   linesRemoved: z.int().nonnegative(),
   /** The use of the file by another program later, without a question, such as "runs at the user's next commit". */
   runsLater: z.string().exactOptional(),
+  /**
+   * Hash in Blobs of the whole content before the change, from which an undo restores the file. Absent: it was not kept, or
+   * there was no file. For a symbolic link, the content is its target.
+   */
+  beforeRef: z.string().exactOptional(),
+  /** Why the content before the change was not kept, such as its size. */
+  unkept: z.string().exactOptional(),
+  /** What was at the path before the change, if it was not a plain file without the executable bit. */
+  typeBefore: z.enum(["executable", "link"]).exactOptional(),
 });
 export type FileChange = z.infer<typeof FileChange>;
 
