@@ -106,12 +106,15 @@ export {
 export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
 export type { ApprovalReach, ToolAssessment } from "./ports/tool-host.ts";
 export {
+  ChildVerifier,
   ContextMode,
   Effort,
   IntentPattern,
+  ObserverSpec,
   patternConflict,
   RetryPolicy,
   Subagents,
+  Trigger,
   VerifierSpec,
   WorkspaceMode,
   WriteScope,

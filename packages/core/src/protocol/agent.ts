@@ -44,6 +44,30 @@ export type Subagents = z.infer<typeof Subagents>;
 export const VerifierSpec = z.object({ name: z.string(), params: z.record(z.string(), z.json()).default({}) });
 export type VerifierSpec = z.infer<typeof VerifierSpec>;
 
+/** A check of a child's result in its parent, before the parent's model relies on it. */
+export const ChildVerifier = VerifierSpec.extend({
+  /** The child's agent. Null: every child. */
+  agent: Token.nullable().default(null),
+  /** The check runs only if the task or the answer contains one of these words. Empty: always. */
+  words: z.array(z.string().min(1)).default([]),
+});
+export type ChildVerifier = z.infer<typeof ChildVerifier>;
+
+/** A program that sees the results of a run's calls and works beside the run. It never delays or fails the run. */
+export const ObserverSpec = z.object({ name: z.string(), params: z.record(z.string(), z.json()).default({}) });
+export type ObserverSpec = z.infer<typeof ObserverSpec>;
+
+/** A kind of request that an agent has to delegate. It is recognised by its words, before the model is called. */
+export const Trigger = z.object({
+  /** Words or phrases of the request. Case does not matter, and each must stand alone. */
+  words: z.array(z.string().min(1)).min(1),
+  /** The agent that the work must go to. */
+  agent: Token,
+  /** Tools of which one must have returned a result before the delegation. Empty: none. */
+  after: z.array(z.string()).default([]),
+});
+export type Trigger = z.infer<typeof Trigger>;
+
 /** A kind of request, the tools for it in their order, and its risk. */
 export const IntentPattern = z.object({
   /** A regular expression. It ignores case, and `.` matches line breaks too. */
@@ -129,6 +153,14 @@ export const AgentDefinition = z.object({
   /** Null means `shared`, or `isolated` for an agent that only other hosts serve. */
   workspace: WorkspaceMode.nullable().default(null),
   verifiers: z.array(VerifierSpec).default([]),
+  /** The team that it belongs to; its id then begins with the team's name and `_`. Absent: none. */
+  team: Token.exactOptional(),
+  /** Requests that it must delegate. Absent: none. */
+  triggers: z.array(Trigger).exactOptional(),
+  /** Checks of the results of its children. Absent: none. */
+  childVerifiers: z.array(ChildVerifier).exactOptional(),
+  /** Programs that see the results of its calls. Absent: none. */
+  observers: z.array(ObserverSpec).exactOptional(),
   /** The file that defines it. `remote` means that another host serves it; `path` lists the names of such hosts. */
   source: z.object({ origin: z.enum(["builtin", "user", "project", "claude", "remote"]), path: z.string() }),
 });
