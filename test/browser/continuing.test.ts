@@ -67,6 +67,24 @@ describeInChromium("a session that has settled", (browser) => {
     ]);
   });
 
+  it("keeps the typed text while another client continues it", async (test) => {
+    const { expect } = test;
+    const daemon = theDaemon();
+    const { session } = await daemon.client.submit({ task: "two and two", agent: "main", origin: "api" });
+    const { page } = await openTab(browser(), { test });
+    await page.goto(linkOf(daemon, `?session=${session}`));
+    await sessionIs(page, "completed");
+    await page.getByLabel("Continue this session").fill("and now?");
+    await daemon.client.submit({ task: "are you sure?", continues: session, origin: "api" });
+    await page.getByText("2 turns").waitFor();
+    await sessionIs(page, "completed");
+    expect(await page.getByLabel("Continue this session").inputValue()).toBe("and now?");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("3 turns").waitFor();
+    await sessionIs(page, "completed");
+    expect(await page.getByLabel("Continue this session").inputValue()).toBe("");
+  });
+
   it("reports why it cannot continue, and keeps the typed text", async (test) => {
     const { expect } = test;
     const daemon = theDaemon();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "@troupe/core";
 import { turns } from "./remote/activity.ts";
 
@@ -20,6 +21,20 @@ export interface RemoteClocks {
 
 /** Upper limit of simulated time. An event that is not due by then never comes. */
 const longestMs = 7 * 24 * 3_600_000;
+
+/** With nothing due here, another process can still be at work: a busy machine lets it wait for its turn. */
+const realMsMax = 60_000;
+
+/** Resolves to false after a moment. Throws after `realMsMax`. */
+async function realTimeIsOver(startedMs: number): Promise<boolean> {
+  if (performance.now() - startedMs > realMsMax) {
+    throw new Error("the awaited event does not come before the end of the simulated time");
+  }
+  await delay(10);
+  return false;
+}
+
+const isTrue = (): boolean => true;
 
 const alone: RemoteClocks = { quiet: turns, setTime: async () => {} };
 
@@ -73,11 +88,11 @@ export function createSteppingClock(startMs = 1_000_000): SteppingClock {
       });
       settled.catch(() => {}); // the caller below awaits it
       const endMs = nowMs + longestMs;
+      const startedMs = performance.now();
       for (await others.quiet(); !isSettled; await others.quiet()) {
         const due = next();
-        if (!due || due[1].dueMs > endMs)
-          throw new Error("the awaited event does not come before the end of the simulated time");
-        await fire(due);
+        if (due && due[1].dueMs <= endMs) await fire(due);
+        else if (await Promise.race([settled.then(isTrue, isTrue), realTimeIsOver(startedMs)])) break;
       }
       return await settled;
     },

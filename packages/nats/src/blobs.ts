@@ -20,6 +20,8 @@ export interface NatsBlobsOptions {
 }
 
 const chunkBytesMax = 256 * 1024;
+/** Waits between the attempts to read the object of another process that was first. */
+const winnerDelaysMs = [10, 30, 100, 300, 1_000, 3_000];
 /** Chunks that are published at the same time. */
 const concurrentChunks = 8;
 
@@ -43,13 +45,13 @@ type ObjectInfo = z.infer<typeof ObjectInfo>;
  * await blobs.get(hash); // the same bytes
  */
 export function createNatsBlobs({ link, namespace, clock = systemClock() }: NatsBlobsOptions): Blobs {
-  return createBlobsOver(createRequester({ link, clock }), { link, namespace });
+  return createBlobsOver(createRequester({ link, clock }), { link, namespace, clock });
 }
 
 /** The same over an existing requester. */
 export function createBlobsOver(
   requester: Requester,
-  { link, namespace }: { link: NatsLink; namespace: string | undefined },
+  { link, namespace, clock }: { link: NatsLink; namespace: string | undefined; clock: Clock },
 ): Blobs {
   const { blobs: bucket, blobStream: stream } = natsNames(namespace);
   const stored = createStoredMessages({ requester, stream });
@@ -90,9 +92,18 @@ export function createBlobsOver(
     const text = JSON.stringify({ ...info, mtime: new Date().toISOString(), digest, deleted: false });
     const result = await publisher.publish({ subject: infoSubject(hash), bytes: Buffer.from(text), headers: fields });
     if (result.kind === "stored") return true;
-    const now = await find(hash);
-    if (now.info) return now.info.nuid === info.nuid;
+    const now = await findWinner(hash, result);
+    if (now) return now.nuid === info.nuid;
     throw toError(result);
+  };
+  /** In a cluster the leader refuses the second put before the first one can be read. */
+  const findWinner = async (hash: string, { kind }: PublishResult): Promise<ObjectInfo | null> => {
+    for (const delayMs of kind === "conflict" ? winnerDelaysMs : []) {
+      const { info } = await find(hash);
+      if (info) return info;
+      await new Promise<void>((resolve) => clock.after(delayMs, resolve));
+    }
+    return (await find(hash)).info;
   };
   const purgeChunks = async (nuid: string): Promise<void> => {
     await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request: { filter: chunkSubject(nuid) } });

@@ -84,21 +84,46 @@ export function Composer({ draft, setDraft }: Draft) {
   );
 }
 
+/** The next turn of a session, as far as it is written. */
+interface NextTurn {
+  task: string;
+  /** The id makes a second request after a lost response the same turn. */
+  run: string;
+  /** The daemon has accepted the turn. The form stays until the record contains it. */
+  isSent: boolean;
+}
+
+/** By session. The form leaves the page while a turn runs, also one that another client has started. */
+const nextTurns = new Map<string, NextTurn>();
+
+function useNextTurn({ session, rootRun }: ContinueFormProps) {
+  const [turn, setTurn] = useState((): NextTurn => {
+    const kept = nextTurns.get(session);
+    const isDone = kept === undefined || kept.run === rootRun;
+    return isDone ? { task: "", run: crypto.randomUUID(), isSent: false } : kept;
+  });
+  useEffect(() => void nextTurns.set(session, turn), [session, turn]);
+  return { turn, change: (changes: Partial<NextTurn>) => setTurn((before) => ({ ...before, ...changes })) };
+}
+
+export interface ContinueFormProps {
+  session: string;
+  /** The root run of the newest turn. */
+  rootRun: string;
+}
+
 /** The form that continues a settled session with another turn. Each turn has its own form. */
-export function ContinueForm({ session }: { session: string }) {
+export function ContinueForm({ session, rootRun }: ContinueFormProps) {
   const isOffline = usePage((state) => state.connection !== "live");
   const id = useId();
-  const [task, setTask] = useState("");
-  /** The daemon has accepted the turn. The form stays until the record contains it. */
-  const [isSent, setSent] = useState(false);
-  /** The id makes a second request after a lost response the same turn. */
-  const [run] = useState(() => crypto.randomUUID());
+  const { turn, change } = useNextTurn({ session, rootRun });
+  const { task, run, isSent } = turn;
   const { busy, problem, start } = useAction();
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (task.trim() === "" || isOffline || isSent) return;
     const request = { task, continues: session, run, origin: "page" } as const;
-    if ((await start("continue", () => api.submit(request))) !== null) setSent(true);
+    if ((await start("continue", () => api.submit(request))) !== null) change({ isSent: true });
   };
   const isBusy = busy !== null || isSent;
 
@@ -111,7 +136,7 @@ export function ContinueForm({ session }: { session: string }) {
           rows={1}
           value={task}
           placeholder="The next task. The agents remember the session."
-          onChange={(event) => setTask(event.target.value)}
+          onChange={(event) => change({ task: event.target.value })}
           onKeyDown={submitOnCtrlEnter}
           required
         />

@@ -24,7 +24,9 @@ export function SessionView() {
         {session && <SessionHead session={session} runs={open.runs} />}
         <SessionApprovals session={open.id} />
         <Content open={open} session={session} />
-        {session && !isActive(session) && <ContinueForm key={session.rootRun} session={session.session} />}
+        {session && !isActive(session) && (
+          <ContinueForm key={session.rootRun} session={session.session} rootRun={session.rootRun} />
+        )}
       </main>
       {selected && session && <RunPanel key={selected.run} run={selected} session={session} runs={open.runs} />}
     </>
