@@ -22,6 +22,8 @@ const remainingTime =
   "test/delegation/pains-limits.test.ts > with one host > pain 7: a child gets at most its parent's remaining time and budget";
 
 /** Breaks each proven part of the rows S1.1 to S1.18. */
+const childChecks = "packages/core/src/machines/agent/child-checks.test.ts";
+
 export const mutants: readonly Mutant[] = [
   {
     name: "an agent needs no description",
@@ -267,5 +269,39 @@ export const mutants: readonly Mutant[] = [
     find: "return parentPromptOf(definition, request) ?? definition.prompt;",
     replace: 'return parentPromptOf(definition, request) ?? "You are an agent.";',
     tests: [systemPrompt],
+  },
+  {
+    name: "an open check of a child's result does not hold the answer back",
+    rows: ["S1.15c"],
+    file: "packages/core/src/machines/agent/setup/ending.ts",
+    find: "outputSchemaOf(context) !== null || openChecks(context).length > 0),",
+    replace: "outputSchemaOf(context) !== null),",
+    tests: [`${childChecks} > a check that did not hold > is the reason of the end if no turn is left to mend it`],
+  },
+  {
+    name: "a cap hides the failed check of a child's result",
+    rows: ["S1.15c"],
+    file: "packages/core/src/machines/agent/outcomes.ts",
+    find: "  if (failures.length === 0) return bailedOutOutcome(reason);",
+    replace: "  if (failures.length >= 0) return bailedOutOutcome(reason);",
+    tests: [
+      `${childChecks} > a check that did not hold > is the reason of the end if a cap is met in the middle of the work`,
+    ],
+  },
+  {
+    name: "only completed results of children are checked",
+    rows: ["S1.17b"],
+    file: "packages/core/src/machines/agent/child-checks.ts",
+    find: '  if (status === "rejected" || status === "cancelled") return [];',
+    replace: '  if (status !== "completed") return [];',
+    tests: [`${childChecks} > the result of a child > of a hanging child is checked too`],
+  },
+  {
+    name: "the message about a failed check is not given to the model",
+    rows: ["S1.17b"],
+    file: "packages/core/src/machines/agent/child-checks.ts",
+    find: "    message: failed.length > 0 ? complianceMessage(failed) : null,",
+    replace: "    message: failed.length > 99 ? complianceMessage(failed) : null,",
+    tests: [`${childChecks} > the result of a child > that does not hold puts a COMPLIANCE ERROR behind the result`],
   },
 ];

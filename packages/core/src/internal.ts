@@ -28,6 +28,7 @@ export { failedOutcome, rejectedOutcome } from "./machines/agent/outcomes.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { runContextOf } from "./machines/agent/run-context.ts";
 export { deadline as deadlineTimer } from "./machines/agent/setup/control.ts";
+export { matchTrigger } from "./machines/agent/triggers.ts";
 export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit, type MissingBudget, missingBudget } from "./machines/agent/turn.ts";
 export { estimatedCallWarning, lostCallWarning } from "./machines/agent/usage.ts";

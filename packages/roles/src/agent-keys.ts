@@ -50,6 +50,9 @@ export const troupeKeys = [
   "disabled",
   "workspace",
   "verifiers",
+  "childVerifiers",
+  "triggers",
+  "observers",
 ] as const satisfies readonly (keyof AgentDefinition)[];
 
 /** Names of other tools for a key, too different from it for a spelling suggestion. */

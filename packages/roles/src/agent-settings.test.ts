@@ -170,3 +170,50 @@ describe("an invalid effort is reported with its place", () => {
     ]);
   });
 });
+
+describe("triggers and checks of children", () => {
+  const lead = (...lines: string[]) =>
+    parseAgent({
+      path: "a.md",
+      origin: "project",
+      text: ["---", "name: a", "description: d", "subagents: {allow: [b]}", "troupe:", ...lines, "---", "Do it."].join(
+        "\n",
+      ),
+    });
+
+  test("are read with their defaults", () => {
+    const { definition, problems } = lead(
+      "  triggers: [{words: [report], agent: b}]",
+      "  childVerifiers: [{name: files-exist, params: {paths: [a.txt]}}]",
+      "  observers: [{name: save-search-results}]",
+    );
+    expect(problems).toEqual([]);
+    expect(definition).toMatchObject({
+      triggers: [{ words: ["report"], agent: "b", after: [] }],
+      childVerifiers: [{ name: "files-exist", agent: null, words: [], params: { paths: ["a.txt"] } }],
+      observers: [{ name: "save-search-results", params: {} }],
+    });
+  });
+
+  test.each([
+    ["  triggers: [{words: [report], agent: c}]", "triggers"],
+    ["  childVerifiers: [{name: files-exist, agent: c}]", "childVerifiers"],
+  ])("%s: the agent is out of reach", (line, key) => {
+    const { definition, problems } = lead(line);
+    expect(definition).toBeNull();
+    expect(problems.map(({ code, message, fix }) => [code, message, fix])).toEqual([
+      [
+        "unreachable-agent",
+        `troupe.${key} names c, and this agent may not delegate to it`,
+        "add c to subagents.allow, or name another agent",
+      ],
+    ]);
+  });
+
+  test.each(["  triggers: [{words: [], agent: b}]", "  triggers: [{word: [report], agent: b}]", "  triggers: report"])(
+    "%s is an error",
+    (line) => {
+      expect(lead(line).definition).toBeNull();
+    },
+  );
+});

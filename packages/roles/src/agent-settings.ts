@@ -1,13 +1,16 @@
 import { AgentDefinition, PartialBudget } from "@troupe/core";
 import {
+  ChildVerifier,
   ContextMode,
   didYouMean,
   Effort,
   IntentPattern,
+  ObserverSpec,
   PartialLimits,
   patternConflict,
   RetryPolicy,
   Subagents,
+  Trigger,
   VerifierSpec,
 } from "@troupe/core/internal";
 import { z } from "zod";
@@ -50,6 +53,9 @@ const TroupeField = z.strictObject({
   disabled: definition.disabled,
   workspace: definition.workspace,
   verifiers: z.array(z.strictObject(VerifierSpec.shape)).default([]),
+  childVerifiers: z.array(z.strictObject(ChildVerifier.shape)).exactOptional(),
+  triggers: z.array(z.strictObject(Trigger.shape)).exactOptional(),
+  observers: z.array(z.strictObject(ObserverSpec.shape)).exactOptional(),
 });
 
 export type TroupeSettings = z.infer<typeof TroupeField>;
@@ -194,6 +200,7 @@ export function reportConflicts(
       fix: "remove the line",
     });
   }
+  reportUnreachable(definition, offsetOf, report);
   if (retry.alternative === id) {
     report.error(offsetOf("retry", "alternative"), {
       code: "self-alternative",
@@ -201,4 +208,31 @@ export function reportConflicts(
       fix: "name another agent, or remove the line; maxAttempts sets the number of its own attempts",
     });
   }
+}
+
+/** Reports triggers and checks for agents that the agent may not delegate to: they would never apply. */
+function reportUnreachable(
+  { subagents: { allow, deny }, triggers = [], childVerifiers = [] }: AgentDefinition,
+  offsetOf: (...path: string[]) => number,
+  report: ProblemReport,
+): void {
+  const mayAsk = (agent: string): boolean => !deny.includes(agent) && (allow.includes(agent) || allow.includes("*"));
+  const reportAgents = (key: "triggers" | "childVerifiers", agents: readonly (string | null)[]): void => {
+    for (const agent of agents) {
+      if (agent === null || mayAsk(agent)) continue;
+      report.error(offsetOf(key), {
+        code: "unreachable-agent",
+        message: `troupe.${key} names ${agent}, and this agent may not delegate to it`,
+        fix: `add ${agent} to subagents.allow, or name another agent`,
+      });
+    }
+  };
+  reportAgents(
+    "triggers",
+    triggers.map(({ agent }) => agent),
+  );
+  reportAgents(
+    "childVerifiers",
+    childVerifiers.map(({ agent }) => agent),
+  );
 }

@@ -279,3 +279,25 @@ describe("an agent that may delegate", () => {
     expect(sectionOf({ budget: { spawns: 1 } })).toContain("- Number: 1 run may be started");
   });
 });
+
+describe("a request that has to be delegated", () => {
+  const triggers = [{ words: ["report"], agent: "coder", after: ["web_search"] }];
+  const sectionOf = (task: string, changes: Partial<RunRequest> = {}, targets = ["coder"]): string | null =>
+    section(prompt({ ...agent("main"), triggers }, request({ task, ...changes }), { targets }), "Required delegation");
+
+  test("names the word, the agent, and the search that comes first", () => {
+    const text = sectionOf("A Report on tides");
+    expect(text).toContain("“report”, so **coder** has to do this work");
+    expect(text).toContain(
+      "First search with web_search. Pass the results, their addresses and CURRENT_SESSION_WORKSPACE",
+    );
+  });
+
+  test.each([
+    ["with other words", sectionOf("Build a greeter")],
+    ["to an agent out of reach", sectionOf("A report", {}, ["tester"])],
+    ["by a child", sectionOf("A report", { ...ofChild, agent: "main", chain: [] })],
+  ])("is not required %s", (_, text) => {
+    expect(text).toBeNull();
+  });
+});

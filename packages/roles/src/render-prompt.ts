@@ -1,5 +1,5 @@
 import type { AgentDefinition, RunRequest } from "@troupe/core";
-import type { PromptFacts } from "@troupe/core/internal";
+import { matchTrigger, type PromptFacts } from "@troupe/core/internal";
 
 const taskCharactersMax = 4_000;
 const descriptionCharactersMax = 300;
@@ -25,6 +25,7 @@ export function renderPrompt(
     ...answerSection(request.depth, request.outputSchema ?? definition.outputSchema),
     ...(isChild ? [limitsSection(request, facts)] : []),
     ...delegatingSection(request, facts, find),
+    ...requiredSection(definition, request, facts),
   ].join("\n\n");
 }
 
@@ -173,6 +174,22 @@ function delegatingSection(request: RunRequest, facts: PromptFacts, find: FindAg
   const targets = canDelegate(request, facts) ? facts.targets : [];
   if (targets.length > 0) return [["## Delegating", "", ...targetList(targets, find), "", ...advice(facts)].join("\n")];
   return request.depth > 0 ? ["## Delegating\n\nYou cannot delegate: do the whole task yourself."] : [];
+}
+
+/** The delegation that the words of the request make mandatory. The machine holds the run to it. */
+function requiredSection({ triggers = [] }: AgentDefinition, request: RunRequest, { targets }: PromptFacts): string[] {
+  const found = request.depth === 0 ? matchTrigger(triggers, request.task) : null;
+  if (!found || !targets.includes(found.trigger.agent)) return [];
+  const { agent, after } = found.trigger;
+  const search = after.length === 0 ? "" : ` First search with ${after.join(" or ")}.`;
+  return [
+    [
+      "## Required delegation",
+      "",
+      `The request says “${found.phrase}”, so **${agent}** has to do this work. Your own answer is refused until it has.`,
+      `${search.trimStart()} Pass the results, their addresses and CURRENT_SESSION_WORKSPACE on in the task.`.trimStart(),
+    ].join("\n"),
+  ];
 }
 
 function canDelegate({ depth }: RunRequest, { limits, budget }: PromptFacts): boolean {

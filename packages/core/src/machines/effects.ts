@@ -8,6 +8,7 @@ import type { RunResponse } from "../protocol/response.ts";
 import type { RunError, RunErrorType } from "../protocol/run-error.ts";
 import type { Taint } from "../protocol/taint.ts";
 import type { ToolCall } from "../protocol/tool.ts";
+import type { ChildCheck } from "./agent/child-checks.ts";
 
 /** A call that was refused before it could start. */
 export interface RefusedCall {
@@ -63,7 +64,17 @@ export type Effect =
   | { kind: "dropChild"; run: string; step: number; call: number; item: number; attempt: number; response: RunResponse }
   /** Fires `delayMs` after `since`, by the wall clock. */
   | { kind: "startTimer"; run: string; timer: string; delayMs: number; since: number; retry?: TurnRetry }
-  | { kind: "verify"; run: string; round: number; verifiers: readonly VerifierSpec[]; response: RunResponse }
+  /** Checks results of children, before the model relies on them. */
+  | { kind: "checkChildren"; run: string; round: number; checks: readonly ChildCheck[] }
+  | {
+      kind: "verify";
+      run: string;
+      round: number;
+      verifiers: readonly VerifierSpec[];
+      response: RunResponse;
+      /** Checks of children's results that had no good outcome. Absent: none. */
+      childChecks?: readonly ChildCheck[];
+    }
   | { kind: "settle"; run: string; response: RunResponse };
 
 /** The plan for replacing the older part of a conversation by a summary. */
@@ -119,6 +130,8 @@ export function effectKey(effect: Effect): string {
       return childKey(effect, effect.attempt);
     case "startTimer":
       return `timer/${effect.timer}`;
+    case "checkChildren":
+      return `check/${effect.round}`;
     case "verify":
       return `verify/${effect.round}`;
     case "settle":
@@ -154,6 +167,8 @@ export function answeredEffect(body: EntryBody): string | null {
       return childKey(body, body.attempt);
     case "timer.fired":
       return `timer/${body.timer}`;
+    case "children.checked":
+      return `check/${body.round}`;
     case "verify.finished":
       return `verify/${body.round}`;
     case "run.settled":

@@ -324,6 +324,15 @@ export function verified(round: number, failures: string[] = []): Body<"verify.f
   return { kind: "verify.finished", round, failures };
 }
 
+/** Every check of the effect has the same failures. */
+export function checkedChildren(
+  { round, checks }: Pick<EffectOf<"checkChildren">, "round" | "checks">,
+  failures: string[] = [],
+): Body<"children.checked"> {
+  const results = checks.map(({ child, agent, verifier }) => ({ child, agent, verifier: verifier.name, failures }));
+  return { kind: "children.checked", round, results };
+}
+
 export function claimed(): Body<"run.claimed"> {
   return { kind: "run.claimed", reason: "resumed" };
 }

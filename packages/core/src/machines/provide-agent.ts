@@ -42,6 +42,7 @@ export function provideAgent(begin: (effect: Effect) => () => void): typeof agen
       callTool: effect("callTool"),
       batch: batchMachine.provide({ actors: { delegation } }),
       startTimer: effect("startTimer"),
+      checkChildren: effect("checkChildren"),
       verify: effect("verify"),
       settle: effect("settle"),
     },

@@ -10,6 +10,7 @@ import {
   approvalRequested,
   aToolCall,
   cancelled,
+  checkedChildren,
   childSettled,
   childWaiting,
   claimed,
@@ -69,6 +70,8 @@ export const setting: fc.Arbitrary<SpecChanges> = fc.record({
   definition: fc.record({
     intent: fc.constantFrom("direct" as const, "direct" as const, "model" as const),
     verifiers: fc.constantFrom([], [{ name: "exists", params: {} }]),
+    childVerifiers: fc.constantFrom([], [{ name: "exists", params: {}, agent: null, words: [] }]),
+    triggers: fc.constantFrom([], [{ words: ["task", "everything"], agent: "writer", after: ["read"] }]),
   }),
   price: fc.constant(price),
 });
@@ -172,6 +175,8 @@ export function outcomeOf(d: MachineDriver, effect: Effect, how: number): FactBo
       return null;
     case "startTimer":
       return timerFired(effect.timer);
+    case "checkChildren":
+      return checkedChildren(effect, pick(how, [], ["no"]));
     case "verify":
       return verified(effect.round, pick(how, [], ["no"]));
     case "settle":

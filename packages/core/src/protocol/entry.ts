@@ -192,6 +192,12 @@ export const EntryBody = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("inbox.received"), seq: z.int().positive(), item: InboxItem, lostUsage: LostUsage }),
   /** The host gave the run back on purpose: the next claim does not indicate a crash. */
   z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain", "approval", "pause"]), lostUsage: LostUsage }),
+  /** Checks of children's results, in their parent. An empty list of failures means that the check passed. */
+  z.object({
+    kind: z.literal("children.checked"),
+    round: z.int().positive(),
+    results: z.array(z.object({ child: Id, agent: Token, verifier: z.string(), failures: z.array(z.string()) })),
+  }),
   z.object({ kind: z.literal("verify.finished"), round: z.int().positive(), failures: z.array(z.string()) }),
   /** The last entry of every journal. */
   z.object({ kind: z.literal("run.settled"), response: RunResponse }),

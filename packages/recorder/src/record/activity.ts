@@ -45,6 +45,10 @@ const descriptions: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunR
     waiting ? `${agentOf(after, step, call, item)} waits for a person` : describeOpen(after),
   "timer.fired": () => null,
   "inbox.received": ({ item }) => describeInboxItem(item),
+  "children.checked": ({ results }) => {
+    const failed = results.find(({ failures }) => failures.length > 0);
+    return failed ? `check of ${failed.agent} failed: ${failed.failures[0]}` : "results of its agents checked";
+  },
   "verify.finished": ({ failures }) => (failures.length === 0 ? "verified" : `check failed: ${failures[0]}`),
   "run.settled": ({ response }) => describeEnd(response),
 };

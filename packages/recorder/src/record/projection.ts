@@ -55,6 +55,7 @@ const changes: { [K in EntryKind]: (before: RunRecord, entry: EntryOf<K>) => Cha
   "child.waiting": () => ({}),
   "timer.fired": addLostUsage,
   "inbox.received": (before, entry) => ({ ...afterInboxItem(before, entry.item), ...addLostUsage(before, entry) }),
+  "children.checked": () => ({}),
   "verify.finished": () => ({}),
   "run.settled": (_before, { response, at }) => settle(response, at),
 };

@@ -105,19 +105,24 @@ export function createReplayVerifiers(recording: Recording, { run }: Pick<RunReq
   if (opened?.kind !== "run.opened") return {};
   const { request, pin } = opened;
   const schema = request.outputSchema ?? pin.definition.outputSchema;
-  const names = pin.definition.verifiers.map(({ name }) => name);
-  let round = 0;
-  return Object.fromEntries(
-    names.map((name, i) => [
-      name,
-      async ({ response }) => {
-        if (i > 0) return [];
-        round += 1;
-        const answer = recording.answerTo(run, `verify/${round}`);
-        if (answer?.kind !== "verify.finished") return [];
-        const schemaFailures = schema ? misfits(response.details, schema).length : 0;
-        return answer.failures.slice(0, answer.failures.length - schemaFailures);
-      },
-    ]),
-  );
+  const names = [...pin.definition.verifiers, ...(pin.definition.childVerifiers ?? [])].map(({ name }) => name);
+  const told = new Set<string>();
+  /** The failures of a round have no names, so the first verifier of the round returns all of them. */
+  const ofRound = (key: string, text: string): string[] => {
+    const answer = recording.answerTo(run, key);
+    if (answer?.kind !== "verify.finished" || told.has(key)) return [];
+    told.add(key);
+    const schemaFailures = schema ? misfits(text, schema).length : 0;
+    return answer.failures.slice(0, answer.failures.length - schemaFailures);
+  };
+  const ofChild = (key: string, child: string, name: string): string[] => {
+    const answer = recording.answerTo(run, key);
+    if (answer?.kind !== "children.checked") return [];
+    return answer.results.find((result) => result.child === child && result.verifier === name)?.failures ?? [];
+  };
+  const verifierOf =
+    (name: string): Verifiers[string] =>
+    async ({ response, answer, key }) =>
+      key.startsWith("check/") ? ofChild(key, response.runId, name) : ofRound(key, answer);
+  return Object.fromEntries(names.map((name) => [name, verifierOf(name)]));
 }

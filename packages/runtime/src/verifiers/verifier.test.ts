@@ -16,7 +16,13 @@ afterEach(() => rm(workspace, { recursive: true, force: true }));
 function filesExist(...paths: string[]): Promise<string[]> {
   const request = rootRequest({ run: "0198a000-0000-7000-8000-000000000001" });
   const response = notStartedResponse(request, "completed", permanentError("params", "expanded_corpus.json is saved"));
-  return verifyAll(builtinVerifiers, [{ name: "files-exist", params: { paths } }], { response, workspace });
+  return verifyAll(builtinVerifiers, [{ name: "files-exist", params: { paths } }], {
+    response,
+    workspace,
+    task: "do it",
+    answer: "",
+    key: "verify/1",
+  });
 }
 
 test("files-exist names each missing file, and ignores claims of the answer", async () => {

@@ -10,11 +10,20 @@ import type { VerifierSpec } from "@troupe/core/internal";
  * const hasSummary: Verifier = async ({ response }) => (response.summary === "" ? ["the summary is empty"] : []);
  * const verifiers = { ...builtinVerifiers, "has-summary": hasSummary };
  */
-export type Verifier = (subject: {
+export type Verifier = (subject: VerifierSubject & Pick<VerifierSpec, "params">) => Promise<string[]>;
+
+/** The result that a verifier checks: of its own run, or of a child in the folder of its parent. */
+export interface VerifierSubject {
   response: RunResponse;
+  /** The task that the result is for. */
+  task: string;
+  /** The answer of the run that checks; empty while it has none. */
+  answer: string;
+  /** The folder of the run that checks. */
   workspace: string;
-  params: VerifierSpec["params"];
-}) => Promise<string[]>;
+  /** Key of the effect that checks. */
+  key: string;
+}
 
 export type Verifiers = Readonly<Record<string, Verifier>>;
 
@@ -35,7 +44,7 @@ export const builtinVerifiers: Verifiers = {
 export async function verifyAll(
   verifiers: Verifiers,
   specs: readonly VerifierSpec[],
-  subject: { response: RunResponse; workspace: string },
+  subject: VerifierSubject,
 ): Promise<string[]> {
   const failures = await Promise.all(
     specs.map(async ({ name, params }) => {

@@ -98,9 +98,9 @@ const nextTurns = new Map<string, NextTurn>();
 
 function useNextTurn({ session, rootRun }: ContinueFormProps) {
   const [turn, setTurn] = useState((): NextTurn => {
-    const kept = nextTurns.get(session);
-    const isDone = kept === undefined || kept.run === rootRun;
-    return isDone ? { task: "", run: crypto.randomUUID(), isSent: false } : kept;
+    const stored = nextTurns.get(session);
+    const isDone = stored === undefined || stored.run === rootRun;
+    return isDone ? { task: "", run: crypto.randomUUID(), isSent: false } : stored;
   });
   useEffect(() => void nextTurns.set(session, turn), [session, turn]);
   return { turn, change: (changes: Partial<NextTurn>) => setTurn((before) => ({ ...before, ...changes })) };

@@ -10,10 +10,12 @@ import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan } from "../batch/machine.ts";
 import type { TurnRetry } from "../effects.ts";
 import type { FactOf } from "../facts.ts";
+import type { ChildCheck, FailedCheck } from "./child-checks.ts";
 import { openClock, type RunClock } from "./clock.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import type { CallCounts } from "./loop-detection.ts";
 import type { CallPosition, TaskPosition } from "./task-ids.ts";
+import { requiredDelegation } from "./triggers.ts";
 import { emptyUsageCounts, type UsageCounts } from "./usage.ts";
 
 export interface AgentInput {
@@ -132,6 +134,15 @@ export interface AgentContext extends AgentInput, Conversation {
   usage: UsageCounts;
   outcome: RunOutcome | null;
   verifyRound: number;
+  /** Results of children that have to be checked before the next turn. */
+  uncheckedChildren: readonly ChildCheck[];
+  /** Checks of children's results that did not hold, and were not passed since. */
+  failedChecks: readonly FailedCheck[];
+  checkRound: number;
+  /** Agents of children that have ended, whatever their result. */
+  delegatedTo: readonly string[];
+  /** How often the model was reminded of a mandatory delegation. */
+  delegationReminders: number;
   response: RunResponse | null;
 }
 
@@ -170,12 +181,18 @@ export function openContext(input: AgentInput): AgentContext {
     usage: { ...emptyUsageCounts, taint: joinTaint(input.pin.taint ?? noTaint, input.request.taint) },
     outcome: null,
     verifyRound: 0,
+    uncheckedChildren: [],
+    failedChecks: [],
+    checkRound: 0,
+    delegatedTo: [],
+    delegationReminders: 0,
     response: null,
   };
 }
 
 /** The intent of a run from its request alone: without a model call, and the same in every replay. */
 function directIntent({ request, pin }: AgentInput): Intent {
+  const required = requiredDelegation({ request, pin });
   return {
     context: {
       request: request.task,
@@ -183,7 +200,9 @@ function directIntent({ request, pin }: AgentInput): Intent {
       params: {},
       status: "planning",
       result: null,
-      notes: [],
+      notes: required
+        ? [`has to be delegated to ${required.trigger.agent}: the request says “${required.phrase}”`]
+        : [],
     },
     expectedFormat: request.parent ? "summary and details for the parent agent" : "an answer for the user",
     successCriteria: request.successCriteria ?? "the task is done as it was asked",

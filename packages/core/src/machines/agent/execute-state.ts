@@ -10,6 +10,7 @@ import {
   onLastTurn,
   onLoop,
   onModelFailure,
+  onOwedDelegation,
   onRefusal,
 } from "./outcomes.ts";
 import { reservedOutput, summaryOutputTokens } from "./setup/model.ts";
@@ -37,6 +38,7 @@ export const executeState = agentSetup.createStateConfig({
       description: "Decides whether another turn begins.",
       always: [
         { guard: "isPaused", target: "paused" },
+        { guard: "mustCheckChildren", target: "checkingChildren" },
         { guard: "mustTrim", target: "trimming" },
         { guard: "mustCompact", target: "compacting" },
         { guard: "mustAwaitTasks", target: "listening" },
@@ -47,6 +49,22 @@ export const executeState = agentSetup.createStateConfig({
     paused: {
       description: "Paused by a person: starts nothing new.",
       always: { guard: "isNotPaused", target: "gate" },
+    },
+    checkingChildren: {
+      description: "Checks the results of children before the model relies on them.",
+      entry: "beginCheck",
+      invoke: {
+        src: "checkChildren",
+        input: ({ context }) => ({
+          kind: "checkChildren" as const,
+          run: context.request.run,
+          round: context.checkRound,
+          checks: context.uncheckedChildren,
+        }),
+      },
+      on: {
+        "children.checked": { guard: "isCurrentCheck", target: "gate", actions: ["recordTime", "storeChildChecks"] },
+      },
     },
     trimming: {
       description: "Replaces older results by placeholders, because the conversation nears its limit.",
@@ -122,6 +140,12 @@ export const executeState = agentSetup.createStateConfig({
             actions: ["recordTime", "appendReply", { type: "setOutcome", params: onEmptyReply }],
           },
           { guard: "isEmpty", target: "gate", actions: ["recordTime", "appendReply", "remindModel"] },
+          { guard: "mustRemind", target: "gate", actions: ["recordTime", "appendReply", "remindOfDelegation"] },
+          {
+            guard: "owesDelegation",
+            target: "#agent.respond",
+            actions: ["recordTime", "appendReply", { type: "setOutcome", params: onOwedDelegation }],
+          },
           {
             guard: "isCurrentStep",
             target: "#agent.respond",
@@ -228,6 +252,12 @@ export const executeState = agentSetup.createStateConfig({
     listening: {
       description: "The model has nothing to do: waits for the next task to end.",
       always: [
+        { guard: "mustRemindAfterTasks", target: "gate", actions: "remindOfDelegation" },
+        {
+          guard: "owesDelegationAfterTasks",
+          target: "#agent.respond",
+          actions: { type: "setOutcome", params: onOwedDelegation },
+        },
         {
           guard: "hasAnswered",
           target: "#agent.respond",

@@ -1,3 +1,4 @@
+import { openChecks } from "./child-checks.ts";
 import { openContext } from "./context.ts";
 import { executeState } from "./execute-state.ts";
 import { onCancel, onDeadline, onDenial, onRejection, onVerification } from "./outcomes.ts";
@@ -190,6 +191,7 @@ export const agentMachine = agentSetup.createMachine({
               round: context.verifyRound,
               verifiers: context.pin.definition.verifiers,
               response: responseOf(context),
+              ...(openChecks(context).length > 0 ? { childChecks: openChecks(context) } : {}),
             }),
           },
           on: {

@@ -3,6 +3,7 @@ import { permanentError, type RunError } from "../../protocol/run-error.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
 import type { AgentEvent } from "./events.ts";
 import { identicalCallsFatal } from "./loop-detection.ts";
+import { owedDelegation } from "./triggers.ts";
 import { reachedCap } from "./turn.ts";
 
 export const completedOutcome: RunOutcome = { status: "completed", error: null, bailoutReason: null };
@@ -89,11 +90,26 @@ export function onDenial({ event }: Args): Params {
 }
 
 export function onLastTurn({ context }: Args): Params {
-  return { outcome: bailedOutOutcome(context.turn?.last ?? "max_iterations") };
+  return { outcome: cappedOutcome(context, context.turn?.last ?? "max_iterations") };
 }
 
 export function onCap({ context }: Args): Params {
-  return { outcome: bailedOutOutcome(reachedCap(context) ?? "max_tokens") };
+  return { outcome: cappedOutcome(context, reachedCap(context) ?? "max_tokens") };
+}
+
+/** Without a turn to mend it, a failed check of a child's result is the reason of the end. */
+function cappedOutcome({ failedChecks }: AgentContext, reason: BailoutReason): RunOutcome {
+  const failures = failedChecks.flatMap(({ agent, failures: each }) => each.map((failure) => `${agent}: ${failure}`));
+  if (failures.length === 0) return bailedOutOutcome(reason);
+  return { ...verificationOutcome(failures), bailoutReason: reason };
+}
+
+export function onOwedDelegation({ context }: Args): Params {
+  const owed = owedDelegation(context);
+  const message = owed
+    ? `the request says “${owed.phrase}”, so it had to be delegated to ${owed.trigger.agent}, and was not`
+    : "a mandatory delegation did not happen";
+  return { outcome: failedOutcome(permanentError("verification", message)) };
 }
 
 export function onLoop(): Params {
@@ -120,5 +136,9 @@ export function onEmptyReply(): Params {
 
 export function onVerification({ event }: Args): Params {
   const failures = event.type === "verify.finished" ? event.failures : [];
-  return { outcome: failedOutcome(permanentError("verification", failures.join("; "))) };
+  return { outcome: verificationOutcome(failures) };
+}
+
+function verificationOutcome(failures: readonly string[]): RunOutcome {
+  return failedOutcome(permanentError("verification", failures.join("; ")));
 }

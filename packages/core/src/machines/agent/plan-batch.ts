@@ -13,6 +13,7 @@ import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan, PlannedTask } from "../batch/machine.ts";
 import { childTimeMs } from "./clock.ts";
 import type { AgentContext } from "./context.ts";
+import { missingSearch } from "./triggers.ts";
 import { remainder } from "./turn.ts";
 
 export const noTimeLeft = "no time is left for another agent: answer now";
@@ -82,6 +83,8 @@ function targetProblem(context: AgentContext, task: DelegateTask): RunError | nu
     if (chain.includes(id)) return delegateRefusal("permission", `${[...chain, id].join(" → ")} is a cycle`);
     const ids = pin.targets.map((target) => target.id);
     if (!ids.includes(id)) return delegateRefusal("permission", unreachable(ids, id));
+    const missing = missingSearch(context, id);
+    if (missing !== null) return delegateRefusal("params", `delegate: ${missing}`);
   }
   if (contextFiles.length > 0 && !pin.grant.tools.includes("read")) {
     const named = contextFiles.join(", ");

@@ -56,9 +56,14 @@ export function randomAgents(random: Random): SimulatedAgents {
         alternative: random.chance(20) ? random.of(others) : null,
       },
       contextMode: random.of(ContextMode.options),
-      verifiers: random.chance(80) ? [] : [{ name: "exists", params: {} }],
+      verifiers: randomChecks(random),
+      childVerifiers: randomChecks(random),
     });
   });
+}
+
+function randomChecks(random: Random): { name: string }[] {
+  return random.chance(80) ? [] : [{ name: "exists" }];
 }
 
 /** `main` and two agents that delegate to none, so that their maximum usage is easy to compute. */

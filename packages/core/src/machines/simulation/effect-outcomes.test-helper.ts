@@ -62,6 +62,13 @@ export function outcomeOf(effect: Effect, options: OutcomeOptions): Outcome | nu
     }
     case "startTimer":
       return outcome({ kind: "timer.fired", timer: effect.timer });
+    case "checkChildren": {
+      const results = effect.checks.map(({ child, agent, verifier }) => ({
+        ...{ child, agent, verifier: verifier.name },
+        failures: options.random.chance(40) ? ["it is not there"] : [],
+      }));
+      return outcome({ kind: "children.checked", round: effect.round, results }, `${results.length} results`);
+    }
     case "verify": {
       const failures = options.random.chance(40) ? ["it is not there"] : [];
       return outcome({ kind: "verify.finished", round: effect.round, failures }, `${failures.length} failures`);

@@ -52,6 +52,7 @@ const work: ReadonlySet<EffectKind> = new Set([
   "summarise",
   "compact",
   "callTool",
+  "checkChildren",
   "verify",
 ]);
 

@@ -5,6 +5,7 @@ import { assessIntent } from "./assess-intent.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
 import { cancelChild } from "./cancel-child.ts";
+import { checkChildren } from "./check-children.ts";
 import { compact } from "./compact.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { runChild } from "./run-child.ts";
@@ -70,6 +71,7 @@ const performers: { [K in EffectKind]: Perform<K> } = {
   cancelChild,
   dropChild: recordEntry,
   startTimer,
+  checkChildren,
   verify,
   settle,
 };

@@ -1,11 +1,18 @@
 import { misfits } from "../../verifiers/output-schema.ts";
 import { verifyAll } from "../../verifiers/verifier.ts";
+import { childFailures } from "./check-children.ts";
 import type { Perform } from "./effect.ts";
 
-/** Checks a response with the named verifiers and against the output schema. */
-export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { deps, request, pin, folder }) => {
-  const subject = { response, workspace: folder.path };
+/** Checks a response with the named verifiers and against the output schema, and repeats open checks of children. */
+export const verify: Perform<"verify"> = async ({ round, verifiers, response, childChecks = [] }, scope) => {
+  const { deps, request, pin, folder } = scope;
+  const key = `verify/${round}`;
+  const answer = response.details;
+  const subject = { response, task: request.task, answer, workspace: folder.path, key };
   const failures = await verifyAll(deps.verifiers, verifiers, subject);
+  for (const check of childChecks) {
+    failures.push(...(await childFailures(check, { key, answer, scope })));
+  }
   const schema = request.outputSchema ?? pin.definition.outputSchema;
   if (schema) failures.push(...misfits(response.details, schema));
   return { kind: "verify.finished", round, failures };

@@ -24,6 +24,7 @@ export const agentBase = setup({
     callTool: effectActor("callTool"),
     batch: batchMachine,
     startTimer: effectActor("startTimer"),
+    checkChildren: effectActor("checkChildren"),
     verify: effectActor("verify"),
     settle: effectActor("settle"),
   },

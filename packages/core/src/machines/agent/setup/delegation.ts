@@ -1,6 +1,7 @@
 import { permanentError } from "../../../protocol/run-error.ts";
 import { openableBatches, withBatches, withReadyTasks, withTaskResult } from "../batches.ts";
 import { batchText, countsAfterCall, settleCall } from "../calls.ts";
+import { checksOf } from "../child-checks.ts";
 import {
   freeSlots,
   isAwaited,
@@ -127,9 +128,13 @@ export const delegationActions = {
     }
     enqueue.assign({ retriesDue: [], children: after.children, usage: after.usage });
   }),
-  storeTaskResult: agentBase.assign(({ context, event }) =>
-    event.type === "batch.item" ? withTaskResult(context, event) : {},
-  ),
+  storeTaskResult: agentBase.assign(({ context, event }) => {
+    if (event.type !== "batch.item") return {};
+    const { response } = event;
+    const delegatedTo = [...new Set([...context.delegatedTo, response.agent])];
+    const uncheckedChildren = [...context.uncheckedChildren, ...checksOf(context, event, response)];
+    return { ...withTaskResult(context, event), delegatedTo, uncheckedChildren };
+  }),
   closeBatch: agentBase.enqueueActions(({ context, event, enqueue }) => {
     if (!event.type.startsWith("xstate.done.actor.batch/")) return;
     const [, step = 0, call = 0] = event.type.slice("xstate.done.actor.".length).split("/").map(Number);

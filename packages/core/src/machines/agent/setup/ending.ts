@@ -1,5 +1,6 @@
 import type { RunResponse } from "../../../protocol/response.ts";
 import { permanentError } from "../../../protocol/run-error.ts";
+import { openChecks } from "../child-checks.ts";
 import { type AgentContext, withStatus } from "../context.ts";
 import { withMessage } from "../conversation.ts";
 import { isCurrentRound } from "../events.ts";
@@ -20,7 +21,7 @@ export const endingGuards = {
   isGraceOver: ({ event }) => event.type === "timer.fired" && event.timer === graceTimer,
   hasVerifiers: ({ context }) =>
     context.outcome?.status === "completed" &&
-    (context.pin.definition.verifiers.length > 0 || outputSchemaOf(context) !== null),
+    (context.pin.definition.verifiers.length > 0 || outputSchemaOf(context) !== null || openChecks(context).length > 0),
   isVerified: ({ context, event }) => isCurrentRound(context, event) && event.failures.length === 0,
   canTryAgain: ({ context, event }) =>
     isCurrentRound(context, event) &&

@@ -1,0 +1,63 @@
+import type { Trigger } from "../../protocol/agent.ts";
+import type { AgentContext } from "./context.ts";
+
+/** Words that a `*` of a phrase can stand for. */
+const wildcardWordsMax = 4;
+
+/**
+ * Finds the first trigger that a request matches, and the phrase that matched. A phrase matches whole words, in any case;
+ * between its words there can be spaces or hyphens, and `*` stands for up to four words.
+ *
+ * @example
+ * const triggers = [{ words: ["report", "in-depth"], agent: "report-creation-expert", after: ["web_search"] }];
+ * matchTrigger(triggers, "An In Depth look at tides")?.phrase; // "in-depth"
+ * matchTrigger(triggers, "The reporter called"); // null
+ */
+export function matchTrigger(
+  triggers: readonly Trigger[],
+  request: string,
+): { trigger: Trigger; phrase: string } | null {
+  for (const trigger of triggers) {
+    const phrase = trigger.words.find((words) => patternOf(words).test(request));
+    if (phrase !== undefined) return { trigger, phrase };
+  }
+  return null;
+}
+
+function patternOf(phrase: string): RegExp {
+  const words = phrase.trim().split(/[\s-]+/u);
+  const between = "[\\s-]+";
+  const parts = words.map((word, i) => {
+    const isLast = i === words.length - 1;
+    if (word === "*") return `(?:[^\\s-]+${between}){0,${wildcardWordsMax}}`;
+    return `${word.replace(/[.*+?^${}()|[\]\\]/gu, "\\$&")}${isLast ? "" : between}`;
+  });
+  return new RegExp(`(?<![\\p{L}\\p{N}])${parts.join("")}(?![\\p{L}\\p{N}])`, "iu");
+}
+
+/** The delegation that the request of a root run makes mandatory. Null if there is none, or the agent is out of reach. */
+export function requiredDelegation({ request, pin }: Pick<AgentContext, "request" | "pin">) {
+  if (request.depth > 0) return null;
+  const found = matchTrigger(pin.definition.triggers ?? [], request.task);
+  return found && pin.targets.some(({ id }) => id === found.trigger.agent) ? found : null;
+}
+
+/** The mandatory delegation that no child has carried out yet. */
+export function owedDelegation(context: AgentContext) {
+  const required = requiredDelegation(context);
+  return required && !context.delegatedTo.includes(required.trigger.agent) ? required : null;
+}
+
+/** Why the mandatory delegation may not start yet: its search is missing. Null if it may, and for other agents. */
+export function missingSearch(context: AgentContext, agent: string): string | null {
+  const trigger = requiredDelegation(context)?.trigger;
+  if (trigger?.agent !== agent) return null;
+  const tools = trigger.after.filter((tool) => context.pin.grant.tools.includes(tool));
+  if (tools.length === 0 || tools.some((tool) => context.usage.toolsUsed.includes(tool))) return null;
+  return `first call ${tools.join(" or ")}, and pass the results and their addresses on in the task of ${agent}`;
+}
+
+/** What the model reads when it answers without the mandatory delegation. */
+export function delegationReminder({ trigger: { agent }, phrase }: NonNullable<ReturnType<typeof owedDelegation>>) {
+  return `The request says “${phrase}”, so ${agent} has to do this work, and it was not asked. Delegate the task to it, with the results and addresses that you found.`;
+}
