@@ -203,6 +203,7 @@ export {
 } from "./protocol/sample-rows.ts";
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { isFullyTainted, joinTaint, noTaint, Taint, taintField } from "./protocol/taint.ts";
+export { agentIdOf, agentNameOf, TeamName, TeamSummary, teamAgentId } from "./protocol/team.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";

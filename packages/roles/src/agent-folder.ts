@@ -165,13 +165,13 @@ interface FileBytes {
 }
 
 /** Returns null if the path is not a regular file. Does not follow a new symbolic link, and does not block on a pipe. */
-async function readRegularFile(path: string): Promise<FileBytes | null> {
+export async function readRegularFile(path: string, bytesMax = fileBytesMax): Promise<FileBytes | null> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags);
   try {
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) return null;
-    const bytes = await readAtMost(file, fileBytesMax + 1);
+    const bytes = await readAtMost(file, bytesMax + 1);
     return { bytes, size: Math.max(Number(stats.size), bytes.length), stamp: stampOf(stats) };
   } finally {
     await file.close();
@@ -228,7 +228,8 @@ function stemOf(path: string): string {
   return slugOf(basename(path).replace(/\.md$/i, ""));
 }
 
-function stampOf(stats: BigIntStats): string {
+/** Differs after every change of a file. */
+export function stampOf(stats: BigIntStats): string {
   return `${stats.ino}/${stats.size}/${stats.mtimeNs}/${stats.ctimeNs}`;
 }
 

@@ -4,21 +4,29 @@ import type { FolderContents } from "./agent-folder.ts";
 import { type AgentsById, lintAlternatives, lintTargets, removeDelegationCycles } from "./delegation-lint.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 import { renderPrompt } from "./render-prompt.ts";
+import type { TeamContents } from "./team-folder.ts";
+import { assembleTeams } from "./team-registry.ts";
 
 /**
  * Combines several layers of agent files into one registry. An agent of a later layer replaces an earlier agent with the
  * same id. A file with an error also removes the earlier agent, because its author wanted to replace it.
  *
  * @param remoteAgents agents of other hosts; they count if no local file has their id
+ * @param teamFolders teams, which also come in layers
  */
 export function assembleRegistry(
   layers: readonly FolderContents[],
   remoteAgents: readonly AgentDefinition[] = [],
+  teamFolders: readonly TeamContents[] = [],
 ): AgentRegistry {
   const byId: AgentsById = new Map();
   const refused = new Set<string>();
   const problems: AgentProblem[] = layers.flatMap((layer) => layer.problems);
   for (const layer of layers) problems.push(...addLayer(layer.agents, byId, refused));
+
+  const assembled = assembleTeams(teamFolders, byId);
+  problems.push(...assembled.problems);
+  for (const member of assembled.members) problems.push(...addMember(member, byId));
 
   const rankOf = rankBy(layers);
   const before = [...byId.keys()];
@@ -38,6 +46,7 @@ export function assembleRegistry(
   const find = (id: string) => definitions.get(id);
   return {
     agents,
+    teams: assembled.teams.filter(({ entry }) => definitions.has(entry)),
     problems,
     find,
     renderPrompt: (definition, request, facts) => renderPrompt(definition, request, facts, find),
@@ -80,6 +89,16 @@ function addLayer(layer: readonly ParsedAgent[], byId: AgentsById, refused: Set<
   return problems;
 }
 
+/** A member whose id another agent already has is left out: the ids of teams look like `coding_planner`. */
+function addMember(member: ParsedAgent, byId: AgentsById): AgentProblem[] {
+  const first = byId.get(member.claimedId);
+  if (!first) {
+    byId.set(member.claimedId, member);
+    return [];
+  }
+  return [duplicateProblem(member, first)];
+}
+
 function duplicateProblem(agent: ParsedAgent, first: ParsedAgent): AgentProblem {
   return {
     path: agent.path,
@@ -87,7 +106,7 @@ function duplicateProblem(agent: ParsedAgent, first: ParsedAgent): AgentProblem 
     column: 1,
     severity: "error",
     code: "duplicate-id",
-    message: `${first.path} in the same folder has the same id, ${agent.claimedId}; this file is not used`,
+    message: `${first.path} has the same id, ${agent.claimedId}; this file is not used`,
     fix: "rename or remove one of the two agents",
   };
 }

@@ -1,5 +1,6 @@
 import { AgentDefinition, PartialBudget } from "@troupe/core";
 import {
+  agentIdOf,
   ChildVerifier,
   ContextMode,
   didYouMean,
@@ -29,10 +30,16 @@ const toNames = (value: unknown): unknown =>
         .filter((part) => part !== "")
     : (value ?? undefined);
 
+/** Reads names of agents: `coding/planner` is the agent `planner` of the team `coding`. */
+const toAgentIds = (value: unknown): unknown => {
+  const names = toNames(value);
+  return Array.isArray(names) ? names.map((name) => (typeof name === "string" ? agentIdOf(name) : name)) : names;
+};
+
 const shape = Subagents.shape;
 const SubagentsField = z.strictObject({
-  allow: z.preprocess(toNames, shape.allow),
-  deny: z.preprocess(toNames, shape.deny),
+  allow: z.preprocess(toAgentIds, shape.allow),
+  deny: z.preprocess(toAgentIds, shape.deny),
   execution: shape.execution,
   max_concurrent: shape.max_concurrent,
 });

@@ -3,9 +3,13 @@ import { fileURLToPath } from "node:url";
 import type { AgentDefinition, AgentSource } from "@troupe/core";
 import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
 import { assembleRegistry, layerOf } from "./agent-registry.ts";
+import { createTeamReader } from "./team-folder.ts";
 
 /** Folder of the agents that this package ships. The path is the same from `src` and from `dist`. */
 export const shippedAgentsFolder = fileURLToPath(new URL("../agents/", import.meta.url));
+
+/** Folder of the teams that this package ships. */
+export const shippedTeamsFolder = fileURLToPath(new URL("../teams/", import.meta.url));
 
 export interface AgentSourceOptions {
   /**
@@ -20,6 +24,10 @@ export interface AgentSourceOptions {
   projects?: readonly string[];
   /** More folders of agents. They win over all other folders. A missing folder is a problem of the registry. */
   folders?: readonly string[];
+  /** Folders of the user's teams, for all workspaces. Later folders win. @default none */
+  userTeamFolders?: readonly string[];
+  /** More folders, each of one team. They win over all other teams. */
+  teamFolders?: readonly string[];
   /** Agents given as objects. They win over files. */
   definitions?: readonly AgentDefinition[];
   /** Agents of other hosts, read at every load. They count if no local file has their id. */
@@ -37,7 +45,9 @@ export interface AgentSourceOptions {
  */
 export function createAgentSource(options: AgentSourceOptions): AgentSource {
   const { builtin = true, userFolders, projects = [], definitions = [], remoteAgents = () => [] } = options;
+  const { userTeamFolders = [], teamFolders = [] } = options;
   const reader = createAgentReader();
+  const teamReader = createTeamReader(reader);
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
   common.push(...projects.flatMap((project) => workspaceFolders(resolve(project))));
   const extra: AgentFolder[] = (options.folders ?? []).map((path) => ({
@@ -54,9 +64,25 @@ export function createAgentSource(options: AgentSourceOptions): AgentSource {
       const ownPaths = new Set(own.map(({ path }) => path));
       const folders = [...common.filter(({ path }) => !ownPaths.has(path)), ...own, ...extra];
       const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
-      return assembleRegistry([...layers, layerOf(definitions)], remoteAgents());
+      const ofTeams: AgentFolder[] = [
+        ...(builtin ? [{ path: shippedTeamsFolder, origin: "builtin" as const }] : []),
+        ...userTeamFolders.map((path) => ({ path: resolve(path), origin: "user" as const })),
+        ...projects.map((project) => workspaceTeams(resolve(project))),
+        ...(workspace === null ? [] : [workspaceTeams(resolve(workspace))]),
+      ];
+      const teams = (await Promise.all(ofTeams.map((folder) => teamReader.readTeams(folder)))).flat();
+      const single = await Promise.all(
+        teamFolders.map((path) => teamReader.readTeam({ path: resolve(path), origin: "user" })),
+      );
+      const all = [...teams, ...single.filter((team) => team !== null)];
+      return assembleRegistry([...layers, layerOf(definitions)], remoteAgents(), all);
     },
   };
+}
+
+/** The folder of a workspace's teams. */
+export function workspaceTeams(workspace: string): AgentFolder {
+  return { path: join(workspace, ".troupe", "teams"), origin: "project", within: workspace };
 }
 
 /** The agent folders of a workspace. The last one wins. */

@@ -8,13 +8,14 @@ import type { GrantLayer } from "../protocol/request.ts";
  * @param policy the policy of this machine, which can disable agents
  */
 export function agentSummaryOf(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
-  const { id, name, description, tools, model, source, subagents, permissionMode } = agent;
+  const { id, name, description, tools, model, source, subagents, permissionMode, team } = agent;
   const disabled = agent.disabled || (policy?.denyAgents.includes(id) ?? false);
   const { origin, path } = source;
   const targets = subagents.allow.filter((target) => !subagents.deny.includes(target));
   const workspace = workspaceModeOf(agent);
   return {
     ...{ id, name, description, tools, subagents: targets, model, origin, path, disabled },
+    ...(team === undefined ? {} : { team }),
     ...(permissionMode === undefined ? {} : { permissionMode }),
     ...(workspace === "shared" ? {} : { workspace }),
   };

@@ -534,3 +534,28 @@ describe("an agent in plan mode", () => {
     expect(layer).toMatchObject({ readOnly: true, writes: [] });
   });
 });
+
+describe("all agents (*)", () => {
+  const inTeam = (id: string, team: string): AgentDefinition => ({ ...aDefinition({ id }), team });
+  const everyone = [
+    aDefinition({ id: "a" }),
+    aDefinition({ id: "b" }),
+    inTeam("news_lead", "news"),
+    inTeam("news_writer", "news"),
+    inTeam("books_editor", "books"),
+  ];
+  const granted = (definition: AgentDefinition): string[] =>
+    grantOf(
+      [],
+      { ...definition, subagents: { ...definition.subagents, allow: ["*"] } },
+      { tools: [], agents: everyone },
+    ).agents;
+
+  test("of an agent without a team are those without a team", () => {
+    expect(granted(aDefinition({ id: "a" }))).toEqual(["b"]);
+  });
+
+  test("of an agent of a team are those of its team", () => {
+    expect(granted(inTeam("news_lead", "news"))).toEqual(["news_writer"]);
+  });
+});

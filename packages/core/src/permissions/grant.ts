@@ -116,11 +116,15 @@ export function isReadOnly({ effect }: Pick<ToolSpec, "effect">): boolean {
 function agentRemoval(
   layers: readonly GrantLayer[],
   parent: AgentDefinition,
-  { id, disabled }: AgentDefinition,
+  { id, disabled, team }: AgentDefinition,
 ): Removal | null {
   if (disabled) return { by: id, reason: "switched off by its own definition" };
   if (id === parent.id) return { by: id, reason: "an agent cannot delegate to itself" };
   if (parent.domain !== null) return { by: parent.id, reason: "an expert of one domain does not delegate" };
+  if (parent.subagents.allow.includes("*") && !parent.subagents.allow.includes(id) && team !== parent.team) {
+    const own = parent.team === undefined ? "the agents without a team" : `the agents of the team ${parent.team}`;
+    return { by: parent.id, reason: `"*" in its definition means ${own}` };
+  }
   for (const layer of layers) {
     if (namesAgent(layer.denyAgents, id)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
     if (layer.denyTools.some(namesDelegate)) return { by: layer.from, reason: `${describe(layer)} denies delegating` };

@@ -3,11 +3,14 @@ import type { AgentProblem } from "../protocol/api.ts";
 import type { Budget } from "../protocol/budget.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { RunRequest } from "../protocol/request.ts";
+import type { TeamSummary } from "../protocol/team.ts";
 
 /** The agents of a workspace. Loaded anew for each session, so that edited files take effect. */
 export interface AgentRegistry {
   /** All valid agents, sorted by id, including disabled ones. */
   readonly agents: readonly AgentDefinition[];
+  /** All usable teams, sorted by name. Absent: none. */
+  readonly teams?: readonly TeamSummary[];
   /** Problems in all files that were read. */
   readonly problems: readonly AgentProblem[];
   find(id: string): AgentDefinition | undefined;

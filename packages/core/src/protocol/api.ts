@@ -10,6 +10,7 @@ import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
 import { Taint } from "./taint.ts";
+import { agentIdOf, TeamName, TeamSummary } from "./team.ts";
 import { FileChange } from "./tool.ts";
 
 /** Status of a run or session in the record and in every display. */
@@ -201,6 +202,8 @@ export const AgentSummary = z.object({
   disabled: z.boolean().default(false),
   /** `plan`: it and all runs below it only read. */
   permissionMode: AgentDefinition.shape.permissionMode,
+  /** The team that it belongs to. Absent: none. */
+  team: TeamName.exactOptional(),
   /** Where its runs work, if not in the folder of the session. */
   workspace: WorkspaceMode.exactOptional(),
 });
@@ -271,7 +274,10 @@ export const SubmitSession = z.object({
   /** Chosen by the caller: repeating the request after a lost connection then creates no second session. */
   session: Id.optional(),
   task: z.string().trim().min(1, "a task needs words").max(200_000),
-  agent: Token.optional(),
+  /** An id, or `team/agent`. */
+  agent: z.string().overwrite(agentIdOf).pipe(Token).optional(),
+  /** The team whose entry agent receives the request, or whose `agent` does. */
+  team: TeamName.optional(),
   /** Model to use instead of the configured one: an id, an alias, or a key of the configured map. */
   model: z.string().min(1).optional(),
   /** The settled session to continue: its history is known, and its folder is the workspace. */
@@ -317,7 +323,12 @@ export const AgentProblem = z.object({
 });
 export type AgentProblem = z.infer<typeof AgentProblem>;
 
-export const AgentList = z.object({ agents: z.array(AgentSummary), problems: z.array(AgentProblem) });
+export const AgentList = z.object({
+  agents: z.array(AgentSummary),
+  problems: z.array(AgentProblem),
+  /** Usable teams. Absent in answers of earlier versions. */
+  teams: z.array(TeamSummary).exactOptional(),
+});
 export type AgentList = z.infer<typeof AgentList>;
 
 export const CancelOutcome = z.object({

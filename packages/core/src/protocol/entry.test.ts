@@ -10,6 +10,7 @@ import {
   aSpec,
   aToolCall,
   cancelled,
+  checkedChildren,
   childSettled,
   childWaiting,
   claimed,
@@ -69,6 +70,11 @@ const compacted = {
   tokensAfter: 300,
 };
 
+const checkedChild = {
+  ...{ child: childRunId({ parentRun: run, step: 2, call: 0, item: 1, attempt: 1 }), agent: "helper", task: "count" },
+  ...{ response: aResponse(), verifier: { name: "files-exist", params: {}, agent: null, words: [] } },
+};
+
 const bodies: EntryBody[] = [
   { kind: "run.opened", request: aRequest(), pin: aSpec({ budget: { tokens: 1_000, costUsd: 0.5 } }) },
   claimed(),
@@ -101,6 +107,7 @@ const bodies: EntryBody[] = [
   commanded({ kind: "run.steered", text: "the tests first" }),
   commanded({ kind: "run.paused" }),
   commanded({ kind: "run.resumed" }),
+  checkedChildren({ round: 1, checks: [checkedChild] }, ["it is missing"]),
   verified(1, ["no"]),
   settledWith(aResponse()),
 ];

@@ -19,7 +19,7 @@ import { missingHost } from "../host/missing-host.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { checkBudget } from "./check-budget.ts";
-import { findAgent } from "./lookup.ts";
+import { chooseAgent } from "./choose-agent.ts";
 import { sessionLayer } from "./session-layer.ts";
 
 /** The model that `inherit` means in a session. */
@@ -103,7 +103,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace, homeRule(options, submission));
   const { id: model, demo } = await chooseModel(options, submission);
   const registry = await deps.agentSource.load(workspace);
-  const agent = checkEnabled(findAgent(registry, submission.agent ?? "main"), policy);
+  const agent = checkEnabled(chooseAgent(registry, submission, "main"), policy);
   await deps.tools.prepare?.(workspace);
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
   const essentials = { task: submission.task, agent: agent.id, layers, model };

@@ -1,4 +1,5 @@
 import {
+  type AgentRegistry,
   defaultPolicy,
   type GrantLayer,
   type InboxItem,
@@ -6,14 +7,15 @@ import {
   type SubmitSession,
   TroupeError,
 } from "@troupe/core";
-import { beginsTurn, canonicalJson, type Submitted, type TurnRequested } from "@troupe/core/internal";
+import { beginsTurn, canonicalJson, type Submitted, type TurnRequested, teamAgentId } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/run/settled.ts";
 import { type AcceptOptions, checkEnabled, checkHost, chooseModel, homeRule, turnFields } from "./accept-session.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { checkBudget } from "./check-budget.ts";
-import { findAgent, notFound } from "./lookup.ts";
+import { chooseAgent } from "./choose-agent.ts";
+import { notFound } from "./lookup.ts";
 import { sessionLayer } from "./session-layer.ts";
 import { createSessionLock } from "./session-lock.ts";
 
@@ -99,7 +101,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
   }
   await checkWorkspace(workspace, homeRule(options, submission));
   const registry = await deps.agentSource.load(workspace);
-  const agent = checkEnabled(findAgent(registry, submission.agent ?? before.agent), policy);
+  const agent = checkEnabled(chooseAgent(registry, inTeamOf(before.agent, submission, registry), before.agent), policy);
   await deps.tools.prepare?.(workspace);
   const added = submission.grant ? [sessionLayer(submission.grant, deps.tools.specs(workspace), registry)] : [];
   const layers = [
@@ -120,6 +122,14 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     continues: before.run,
   };
   return { request, demo, registry };
+}
+
+/** An agent without a team's name is one of the session's team, if that team has it. */
+function inTeamOf(before: string, { agent, team }: SubmitSession, registry: AgentRegistry) {
+  const former = registry.find(before)?.team;
+  const isMember = agent !== undefined && former !== undefined && registry.find(teamAgentId(former, agent));
+  const inTeam = team ?? (isMember ? former : undefined);
+  return { ...(agent === undefined ? {} : { agent }), ...(inTeam === undefined ? {} : { team: inTeam }) };
 }
 
 function namesModel({ scenario, model }: SubmitSession): boolean {

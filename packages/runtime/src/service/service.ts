@@ -106,9 +106,9 @@ export function createService(given: ServiceOptions): RunningService {
   return redactService(service, deps.redact);
 }
 
-function listAgents({ agents, problems }: AgentRegistry, { layer }: Policy): AgentList {
+function listAgents({ agents, teams = [], problems }: AgentRegistry, { layer }: Policy): AgentList {
   const summaries = agents.map((agent) => agentSummaryOf(agent, layer));
-  return { agents: summaries, problems: [...problems] };
+  return { agents: summaries, problems: [...problems], teams: [...teams] };
 }
 
 /**
