@@ -7,13 +7,17 @@ import { createNamespaceRun, type NamespaceRunOptions, type RenderLaunch } from 
 import { confineBySeatbelt } from "./backends/seatbelt.ts";
 import { chooseResourceLimits, type ResourceLimits } from "./processes/resource-limits.ts";
 import { findPrograms, type Programs } from "./programs.ts";
+import { createRecent } from "./recent.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { describeGuard, type KernelGuard, kernelGuards, probeCommand } from "./system-calls/kernel-guard.ts";
 
 export interface CreateSandboxOptions {
   /** @default the best sandbox of the machine, without network */
   policy?: SandboxPolicy;
   /** Folders that no command may see, such as those with keys and journals. */
   hidden?: readonly string[];
+  /** The machine's settings, of which commands see an allow-list. @default `/etc` */
+  etc?: string;
   /** Search path for programs, also for the programs that build the sandbox. @default this process's PATH */
   path?: string;
 }
@@ -21,6 +25,8 @@ export interface CreateSandboxOptions {
 interface BackendOptions extends Required<CreateSandboxOptions> {
   programs: Programs;
   limits: ResourceLimits;
+  /** From the best to the worst. */
+  guards: readonly KernelGuard[];
 }
 
 /** Why this machine cannot use a backend. */
@@ -36,9 +42,17 @@ interface Unavailable {
  * if (!sandbox.contains) console.warn(sandbox.detail, sandbox.fix);
  */
 export async function createSandbox(options: CreateSandboxOptions = {}): Promise<Sandbox> {
-  const { policy = defaultPolicy.sandbox, hidden = [], path = process.env.PATH ?? "" } = options;
+  const { policy = defaultPolicy.sandbox, hidden = [], etc = "/etc", path = process.env.PATH ?? "" } = options;
   const [programs, limits] = await Promise.all([findPrograms(path), chooseResourceLimits(policy)]);
-  const backendOptions: BackendOptions = { policy, hidden, path, programs, limits };
+  const backendOptions: BackendOptions = {
+    policy,
+    hidden,
+    etc,
+    path,
+    programs,
+    limits,
+    guards: await kernelGuards(programs),
+  };
   if (policy.mode === "off") return processGroup(backendOptions, "policy.yaml says sandbox: {mode: off}", null);
   const reasons: string[] = [];
   for (const [kind, create] of Object.entries(process.platform === "darwin" ? macBackends : linuxBackends)) {
@@ -67,13 +81,26 @@ async function bubblewrap(options: BackendOptions): Promise<Sandbox | Unavailabl
     return { reason: "this bwrap has no --bind-fd; version 0.10, or a patched 0.8 of a distribution, has it" };
   }
   const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace };
-  const renderExchangeable = once(() => namespacesLaunch(options));
-  for (const lockNamespaces of [true, false]) {
-    const renderLaunch = bubblewrapLaunch(programs, { ...launchOptions, lockNamespaces });
-    const sandbox = await tryBackend("bubblewrap", { ...options, renderLaunch, renderExchangeable });
-    if (!("reason" in sandbox) || !lockNamespaces) return sandbox;
+  const renderExchangeable = createRecent(exchangeableAgeMsMax, () => namespacesLaunch(options));
+  return firstWorking(options.guards, (guard) =>
+    firstWorking([true, false], (lockNamespaces) => {
+      const renderLaunch = bubblewrapLaunch(programs, { ...launchOptions, lockNamespaces, guard });
+      return tryBackend("bubblewrap", { ...options, renderLaunch, renderExchangeable, guard });
+    }),
+  );
+}
+
+/** The first choice that this machine can use, or the reason why it cannot use the last one. */
+async function firstWorking<Choice, T extends object>(
+  choices: readonly Choice[],
+  attempt: (choice: Choice) => Promise<T | Unavailable>,
+): Promise<T | Unavailable> {
+  let last: T | Unavailable = { reason: "nothing was tried" };
+  for (const choice of choices) {
+    last = await attempt(choice);
+    if (!("reason" in last)) break;
   }
-  throw new Error("unreachable");
+  return last;
 }
 
 /**
@@ -81,17 +108,34 @@ async function bubblewrap(options: BackendOptions): Promise<Sandbox | Unavailabl
  * way for a link at that moment, an empty folder is made where the link leads. The mount script never makes one there.
  */
 async function namespacesLaunch(options: BackendOptions): Promise<RenderLaunch | null> {
-  const renderLaunch = await renderNamespaces(options);
-  if ("reason" in renderLaunch) return null;
-  return (await createNamespaceRun({ ...options, renderLaunch }).probe()) === null ? renderLaunch : null;
+  const found = await firstWorking(guardsOfNamespaces(options), async (guard) => {
+    const renderLaunch = await renderNamespaces(options, guard);
+    if ("reason" in renderLaunch) return renderLaunch;
+    const reason = await createNamespaceRun({ ...options, renderLaunch }).probe(probeCommand(guard));
+    return reason === null ? { renderLaunch } : { reason };
+  });
+  return "reason" in found ? null : found.renderLaunch;
 }
+
+/** How long a found, or missing, mount script counts: its programs may be installed or removed. */
+const exchangeableAgeMsMax = 60_000;
 
 async function namespaces(options: BackendOptions): Promise<Sandbox | Unavailable> {
-  const renderLaunch = await renderNamespaces(options);
-  return "reason" in renderLaunch ? renderLaunch : tryBackend("namespaces", { ...options, renderLaunch });
+  return firstWorking(guardsOfNamespaces(options), async (guard) => {
+    const renderLaunch = await renderNamespaces(options, guard);
+    return "reason" in renderLaunch ? renderLaunch : tryBackend("namespaces", { ...options, renderLaunch, guard });
+  });
 }
 
-async function renderNamespaces({ programs, policy, limits }: BackendOptions): Promise<RenderLaunch | Unavailable> {
+/** Without a launcher, no program of util-linux loads the filter. */
+function guardsOfNamespaces({ guards }: BackendOptions): KernelGuard[] {
+  return guards.filter(({ filter, launcher }) => filter === null || launcher !== null);
+}
+
+async function renderNamespaces(
+  { programs, policy, limits }: BackendOptions,
+  guard: KernelGuard,
+): Promise<RenderLaunch | Unavailable> {
   const missing = (["unshare", "setpriv", "mount", "umount", "pivot_root"] as const).filter(
     (name) => programs[name] === "",
   );
@@ -101,28 +145,22 @@ async function renderNamespaces({ programs, policy, limits }: BackendOptions): P
     scratchBytesMax: limits.scratchBytesMax,
     limits: limits.inNamespace,
     loopback: policy.network ? null : findLoopbackCommand(programs),
-    mountFlagsOf: await readMountFlags(),
+    readMountFlags,
+    guard,
   });
 }
 
 /** The sandbox, if it could run a test command. */
 async function tryBackend(
   kind: "bubblewrap" | "namespaces",
-  options: BackendOptions & Pick<NamespaceRunOptions, "renderLaunch" | "renderExchangeable">,
+  options: BackendOptions & { guard: KernelGuard } & Pick<NamespaceRunOptions, "renderLaunch" | "renderExchangeable">,
 ): Promise<Sandbox | Unavailable> {
   const { run, probe } = createNamespaceRun(options);
-  const reason = await probe();
+  const reason = await probe(probeCommand(options.guard));
   if (reason !== null) return { reason };
-  const detail = `commands see their workspace and the system's programs, ${networkText(options)}; ${options.limits.detail}`;
-  return { kind, contains: true, network: options.policy.network, detail, fix: null, run };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
+  const { text, fix } = describeGuard(options.guard);
+  const detail = `commands see their workspace and the system's programs, ${networkText(options)}; ${text}; ${options.limits.detail}`;
+  return { kind, contains: true, network: options.policy.network, detail, fix, run };
 }
 
 async function seatbelt(options: BackendOptions): Promise<Sandbox | Unavailable> {

@@ -19,11 +19,19 @@ export const programsOf: Record<LinuxKind, readonly string[]> = {
 /**
  * A folder with exactly the programs of a kind.
  *
- * @param copiesBwrap copies bubblewrap instead of linking it, for a user who may not enter the cache of another user
+ * @param options.copiesBwrap copies bubblewrap instead of linking it, for a user who may not enter the cache of another
+ * @param options.without programs of the kind to leave out
+ * @param options.also further programs
  */
-export async function pathWith(folder: string, kind: LinuxKind, { copiesBwrap = false } = {}): Promise<string> {
+export async function pathWith(
+  folder: string,
+  kind: LinuxKind,
+  options: { copiesBwrap?: boolean; without?: readonly string[]; also?: readonly string[] } = {},
+): Promise<string> {
+  const { copiesBwrap = false, without = [], also = [] } = options;
   await mkdir(folder, { recursive: true });
-  for (const name of programsOf[kind]) {
+  for (const name of [...programsOf[kind], ...also]) {
+    if (without.includes(name)) continue;
     const found = name === "bwrap" ? findBwrap() : findIn(["/usr/bin", "/usr/sbin", "/bin", "/sbin"], name);
     const path = join(folder, name);
     if (!found || existsSync(path)) continue;

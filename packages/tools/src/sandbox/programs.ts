@@ -15,6 +15,7 @@ const names = [
   "prlimit",
   "ip",
   "perl",
+  "python3",
   "sandbox-exec",
 ] as const;
 

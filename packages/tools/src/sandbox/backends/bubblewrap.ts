@@ -5,6 +5,7 @@ import type { MountPlan, MountStep } from "../mount-plan/mount-steps.ts";
 import { firstPassedDescriptor, firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
 import { type ProcessLimits, prlimitArguments } from "../processes/resource-limits.ts";
 import type { Programs } from "../programs.ts";
+import { enterArguments, type KernelGuard } from "../system-calls/kernel-guard.ts";
 import type { RenderLaunch } from "./run-in-namespaces.ts";
 
 export interface BubblewrapOptions {
@@ -27,20 +28,31 @@ export async function hasDescriptorBinds(bwrap: string): Promise<boolean> {
 /** Launches commands by bubblewrap, which reads the rendered plan from a pipe. */
 export function bubblewrapLaunch(
   { bwrap, prlimit }: Programs,
-  options: BubblewrapOptions & { limits: ProcessLimits },
+  options: BubblewrapOptions & { limits: ProcessLimits; guard: KernelGuard },
 ): RenderLaunch {
+  const { guard, limits } = options;
   const starter = ["/bin/sh", "-c", starterScript({ isFirst: false }), "sh"];
-  const inside = [...prlimitArguments(prlimit, options.limits), ...starter];
+  // The kernel counts the processes of a user in the user namespace, so this limit is set in it.
+  const before = { ...limits, processes: null };
+  const inside = [
+    ...(guard.launcher && limits.processes === null ? [] : prlimitArguments(prlimit, limits)),
+    ...starter,
+  ];
   // `--hostname` needs the namespace that the end of the setup asks for. With a setup that is missing or cut off, because
   // this process has just ended, bwrap fails before it makes a process.
-  const guard = ["--hostname", hostname()];
-  const outside = [bwrap, ...guard, "--info-fd", String(firstPidPipe), "--args", String(setupPipe), "--"];
-  return (plan, argv) => ({
-    argv: [...outside, ...inside, ...argv],
-    env: {},
-    setup: [...renderMounts(plan, options), ...renderNamespaces(options)].join("\0"),
-    descriptors: descriptorsOf(plan.steps),
-  });
+  const guardOfSetup = ["--hostname", hostname()];
+  const outside = [bwrap, ...guardOfSetup, "--info-fd", String(firstPidPipe), "--args", String(setupPipe), "--"];
+  return (plan, argv, group) => {
+    const descriptors = descriptorsOf(plan.steps);
+    const filter = guard.filter ? ["--seccomp", String(firstPassedDescriptor + descriptors.length)] : [];
+    return {
+      argv: [...enterArguments(guard, { group, limits: before }), ...outside, ...inside, ...argv],
+      env: {},
+      setup: [...renderMounts(plan, options), ...filter, ...renderNamespaces(options)].join("\0"),
+      descriptors,
+      filter: guard.filter,
+    };
+  };
 }
 
 /** The held entries of a plan, which bwrap gets as its descriptors from `firstPassedDescriptor` on. */

@@ -6,7 +6,13 @@ export interface MountScriptOptions {
   loopback: string | null;
   /** Locked flags of the mount that a path is in, such as `noexec`: a bind mount of the path must keep them. */
   mountFlagsOf(path: string): readonly string[];
+  /** The arguments that drop all rights and run the command behind them. @default `setpriv` of util-linux */
+  finish?: readonly string[];
 }
+
+const setprivArguments: readonly string[] = [
+  ...["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs", "--"],
+];
 
 /**
  * Mount point of the new root while the script builds it: a folder that every machine has and no command needs. The old
@@ -20,7 +26,7 @@ const root = "/sys";
  * mounts into tables for `mount -a`.
  */
 export function renderMountScript({ steps, folder, env }: MountPlan, options: MountScriptOptions): string {
-  const { loopback } = options;
+  const { loopback, finish = setprivArguments } = options;
   const hiddenFolders = steps.filter((step) => isHiddenFolder(step) && containsOthers(step, steps));
   return [
     "set -e",
@@ -39,7 +45,7 @@ export function renderMountScript({ steps, folder, env }: MountPlan, options: Mo
     `cd ${quote(folder)}`,
     "unset OLDPWD",
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
-    'exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs -- "$@"',
+    `exec ${finish.map(quote).join(" ")} "$@"`,
   ].join("\n");
 }
 
@@ -55,7 +61,7 @@ function layersOf(steps: readonly MountStep[]): MountStep[][] {
 }
 
 function renderLayer(layer: readonly MountStep[], steps: readonly MountStep[], options: MountScriptOptions): string[] {
-  const needsMountPoint = layer.filter((step) => !isBind(enclosingStep(step, steps)));
+  const needsMountPoint = layer.filter((step) => !hasEntries(enclosingStep(step, steps)));
   const table = layer.flatMap((step) => mountsOf(step, steps, options));
   const folders = needsMountPoint.flatMap((step) => {
     if (step.kind === "devices") return [step.path, `${step.path}/pts`, `${step.path}/shm`];
@@ -158,6 +164,11 @@ function enclosingStep({ path }: MountStep, steps: readonly MountStep[]): MountS
 
 function isBind(step: MountStep | undefined): boolean {
   return step?.kind === "read" || step?.kind === "write";
+}
+
+/** Whether a step mounts something with entries of its own, which can be mount points. */
+function hasEntries(step: MountStep | undefined): boolean {
+  return isBind(step) || step?.kind === "processes";
 }
 
 function isHiddenFolder(step: MountStep): boolean {

@@ -1,16 +1,20 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import { isWithin } from "../../workspace/workspace-path.ts";
 import { firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
 import { type ProcessLimits, prlimitArguments } from "../processes/resource-limits.ts";
 import type { Programs } from "../programs.ts";
+import { enterArguments, finishArguments, type KernelGuard } from "../system-calls/kernel-guard.ts";
 import { type MountScriptOptions, quote, renderMountScript } from "./mount-script.ts";
 import type { RenderLaunch } from "./run-in-namespaces.ts";
 import { unescapeField } from "./verify-sandbox.ts";
 
-export interface UnshareOptions extends MountScriptOptions {
+export interface UnshareOptions extends Omit<MountScriptOptions, "finish" | "mountFlagsOf"> {
   network: boolean;
   limits: ProcessLimits;
+  guard: KernelGuard;
+  /** Reads the machine's mounts, for each command: file systems come and go. */
+  readMountFlags(): MountScriptOptions["mountFlagsOf"];
 }
 
 /**
@@ -19,25 +23,37 @@ export interface UnshareOptions extends MountScriptOptions {
  */
 export function unshareLaunch(programs: Programs, options: UnshareOptions): RenderLaunch {
   const { unshare, setpriv, mount, umount, pivot_root, prlimit } = programs;
+  const { guard, limits } = options;
   const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(options.network ? [] : ["--net"])];
   const starter = ["/bin/sh", "-c", starterScript({ isFirst: true }), "sh"];
-  const inside = [...prlimitArguments(prlimit, options.limits), ...starter];
+  const finish = finishArguments(guard, limits);
+  const inside = [...(finish === null ? prlimitArguments(prlimit, limits) : []), ...starter];
   const programFolders = new Set([mount, umount, pivot_root, setpriv].map((program) => dirname(program)));
-  const outside = [
-    ...[unshare, "--user", "--map-current-user", "--keep-caps", "--"],
-    // The process dies with its parent. Gaining capabilities resets that request, so it is made here, inside.
-    ...[setpriv, "--pdeathsig", "KILL", "--"],
-    // A parent that died before the request would go unnoticed: the script checks that its parent is this process.
-    ...["/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', String(process.pid)],
+  const user = [unshare, "--user", "--map-current-user", "--keep-caps", "--"];
+  const others = [
     ...[unshare, ...namespaces, "--fork", "--kill-child=SIGKILL", "--"],
     ...["/bin/sh", "-c", `eval "$(cat <&${setupPipe})"`, "sh"],
   ];
   const env = { PATH: [...programFolders, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(delimiter) };
-  return (plan, argv) => ({
-    argv: [...outside, ...inside, ...argv],
+  return (plan, argv, group) => ({
+    argv: [
+      // The process dies with its parent. Gaining capabilities resets that request, so it is made after the first step.
+      ...(guard.launcher === null
+        ? [...enterArguments(guard, { group }), ...user, ...dieWithParent(setpriv)]
+        : [...user, ...enterArguments(guard, { group, parentPid: process.pid })]),
+      ...others,
+      ...inside,
+      ...argv,
+    ],
     env,
-    setup: `${reportFirstPid}\n${renderMountScript(plan, options)}\n`,
+    setup: `${reportFirstPid}\n${renderMountScript(plan, { ...options, mountFlagsOf: options.readMountFlags(), ...(finish ? { finish } : {}) })}\n`,
   });
+}
+
+/** A parent that died before the request would go unnoticed: the script checks that its parent is this process. */
+function dieWithParent(setpriv: string): string[] {
+  const check = ["/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', String(process.pid)];
+  return [setpriv, "--pdeathsig", "KILL", "--", ...check];
 }
 
 /** Runs before the new `/proc` is mounted, so that the reported pid is the machine's. */
@@ -63,8 +79,8 @@ export function findLoopbackCommand({ ip, perl }: Programs): string | null {
 const lockedFlags: readonly string[] = ["noexec", "nosuid", "nodev"];
 
 /** Reads the machine's mounts. The returned function gives the locked flags of the mount that a path is in. */
-export async function readMountFlags(): Promise<(path: string) => readonly string[]> {
-  const lines = (await readFile("/proc/self/mountinfo", "utf8").catch(() => "")).split("\n");
+export function readMountFlags(): (path: string) => readonly string[] {
+  const lines = readMountinfo().split("\n");
   const mounts = lines
     .map((line) => line.split(" "))
     .map(([, , , , at = "", flags = ""]) => ({ at: unescapeField(at), flags: flags.split(",") }))
@@ -75,4 +91,12 @@ export async function readMountFlags(): Promise<(path: string) => readonly strin
     const nearest = enclosing.reduce((best, mount) => (mount.at.length >= best.at.length ? mount : best), none);
     return lockedFlags.filter((flag) => nearest.flags.includes(flag));
   };
+}
+
+function readMountinfo(): string {
+  try {
+    return readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return "";
+  }
 }

@@ -21,7 +21,7 @@ import {
 import { type HiddenStep, hideAll, type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-steps.ts";
 import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import { withRestored } from "../processes/command-output.ts";
-import { joinArguments, withControlGroup } from "../processes/control-group.ts";
+import { type ControlGroup, withControlGroup } from "../processes/control-group.ts";
 import { couldNotStart, type Launch } from "../processes/launch.ts";
 import { createNamespaceReaper } from "../processes/reaper.ts";
 import type { ResourceLimits } from "../processes/resource-limits.ts";
@@ -34,7 +34,8 @@ import { verifySandbox } from "./verify-sandbox.ts";
 export type RenderLaunch = (
   plan: MountPlan,
   argv: readonly string[],
-) => Pick<Launch, "argv" | "env" | "setup" | "descriptors">;
+  group: ControlGroup | null,
+) => Pick<Launch, "argv" | "env" | "setup" | "descriptors" | "filter">;
 
 export interface NamespaceRunOptions {
   renderLaunch: RenderLaunch;
@@ -46,16 +47,21 @@ export interface NamespaceRunOptions {
   renderExchangeable?: () => Promise<RenderLaunch | null>;
   policy: SandboxPolicy;
   hidden: readonly string[];
+  /** The machine's settings, of which commands see an allow-list. */
+  etc: string;
   path: string;
   limits: ResourceLimits;
 }
 
 /** Runs each command in namespaces of its own. `probe` tests whether the machine can do it. */
 export function createNamespaceRun(options: NamespaceRunOptions) {
-  const { renderLaunch, renderExchangeable, policy, hidden, path, limits } = options;
-  let machine: Promise<MachineFolders> | null = null;
-  const machineFolders = (): Promise<MachineFolders> => {
-    machine ??= planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
+  const { renderLaunch, renderExchangeable, policy, hidden, etc, path, limits } = options;
+  let machine: MachineFolders | null = null;
+  const machineFolders = (): MachineFolders => {
+    // Programs are installed and permissions change while this process runs.
+    if (!machine?.isCurrent()) {
+      machine = planMachineFolders({ path, hidden, etc, readable: policy.readable, network: policy.network });
+    }
     return machine;
   };
   const runPlan = async (plan: MountPlan, command: SandboxedCommand): Promise<CommandResult> => {
@@ -69,8 +75,7 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
       return reason;
     };
     return withControlGroup(limits, (group) => {
-      const { argv, ...rest } = render(plan, command.argv);
-      const launch: Launch = { ...rest, argv: [...joinArguments(group), ...argv], cwd: "/", verify };
+      const launch: Launch = { ...render(plan, command.argv, group), cwd: "/", verify };
       const createReaper = ({ pid, firstPid }: { pid: number; firstPid: Promise<string | null> }) =>
         createNamespaceReaper(pid, firstPid);
       return runCommand(launch, { ...command, createReaper });
@@ -97,9 +102,9 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     let restored: string[] = [];
     let result: CommandResult;
     try {
-      shown = await holdReadable(command.readable ?? [], workspace.path);
+      shown = holdReadable(command.readable ?? [], workspace.path);
       const steps = [...shown, ...prepared.steps];
-      result = await runPlan(await planFor(command, workspace.path, { steps, secrets }), command);
+      result = await runPlan(planFor(command, workspace.path, { steps, secrets }), command);
     } finally {
       releaseSteps(shown);
       restored = await prepared.close();
@@ -107,30 +112,30 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     return withRestored(result, restored);
   }
 
-  async function planFor(
+  function planFor(
     command: SandboxedCommand,
     root: string,
     held: { steps: readonly MountStep[]; secrets: readonly HiddenStep[] },
-  ): Promise<MountPlan> {
-    const { steps, env } = await machineFolders();
-    const links = await Promise.all([command.workspace, ...(command.readable ?? [])].map(linkSteps));
+  ): MountPlan {
+    const { steps, env } = machineFolders();
+    const links = [command.workspace, ...(command.readable ?? [])].flatMap((path) => linkSteps(path));
     const visible = [root, ...held.steps.map(({ path }) => path).filter((path) => !isWithin(root, path))];
     // Program folders in the workspace are visible anyway, and their names are not safe there.
     const machine = steps.filter(({ kind, path }) => kind !== "read" || !isWithin(root, path));
     return {
       steps: orderSteps(
-        hideAll([...links.flat(), ...machine, ...held.steps], [...hiddenIn(machine), ...held.secrets], visible),
+        hideAll([...links, ...machine, ...held.steps], [...hiddenIn(machine), ...held.secrets], visible),
       ),
       folder: join(root, command.folder ?? "."),
       env: { ...cleanEnvironment(env.PATH ?? ""), ...env, ...command.env },
     };
   }
 
-  /** Null if a test command runs, else the reason why it does not. */
-  async function probe(): Promise<string | null> {
-    const { steps, env } = await machineFolders();
+  /** Null if a test command succeeds, else the reason why it does not. */
+  async function probe(argv: readonly string[]): Promise<string | null> {
+    const { steps, env } = machineFolders();
     const plan = { steps: orderSteps(steps), folder: "/", env };
-    const command = { argv: ["true"], workspace: "/", writes: [[]], timeoutMs: probeMs, captureBytesMax: 2_000 };
+    const command = { argv, workspace: "/", writes: [[]], timeoutMs: probeMs, captureBytesMax: 2_000 };
     try {
       const result = await runPlan(plan, { ...command, signal: new AbortController().signal });
       return result.code === 0 ? null : `it does not work here: ${lastLine(result.output)}`;
@@ -180,9 +185,9 @@ function hiddenIn(steps: readonly MountStep[]): HiddenStep[] {
 }
 
 /** The readable paths outside of the workspace. In it, everything is readable, and names are not safe. */
-async function holdReadable(paths: readonly string[], root: string): Promise<MountStep[]> {
-  const steps = await Promise.all(paths.map(readStep));
-  return holdOutside(steps.filter((step) => step !== null).filter(({ path }) => !isWithin(root, path)));
+function holdReadable(paths: readonly string[], root: string): MountStep[] {
+  const steps = paths.flatMap((path) => readStep(path) ?? []);
+  return holdOutside(steps.filter(({ path }) => !isWithin(root, path)));
 }
 
 function lastLine(text: string): string {

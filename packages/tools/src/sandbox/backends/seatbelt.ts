@@ -16,8 +16,8 @@ export interface SeatbeltOptions {
 export function confineBySeatbelt({ program, policy, hidden, path }: SeatbeltOptions): Confine {
   return async ({ workspace, writes, readable = [] }, scratch) => {
     const held = openWorkspace(workspace);
-    const machine = await planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
-    const shown = (await Promise.all(readable.map(readStep))).filter((step) => step !== null);
+    const machine = planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
+    const shown = readable.flatMap((path) => readStep(path) ?? []);
     const prepared = await prepareWorkspace(held, writes);
     const close = async (): Promise<string[]> => {
       const changed = await prepared.close();

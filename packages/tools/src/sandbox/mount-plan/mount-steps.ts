@@ -69,7 +69,7 @@ export function hideAll(
 
 function isRedundant({ kind }: MountStep, enclosing: MountStep["kind"] | undefined): boolean {
   const isShown = enclosing === "read" || enclosing === "write";
-  if (kind === "hidden") return !isShown;
+  if (kind === "hidden") return !isShown && enclosing !== "processes";
   if (kind === "link") return isShown;
   return kind === "read" && enclosing === "read";
 }

@@ -13,6 +13,8 @@ export interface Launch {
   setup: string | null;
   /** Descriptors of this process that the sandbox program gets, from `firstPassedDescriptor` on. @default none */
   descriptors?: readonly number[];
+  /** A program that the sandbox program reads from a pipe, the descriptor after the passed ones. @default none */
+  filter?: Uint8Array | null;
   /**
    * Checks a sandbox before its command starts. Gets the id of the sandbox's first process, and resolves to the reason
    * why the command must not start, or null.
@@ -68,7 +70,7 @@ export function starterScript({ isFirst }: { isFirst: boolean }): string {
 
 /** Starts a command in a process group and session of its own. Throws a `RunFailure` if it cannot be started. */
 export async function launch(start: Launch, input: string | Uint8Array | undefined): Promise<LaunchedCommand> {
-  const { argv, cwd, env, setup, descriptors = [] } = start;
+  const { argv, cwd, env, setup, descriptors = [], filter = null } = start;
   const [program = "", ...args] = argv;
   const isSandboxed = setup !== null;
   const child = spawn(program, args, {
@@ -80,6 +82,7 @@ export async function launch(start: Launch, input: string | Uint8Array | undefin
       "pipe",
       "pipe",
       ...(isSandboxed ? (["pipe", "pipe", "pipe", "pipe", ...descriptors] as const) : []),
+      ...(filter ? (["pipe"] as const) : []),
     ],
   });
   const streams = child.stdio as (Readable | null)[];
@@ -91,6 +94,8 @@ export async function launch(start: Launch, input: string | Uint8Array | undefin
   // A sandbox begins when it has read its setup: from then on it must be watched.
   await watchGroup(child.pid);
   if (setup !== null) writeAll((child.stdio as (Writable | null)[])[setupPipe] ?? null, setup);
+  if (filter)
+    writeAll((child.stdio as (Writable | null)[])[firstPassedDescriptor + descriptors.length] ?? null, filter);
   if (input !== undefined) writeAll(child.stdin, input);
   const launched = { pid: child.pid, child, stdout, stderr };
   if (!isSandboxed) return { ...launched, ...withoutSandbox };

@@ -72,6 +72,18 @@ async function countOwnThreads(): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** Numbers of the kernel for the limits of a process, and their values. */
+export function limitValues(limits: ProcessLimits): [resource: number, value: number][] {
+  const values: [number, number | null][] = [
+    [4, 0], // core dumps
+    [0, limits.cpuSeconds],
+    [1, limits.fileBytes],
+    [2, limits.memoryMb === null ? null : limits.memoryMb * 1024 * 1024],
+    [6, limits.processes],
+  ];
+  return values.filter((row): row is [number, number] => row[1] !== null);
+}
+
 /** The `prlimit` (util-linux) arguments to put before a command; empty on a machine without `prlimit`. */
 export function prlimitArguments(prlimit: string, limits: ProcessLimits): string[] {
   if (prlimit === "") return [];
