@@ -6,6 +6,8 @@ const runSpecTest = "packages/runtime/src/host/claim/run-spec.test.ts";
 const hostTest = "packages/runtime/src/host/actor-host.test.ts > a host";
 const composeResponse = "packages/core/src/machines/agent/response.ts";
 const respondTest = "packages/core/src/machines/agent/respond.test.ts";
+const kernelAttacks = "packages/tools/src/sandbox/kernel-attacks.test.ts";
+const etcFolder = "packages/tools/src/sandbox/mount-plan/etc-folder.test.ts";
 const delegateTest = "packages/core/src/machines/agent/delegate.test.ts";
 
 /** Breaks the promises of S2.15 to S2.18: security, performance and tools around a run. */
@@ -22,11 +24,61 @@ export const mutants: readonly Mutant[] = [
     name: "the sandbox says that it contains, and does not",
     rows: ["S2.15a"],
     file: "packages/tools/src/sandbox/create-sandbox.ts",
-    find: "return { kind, contains: true, network: options.policy.network, detail, fix: null, run };",
-    replace: "return { kind, contains: true, network: false, detail, fix: null, run: createProcessGroupRun(options) };",
+    find: "return { kind, contains: true, network: options.policy.network, detail, fix, run };",
+    replace: "return { kind, contains: true, network: false, detail, fix, run: createProcessGroupRun(options) };",
     tests: [
       "packages/tools/src/sandbox/escape-attempts.test.ts > bubblewrap: a command cannot read > files beside its workspace",
     ],
+  },
+  {
+    name: "bubblewrap gets no filter of system calls",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/backends/bubblewrap.ts",
+    find: 'const filter = guard.filter ? ["--seccomp", String(firstPassedDescriptor + descriptors.length)] : [];',
+    replace: "const filter: string[] = [];",
+    tests: [`${kernelAttacks} > bubblewrap: the kernel refuses a command when > it makes a call of an attack`],
+  },
+  {
+    name: "the launcher of namespaces loads no filter",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/system-calls/kernel-guard.ts",
+    find: "    steps.filter(filter),\n",
+    replace: "",
+    tests: [`${kernelAttacks} > namespaces: the kernel refuses a command when > it makes a call of an attack`],
+  },
+  {
+    name: "the filter allows a rare family of sockets",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/system-calls/call-table.ts",
+    find: "in: [families.inet, families.inet6] }",
+    replace: "in: [families.inet, families.inet6, 40] }",
+    tests: [`${kernelAttacks} > namespaces: the kernel refuses a command when > it makes a call of an attack`],
+  },
+  {
+    name: "a command keeps the session keyring of the host",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/system-calls/kernel-guard.ts",
+    find: "    steps.newKeyring(),\n",
+    replace: "",
+    tests: [
+      `${kernelAttacks} > bubblewrap: a command cannot find the keys of this process, and neither could it without the filter`,
+    ],
+  },
+  {
+    name: "a command sees a setting of the machine that can have a token",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/mount-plan/etc-table.ts",
+    find: 'paths: ["passwd", "group"]',
+    replace: 'paths: ["passwd", "group", "npmrc"]',
+    tests: [`${etcFolder} > bubblewrap: commands see only the listed settings of the machine`],
+  },
+  {
+    name: "the view of the machine's folders is planned once",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/mount-plan/file-view.ts",
+    find: "isCurrent: () => answers.every(",
+    replace: "isCurrent: () => answers.length > 0 || answers.every(",
+    tests: [`${etcFolder} > bubblewrap: a setting that becomes private is not visible to the next command`],
   },
   {
     name: "a machine without a sandbox says that it contains commands",

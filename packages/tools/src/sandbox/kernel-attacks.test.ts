@@ -106,6 +106,21 @@ for (const kind of containing) {
     });
   });
 
+  test(`${kind}: an ordinary user's commands are filtered and limited too, and have no rights`, async ({ folder }) => {
+    const line =
+      "grep -h -E '^(Seccomp:|Cap|NoNewPrivs)' /proc/self/status | cut -f 2; ulimit -H -c; ulimit -H -t; perl -e 'print syscall(4000)'";
+    const helper = join(import.meta.dirname, "ordinary-user.test-helper.ts");
+    const { stdout } = await promisify(execFile)(process.execPath, [helper, kind, folder, line]);
+    const { user, ...result } = JSON.parse(stdout);
+    expect(user).not.toBe(0);
+    expect(result).toMatchObject({
+      kind,
+      code: 0,
+      detail: expect.stringContaining("system calls are filtered;"),
+      output: `${"0000000000000000\n".repeat(5)}1\n2\n0\n3600\n-1`,
+    });
+  });
+
   test(`${kind}: programs that every project uses work`, async ({ run, workspace }) => {
     await writeFile(join(workspace, "threads.c"), threadsInC);
     for (const [program, line, output] of usualPrograms) {

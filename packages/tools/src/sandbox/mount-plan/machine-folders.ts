@@ -47,7 +47,7 @@ export function planMachineFolders(options: MachineFoldersOptions): MachineFolde
   const programs = programFolders(view, { ...options, home });
   const secrets = secretPlaces.map(({ path }) => join(home, path));
   const steps: MountStep[] = [
-    ...programs.path.flatMap(linksOn),
+    ...[...programs.path, ...options.readable].flatMap(linksOn),
     ...systemFolders.flatMap((path) => systemStep(path, view) ?? []),
     ...shownSteps(programs.shown),
     ...etcSteps(view, { ...options, folder: options.etc, shown: systemFolders, linksOn }),
