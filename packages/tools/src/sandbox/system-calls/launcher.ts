@@ -14,7 +14,7 @@ export type CallArgument = number | { memory: Uint8Array } | { filter: Uint8Arra
 
 /**
  * Runs steps and then a command in the same process, without native code of ours: an interpreter that can make any
- * system call does what takes several programs of util-linux, for the price of one start.
+ * system call replaces several programs of util-linux, for the price of one start.
  */
 export interface Launcher {
   readonly program: "perl" | "python3";
@@ -127,7 +127,7 @@ export function launchStepsOf(architecture: Architecture) {
     dieWithParent: (pid: number): LaunchStep[] => [call("prctl", [1, 9]), { kind: "parent", pid }],
     /**
      * A new, empty session keyring: the command does not have the keys of this process, also if the filter has a hole. A
-     * container that refuses all keyring calls, or a used-up quota, is no reason to refuse the command.
+     * container that refuses all keyring calls, or a used-up quota, does not stop the command.
      */
     newKeyring: (): LaunchStep => call("keyctl", [1, 0], "try"),
     /** Both limits of a resource, by its number in the kernel. */

@@ -47,7 +47,7 @@ function interpret(program: Uint8Array, { arch, number, args = [] }: Call): numb
 
 const errorOf = (name: keyof typeof errorNumbers): number => 0x0005_0000 + errorNumbers[name];
 
-/** What the table says about arguments, without the assembler. */
+/** The table's rule for arguments, without the assembler. */
 function holds(check: ArgumentCheck, args: readonly bigint[]): boolean {
   const value = Number((args[check.argument] ?? 0n) & 0xffff_ffffn & BigInt(check.mask ?? 0xffff_ffff));
   return "in" in check ? check.in.includes(value) : !check.notIn.includes(value);
