@@ -5,7 +5,7 @@ import type { Programs } from "../programs.ts";
 import { findLaunchers, type Launcher, type LaunchSteps, launchStepsOf } from "./launcher.ts";
 import { architectureOf, assembleFilter } from "./seccomp-filter.ts";
 
-/** How a sandbox keeps commands from parts of the kernel, besides its namespaces. */
+/** Filter and launcher that keep commands from parts of the kernel, besides the namespaces of a sandbox. */
 export interface KernelGuard {
   /** The filter of system calls; null to run commands without one. */
   filter: Uint8Array | null;
