@@ -51,8 +51,8 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
         const response = await team.ask("go");
         expect(response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 1 + tasks.length } } });
         expect(response.metrics.durationMs).toBe(durationMs);
-        const results = toldIn(team)[0]?.results as { name: string; details: string }[];
-        expect(results.map(({ details }) => details)).toEqual(tasks.map((task) => `did ${task}`));
+        const results = toldIn(team)[0]?.results as { name: string; summary: string }[];
+        expect(results.map(({ summary }) => summary)).toEqual(tasks.map((task) => `did ${task}`));
       },
     );
   });
@@ -135,7 +135,7 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       expect(response).toMatchObject({ status: "completed", details: "one was enough" });
       expect(response.metrics.durationMs).toBe(2_000);
       const [first, stopped] = toldIn(team);
-      expect(first).toMatchObject({ first: { name: "a 2", status: "completed", details: "did a 2" } });
+      expect(first).toMatchObject({ first: { name: "a 2", status: "completed", summary: "did a 2" } });
       expect(stopped).toEqual({ cancelled: ["1.0.1", "1.0.2"] });
       const [, ...children] = await team.tree(session);
       expect(children.map((entries) => responseIn(entries).status)).toEqual(["completed", "cancelled", "cancelled"]);
@@ -205,7 +205,7 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
         ["helper", "failed"],
         ["other", "completed"],
       ]);
-      expect(toldIn(team)).toMatchObject([{ agent: "other", status: "completed", details: "I could" }]);
+      expect(toldIn(team)).toMatchObject([{ agent: "other", status: "completed", summary: "I could" }]);
       const { runs } = await team.rows(session.session);
       expect(runs.filter(({ depth }) => depth === 1).map(({ agent, attempt }) => [agent, attempt])).toEqual([
         ["helper", 1],

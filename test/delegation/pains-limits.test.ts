@@ -98,7 +98,7 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       expect(gate.mostAtOnce).toBe(2);
       const results = askedOf(team, "main")
         .flatMap(toolResultsIn)
-        .map(({ text }) => JSON.parse(text).details);
+        .map(({ text }) => JSON.parse(text).summary);
       expect(results).toEqual(tasks.map((task) => `did ${task}`));
     });
   });
@@ -117,7 +117,7 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
         .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text));
       expect(hung).toMatchObject({ status: "timeout", bailout_reason: "timeout" });
-      expect(worked).toMatchObject({ status: "completed", details: "worked" });
+      expect(worked).toMatchObject({ status: "completed", summary: "worked" });
     });
   });
 
@@ -297,7 +297,7 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       });
       const results = askedOf(team, "main")
         .flatMap(toolResultsIn)
-        .map(({ text }) => JSON.parse(text).details);
+        .map(({ text }) => JSON.parse(text).summary);
       expect(results).toEqual(["shaky at attempt 3", "steady at attempt 1"]);
       const attempts = settledIn(await team.entries(session)).filter(({ request }) => request === "shaky");
       expect(attempts.map(({ status }) => status)).toEqual(["failed", "failed", "completed"]);

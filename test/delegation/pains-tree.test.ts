@@ -59,7 +59,7 @@ describe.each(teamSizes)("with $what", (size) => {
     await withTeam({ ...size, agents, answer }, async (team) => {
       expect(await team.ask("go")).toMatchObject({ status: "completed", details: "done" });
       const told = askedOf(team, "main").flatMap(toolResultsIn);
-      expect(told.map(({ text, isError }) => [JSON.parse(text).details, isError])).toEqual([
+      expect(told.map(({ text, isError }) => [JSON.parse(text).summary, isError])).toEqual([
         ["did a", false],
         ["the vendor has lost its head", true],
         ["did c", false],
@@ -143,7 +143,7 @@ describe.each(teamSizes)("with $what", (size) => {
         .flatMap(toolResultsIn)
         .map(({ text }) => JSON.parse(text));
       expect(cancelled).toMatchObject({ status: "cancelled", error: { message: "wrong way" } });
-      expect(worked).toMatchObject({ status: "completed", details: "worked" });
+      expect(worked).toMatchObject({ status: "completed", summary: "worked" });
     });
   });
 

@@ -189,7 +189,7 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       expect(await session.response).toMatchObject({ status: "completed" });
       const told = askedOf(team, "main")
         .flatMap(toolResultsIn)
-        .map(({ text }) => JSON.parse(text).details);
+        .map(({ text }) => JSON.parse(text).summary);
       expect(told).toEqual(["deployed to north", expect.stringContaining("not on a Friday"), "deployed to west"]);
       const asked = askedOf(team, "helper").map(({ origin }) => `${origin.task} ${origin.step}`);
       expect(asked.sort()).toEqual(tasks.flatMap((task) => [`${task} 1`, `${task} 2`]));

@@ -13,6 +13,11 @@ function resultsIn(question: Parameters<Answer>[0]) {
   return toolResultsIn(question).map(({ text, isError }) => ({ ...JSON.parse(text), isError }));
 }
 
+/** The words of a result. Its details are empty if the summary has them all. */
+function textOf({ details, summary }: { details: string; summary: string }): string {
+  return details || summary;
+}
+
 /** Each child answers by its role, and reads one file first. */
 function children(answers: Record<string, (task: string) => ModelOutput>): Answer {
   return ({ origin }) =>
@@ -34,7 +39,7 @@ describe.each(teamSizes.slice(0, 1))("with $what", (size) => {
         return calling(delegate("planner", "Plan: sign the tokens"));
       case 2: {
         if (first.isError) return `No plan: ${first.error.message}`;
-        const steps = [...String(first.details).matchAll(/^\d\. (.*)$/gm)].map(([, step = ""]) => step);
+        const steps = [...textOf(first).matchAll(/^\d\. (.*)$/gm)].map(([, step = ""]) => step);
         return calling(...steps.map((step) => delegate("coder", step)));
       }
       case 3: {
@@ -103,12 +108,12 @@ describe.each(teamSizes.slice(0, 1))("with $what", (size) => {
       const said = resultsIn(question)[0];
       const next = [
         () => delegate("researcher", "How do users sign in?"),
-        () => delegate("planner", `Plan tokens. Known: ${said.details}`),
-        () => delegate("coder", `Follow this plan: ${said.details}`),
-        () => delegate("reviewer", `Review: ${said.details}`),
+        () => delegate("planner", `Plan tokens. Known: ${textOf(said)}`),
+        () => delegate("coder", `Follow this plan: ${textOf(said)}`),
+        () => delegate("reviewer", `Review: ${textOf(said)}`),
         () => delegate("coder", `Mend: ${said.summary}`),
       ][question.origin.step - 1];
-      return next ? calling(next()) : `${said.details}`;
+      return next ? calling(next()) : `${textOf(said)}`;
     };
     await withTeam({ ...size, agentSource, answer }, async (team) => {
       expect(await team.ask("Add tokens.")).toMatchObject({
@@ -141,7 +146,7 @@ describe.each(teamSizes.slice(0, 1))("with $what", (size) => {
       const [toolCall, said] = children[task] ?? [];
       if (agent !== "main") return step === 1 && toolCall ? calling(toolCall) : (said ?? "");
       const next = asked[step - 1];
-      return next ? calling(next) : `${resultsIn(question)[0].details}`;
+      return next ? calling(next) : `${textOf(resultsIn(question)[0])}`;
     };
     await withTeam({ ...size, agentSource, answer }, async (team) => {
       const session = await team.begin("Implement discount with tests.");

@@ -113,8 +113,8 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       }));
       if (step === 1) return calling(call("delegate", { tasks }));
       const { results, failed } = JSON.parse(toolResultsIn(question)[0]?.text ?? "");
-      const findings = results.flatMap((result: { status: string; details: string }) =>
-        result.status === "completed" ? JSON.parse(result.details).findings : [],
+      const findings = results.flatMap((result: { status: string; summary: string }) =>
+        result.status === "completed" ? JSON.parse(result.summary).findings : [],
       );
       return `To mend: ${findings.join(", ")}. Reviews that failed: ${failed}.`;
     };

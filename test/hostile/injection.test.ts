@@ -173,7 +173,8 @@ function callsIn(text: string): ToolCall[] {
 
 /** As it was before it was quoted in JSON, or in Markdown. */
 function unescaped(text: string): string {
-  const quoted = text.startsWith("{") ? String((JSON.parse(text) as { details?: string }).details) : text;
+  const { details = "", summary = "" } = text.startsWith("{") ? (JSON.parse(text) as Record<string, string>) : {};
+  const quoted = details || summary || text;
   return quoted.replace(/\\([[\]{}_<>*])/g, "$1").replaceAll("&lt;", "<");
 }
 

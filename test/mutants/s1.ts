@@ -123,8 +123,8 @@ export const mutants: readonly Mutant[] = [
     name: "an agent without a grant of delegation has the tool",
     rows: ["S1.2b"],
     file: runSpec,
-    find: "tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,",
-    replace: "tools: [...tools, delegateSpec(targets)],",
+    find: "tools: targets.length > 0 ? [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))] : tools,",
+    replace: "tools: [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))],",
     tests: [`${runSpecTest} > the grant > has no disabled agent, and no delegation without agents`],
   },
   {

@@ -18,8 +18,8 @@ export const mutants: readonly Mutant[] = [
     name: "a parent reads no result of its child",
     rows: ["S2.1a"],
     file: delegationResult,
-    find: "run_id: response.runId, ...toDelegationResult(response) }",
-    replace: "run_id: response.runId }",
+    find: "run_id: response.runId, ...toDelegationResult(response), details }",
+    replace: 'run_id: response.runId, details: "" }',
     tests: [`${delegateTest} > a delegation > returns the JSON of the child's response to the model`],
   },
   {
@@ -111,8 +111,8 @@ export const mutants: readonly Mutant[] = [
     name: "an agent without targets has the delegate tool",
     rows: ["S2.1f"],
     file: runSpec,
-    find: "tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,",
-    replace: "tools: [...tools, delegateSpec(targets)],",
+    find: "tools: targets.length > 0 ? [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))] : tools,",
+    replace: "tools: [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))],",
     tests: [`${runSpecTest} > the grant > has no disabled agent, and no delegation without agents`],
   },
   {

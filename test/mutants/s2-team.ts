@@ -140,8 +140,8 @@ export const mutants: readonly Mutant[] = [
     name: "a failed child reads like a success",
     rows: ["S2.13a"],
     file: "packages/core/src/machines/agent/calls.ts",
-    find: "if (!plan.batch && first) return { text: JSON.stringify(resultOf(first.response)), isError: !first.response.success };",
-    replace: "if (!plan.batch && first) return { text: JSON.stringify(resultOf(first.response)), isError: false };",
+    find: "return { text: JSON.stringify(resultOf(first.response, detailsOf)), isError: !first.response.success };",
+    replace: "return { text: JSON.stringify(resultOf(first.response, detailsOf)), isError: false };",
     tests: [`${pipeline} > stops at a plan that failed: nothing is carried out`],
   },
   {
@@ -183,8 +183,8 @@ export const mutants: readonly Mutant[] = [
     name: "a report lacks the findings of the children",
     rows: ["S2.13c"],
     file: delegationResult,
-    find: "run_id: response.runId, ...toDelegationResult(response) }",
-    replace: "run_id: response.runId, status: response.status }",
+    find: "run_id: response.runId, ...toDelegationResult(response), details }",
+    replace: 'run_id: response.runId, status: response.status, details: "" }',
     tests: [research],
   },
 ];

@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
     name: "the model reads an empty result",
     rows: ["S3.13e", "S3.15.5"],
     file: `${agent}/calls.ts`,
-    find: "text: JSON.stringify(resultOf(first.response)), isError:",
-    replace: "text: JSON.stringify(resultOf(first.response)).slice(0, 0), isError:",
+    find: "text: JSON.stringify(resultOf(first.response, detailsOf)), isError:",
+    replace: "text: JSON.stringify(resultOf(first.response, detailsOf)).slice(0, 0), isError:",
     tests: [returned],
   },
   {

@@ -75,8 +75,8 @@ export const mutants: readonly Mutant[] = [
     name: "a failed child is a success for the parent's model",
     rows: ["S3.5d", "S3.5e", "S3.15.11"],
     file: `${agent}/calls.ts`,
-    find: "JSON.stringify(resultOf(first.response)), isError: !first.response.success };",
-    replace: "JSON.stringify(resultOf(first.response)), isError: false };",
+    find: "JSON.stringify(resultOf(first.response, detailsOf)), isError: !first.response.success };",
+    replace: "JSON.stringify(resultOf(first.response, detailsOf)), isError: false };",
     tests: [siblings],
   },
   {

@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
     name: "the result of a child comes back as the response of another run",
     rows: ["S3.15.5"],
     file: "packages/core/src/delegation/result.ts",
-    find: "const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response) };",
+    find: "const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response), details };",
     replace:
       'const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response), summary: "" };',
     tests: [returned],
@@ -77,8 +77,9 @@ export const mutants: readonly Mutant[] = [
     name: "the model gets no tool to delegate with",
     rows: ["S3.15.2"],
     file: "packages/runtime/src/host/claim/run-spec.ts",
-    find: "tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,",
-    replace: "tools: targets.length > 100_000 ? [...tools, delegateSpec(targets)] : tools,",
+    find: "tools: targets.length > 0 ? [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))] : tools,",
+    replace:
+      "tools: targets.length > 100_000 ? [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))] : tools,",
     tests: [`${spec} > the grant`],
   },
   {
@@ -94,8 +95,8 @@ export const mutants: readonly Mutant[] = [
     name: "Task is no name of delegate",
     rows: ["S3.15.3"],
     file: "packages/core/src/permissions/grant.ts",
-    find: '["delegate", "delegate_to_agent", "Task", "task", "Agent"] as const;',
-    replace: '["delegate", "delegate_to_agent", "Tasks", "task", "Agent"] as const;',
+    find: '["delegate", "delegate_to_agent", "Task", "task", "Agent"],',
+    replace: '["delegate", "delegate_to_agent", "Tasks", "task", "Agent"],',
     tests: [`${delegate} > a delegation`, `${grant} > delegation has a fixed list of tool names`],
   },
   {

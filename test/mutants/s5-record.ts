@@ -160,8 +160,8 @@ export const mutants: readonly Mutant[] = [
     name: "the prompt is the definition's alone",
     rows: ["S5.6d"],
     file: "packages/runtime/src/host/claim/run-spec.ts",
-    find: "prompt: registry.renderPrompt(definition, request, facts),",
-    replace: "prompt: facts ? definition.prompt : registry.renderPrompt(definition, request, facts),",
+    find: "const prompt = registry.renderPrompt(definition, request, facts);",
+    replace: "const prompt = facts ? definition.prompt : registry.renderPrompt(definition, request, facts);",
     tests: [
       rendered,
       "test/delegation/context.test.ts > with one host > general-purpose > has its parent's prompt and tools, and knows the task alone",
@@ -171,8 +171,8 @@ export const mutants: readonly Mutant[] = [
     name: "the prompt is rendered without the targets",
     rows: ["S5.6d"],
     file: "packages/runtime/src/host/claim/run-spec.ts",
-    find: "targets: targets.map(({ id }) => id), now:",
-    replace: "targets: targets.slice(0, 0).map(({ id }) => id), now:",
+    find: "targets: targets.map(({ id }) => id), agentList,",
+    replace: "targets: targets.slice(0, 0).map(({ id }) => id), agentList,",
     tests: [rendered],
   },
   {

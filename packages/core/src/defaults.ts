@@ -11,3 +11,6 @@ export const backoffMsDefault = 1_000;
 
 /** Children of one `delegate` call that work at the same time. */
 export const maxConcurrentChildrenDefault = 5;
+
+/** Tokens of the list of agents that a delegating model reads, estimated at four characters a token. */
+export const agentListTokensDefault = 2_000;

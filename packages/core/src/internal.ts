@@ -2,7 +2,8 @@
  * Exports for troupe's own packages. They may change in any version: import from `@troupe/core` instead.
  */
 export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
-export { leaseMsDefault } from "./defaults.ts";
+export { agentListTokensDefault, leaseMsDefault } from "./defaults.ts";
+export { type AgentListing, type ListedAgent, listAgents } from "./delegation/agent-list.ts";
 export {
   type BatchMode,
   type BatchPolicy,
@@ -10,7 +11,8 @@ export {
   type DelegateTask,
   readDelegateCall,
 } from "./delegation/arguments.ts";
-export { delegateSpec } from "./delegation/spec.ts";
+export { findAgentSpec, findAgents, findAgentToolName } from "./delegation/find-agent.ts";
+export { delegationSpecs } from "./delegation/spec.ts";
 export { errorCodeOf } from "./errors.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
 export { loadOptional } from "./load-optional.ts";
@@ -69,6 +71,7 @@ export {
   explainGrant,
   type Grantable,
   isDelegate,
+  isDelegationTool,
   isReadOnly,
   layersForChild,
   namesTool,

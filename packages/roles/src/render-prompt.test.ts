@@ -1,4 +1,5 @@
 import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
+import type { AgentListing } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { createAgentSource } from "./agent-source.ts";
 
@@ -38,6 +39,7 @@ interface Facts {
   targets?: string[];
   limits?: Partial<Limits>;
   budget?: Partial<Budget>;
+  agentList?: AgentListing;
 }
 
 function agent(name: string): AgentDefinition {
@@ -51,6 +53,7 @@ function prompt(of: string | AgentDefinition, asked: RunRequest, facts: Facts = 
     limits: { ...limits, ...facts.limits },
     budget: Budget.parse({ ...facts.budget }),
     targets: facts.targets ?? [],
+    ...(facts.agentList ? { agentList: facts.agentList } : {}),
     now,
   });
 }
@@ -83,6 +86,14 @@ describe("the prompt of the root", () => {
   test("lists the agents for delegation, and when to use them", () => {
     expect(section(text, "Delegating")).toContain(`- coder: ${agent("coder").description}\n`);
     expect(section(text, "Delegating")).toMatch(/^- elsewhere$/m);
+  });
+
+  test("lists many agents as briefly as the run's list does, and names the search", () => {
+    const agentList = { text: "a, b and 400 more", ids: null, isShortened: true };
+    const many = section(prompt("main", request(), { targets: ["coder"], agentList }), "Delegating");
+    expect(many).toContain("`find_agent` searches their full descriptions.\n\na, b and 400 more\n\n");
+    expect(many).not.toContain(agent("coder").description);
+    expect(section(text, "Delegating")).not.toContain("find_agent");
   });
 
   test("has no parent, task, limits or form of answer", () => {
@@ -254,12 +265,12 @@ describe("an agent that may delegate", () => {
   test.each([
     [
       "when to use an agent, and when not",
-      /work over many files[\s\S]*Do the work yourself if it is a\s+question, one file or a few minutes of work/,
+      /work over many files[\s\S]*Do the work yourself if it is a question, one file or a\s+few minutes of work/,
     ],
     ["to do the work that needs the user itself", /whatever needs the user/],
     ["a clear task with its paths", /exact paths/],
     ["criteria", /`success_criteria`/],
-    ["one call for each, or a batch", /one call with all of them in `tasks`/],
+    ["one call for each, or a batch", /one `delegate_batch` for all/],
     ["how tasks depend on each other", /`after`/],
     ["how much of its conversation is passed on", /`task_only`[\s\S]*`summary`[\s\S]*`full`/],
     ["files that are passed on", /`context_files`/],

@@ -1,8 +1,7 @@
 import type { AgentDefinition, RunRequest } from "@troupe/core";
-import { matchTrigger, type PromptFacts } from "@troupe/core/internal";
+import { type AgentListing, listAgents, matchTrigger, type PromptFacts } from "@troupe/core/internal";
 
 const taskCharactersMax = 4_000;
-const descriptionCharactersMax = 300;
 
 type FindAgent = (id: string) => AgentDefinition | undefined;
 type OutputSchema = AgentDefinition["outputSchema"];
@@ -57,7 +56,7 @@ function workspaceLines({ workspace: { path, mode = "shared" } }: RunRequest): s
       return [
         "CURRENT_SESSION_WORKSPACE: .",
         "",
-        "You work in a folder of your own. At first nothing is in it but what you were given. Use relative paths: it may",
+        "You work in a folder of your own, with only what you were given. Use relative paths: it may",
         "move to another machine with you. The requester gets each file that you leave in it.",
       ];
     case "worktree":
@@ -172,7 +171,10 @@ function limitsSection(request: RunRequest, { limits, budget }: PromptFacts): st
 /** The agents that a run may delegate to, and advice. A sub-agent without targets learns that it cannot delegate. */
 function delegatingSection(request: RunRequest, facts: PromptFacts, find: FindAgent): string[] {
   const targets = canDelegate(request, facts) ? facts.targets : [];
-  if (targets.length > 0) return [["## Delegating", "", ...targetList(targets, find), "", ...advice(facts)].join("\n")];
+  if (targets.length > 0) {
+    const list = facts.agentList ?? listOf(targets, find);
+    return [["## Delegating", "", ...targetList(list), "", ...advice(facts)].join("\n")];
+  }
   return request.depth > 0 ? ["## Delegating\n\nYou cannot delegate: do the whole task yourself."] : [];
 }
 
@@ -196,41 +198,39 @@ function canDelegate({ depth }: RunRequest, { limits, budget }: PromptFacts): bo
   return depth < limits.maxDepth && budget.spawns !== 0;
 }
 
-function targetList(targets: readonly string[], find: FindAgent): string[] {
-  const lines = targets.map((id) => {
-    const description = find(id)?.description;
-    return description ? `- ${id}: ${cut(onOneLine(description), descriptionCharactersMax)}` : `- ${id}`;
-  });
-  return ["With the delegate tool you may hand work to these agents:", "", ...lines];
+function listOf(targets: readonly string[], find: FindAgent): AgentListing {
+  return listAgents(targets.map((id) => ({ id, description: find(id)?.description ?? "" })));
+}
+
+function targetList({ text, isShortened }: AgentListing): string[] {
+  const search = isShortened ? " `find_agent` searches their full descriptions." : "";
+  return [`You may delegate to these agents.${search}`, "", text];
 }
 
 function advice({ limits, budget }: PromptFacts): string[] {
   return [
-    "Delegate work that fits one of them: work over many files, or work that needs a fresh look. Do the work yourself if it is a",
-    "question, one file or a few minutes of work, and whatever needs the user: an agent cannot ask the user.",
+    "Delegate work over many files, or work that needs a fresh look. Do the work yourself if it is a question, one file or a",
+    "few minutes of work, and whatever needs the user: an agent cannot ask the user.",
     "",
-    "- Task: without `context` it is all that the agent sees. Name the goal and its reason, the exact paths, the",
-    "  known facts, and the parts that must not change. One task is one outcome; say in `success_criteria` how to tell that it is",
-    "  reached.",
+    "- Task: the goal and its reason, the exact paths, the known facts, and the parts to leave unchanged. One task is one outcome;",
+    "  `success_criteria` says how to tell that it is reached.",
     `- Order: ${orderAdvice(limits.maxConcurrent)}`,
-    "  A task that needs the results of others says so in `after`, within one call with `tasks`: they come along with",
-    "  its message. Never let two agents write the same file at once.",
-    "- Context: `context` says how much of your conversation goes along: `task_only` nothing, `summary` the gist, `full`",
-    "  all of it, which costs its tokens again. Left out, the agent's own choice holds. Files go in `context_files`.",
+    "  In a batch, `after` names the tasks whose results a task needs. Never let two agents write the same file at once.",
+    "- Context: `task_only` passes on nothing of your conversation, `summary` the gist, `full` all of it, which costs its",
+    "  tokens again. Left out, the agent's own choice holds. Files go in `context_files`.",
     ...(budget.spawns === null
       ? []
       : [`- Number: ${runCount(budget.spawns)} below you in all, those of your agents and repeats included.`]),
     "",
-    "The result is a claim until you have looked: check it before you build on it. If it failed, find out why before you",
-    "ask again, and ask differently.",
+    "A result is a claim: check it before you build on it. If it failed, find out why, and ask differently.",
   ];
 }
 
 function orderAdvice(concurrent: number): string {
-  const one = "one call for each task, or one call with all of them in `tasks`.";
+  const one = "one `delegate` for each task, or one `delegate_batch` for all.";
   return concurrent === 1
-    ? `${one} They run one after the other, as you asked for them.`
-    : `${one} Calls of one turn run at the same time, ${concurrent} at most; the rest wait for a place.`;
+    ? `${one} They run one after the other.`
+    : `${one} Calls of one turn run at the same time, ${concurrent} at most.`;
 }
 
 function runCount(count: number): string {

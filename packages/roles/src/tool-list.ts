@@ -1,4 +1,4 @@
-import { canonicalToolName, Token } from "@troupe/core/internal";
+import { canonicalToolName, delegateNames, Token } from "@troupe/core/internal";
 import { formatValue, type ProblemReport } from "./problem-report.ts";
 import type { Field } from "./yaml-fields.ts";
 
@@ -18,7 +18,7 @@ export interface ToolList {
   delegationOffset: number | null;
 }
 
-const delegation: ReadonlySet<string> = new Set(["Agent", "Task", "task", "delegate", "delegate_to_agent"]);
+const delegation: ReadonlySet<string> = new Set<string>(delegateNames);
 
 /**
  * Reads `tools` (grants) or `disallowedTools` (denials): a list, or names separated by commas. A restriction such as

@@ -2,6 +2,7 @@ import type { RunError, ToolContext, ToolOutcome } from "@troupe/core";
 import type { EffectClass, FilePlan, SimpleCommand } from "@troupe/core/internal";
 import { Risk, RunFailure, ToolSpec } from "@troupe/core/tool";
 import { z } from "zod";
+import { modelSchema } from "./model-schema.ts";
 
 /** The result of a call. The host turns it into a `ToolOutcome`. */
 export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen" | "tests" | "artifacts">> {
@@ -103,7 +104,7 @@ export interface BoundCall {
  */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
   const { name, description, input, risk, riskOf, commandsOf, effect, groups = [], outputBytesMax = null } = definition;
-  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
+  const inputSchema = modelSchema(input);
   return {
     spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema }),
     outputBytesMax,

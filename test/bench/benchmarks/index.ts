@@ -1,6 +1,7 @@
 import type { Benchmark } from "../benchmark.ts";
 import { appends } from "./appends.ts";
 import { cancel } from "./cancel.ts";
+import { context } from "./context.ts";
 import { crowd } from "./crowd.ts";
 import { delegation } from "./delegation.ts";
 import { fanOut } from "./fan-out.ts";
@@ -18,6 +19,7 @@ import { wide } from "./wide.ts";
 /** In the order in which they run. */
 export const benchmarks: readonly Benchmark[] = [
   start,
+  context,
   runs,
   wide,
   crowd,

@@ -2,7 +2,7 @@
  * One side of the fan-out: `measure.ts <wire> <bare|troupe> <children> <latencyMs> <times>`. In a process of its own:
  * neither side warms or fouls the other.
  */
-import { delegateSpec } from "@troupe/core/internal";
+import { delegationSpecs, listAgents } from "@troupe/core/internal";
 import { bareFanOut, type WireName } from "./bare.ts";
 import { lookupsDone, lookupTool } from "./lookup.ts";
 import { type FloorServer, startFloorServer } from "./start-server.ts";
@@ -71,10 +71,8 @@ interface Workload {
 
 async function workload({ url }: FloorServer): Promise<Workload> {
   if (side === "bare") {
-    const tools = {
-      delegate: toolOf(delegateSpec([{ id: "worker", description: "Works." }])),
-      lookup: toolOf(lookupTool.spec),
-    };
+    const [delegate = lookupTool.spec] = delegationSpecs(listAgents([{ id: "worker", description: "Works." }]), "list");
+    const tools = { delegate: toolOf(delegate), lookup: toolOf(lookupTool.spec) };
     return { once: () => bareFanOut(wire, url, tools), settled: async () => {}, close: async () => {} };
   }
   const { openTroupe } = await import("./troupe.ts");

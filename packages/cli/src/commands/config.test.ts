@@ -116,6 +116,7 @@ describe("config init", () => {
     const { value } = parseConfig(yaml, "config.yaml");
     expect(Object.keys(value).sort()).toEqual([
       "aliases",
+      "delegation",
       "fallbacks",
       "model",
       "models",

@@ -18,6 +18,7 @@ export function configRows(config: Config): ConfigRow[] {
     ...mapRows("fallbacks", config.fallbacks),
     ...config.providers.filter(({ isImplied }) => !isImplied).flatMap(providerRows),
     ...natsRows(config.nats),
+    ...(config.listTokens ? [{ key: "delegation.listTokens", ...config.listTokens }] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { leaseMsDefault } from "@troupe/core/internal";
+import { agentListTokensDefault, leaseMsDefault } from "@troupe/core/internal";
 
 /** A configuration without settings, with every setting explained in comments. */
 export const configTemplate = `# Configuration of troupe. Every setting is optional and applies to you on this machine.
@@ -69,4 +69,8 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #   leaseMs: ${leaseMsDefault / 1_000}s                             # or milliseconds; time after which other hosts take the tasks of a dead host
 #   keepDays: 7                             # days that a recorded, settled session stays on the server; 0: forever
 #   place: disk-1                           # name of the disk with the workspaces, if several machines share it
+
+# What a model reads of the agents that it may delegate to.
+# delegation:
+#   listTokens: ${agentListTokensDefault}                        # limit of the list; over it, descriptions are cut, and find_agent searches them
 `;

@@ -18,28 +18,42 @@ export interface RunningTask {
 /** A longer text would fill the parent's context without helping it. */
 const detailsCharactersMax = 20_000;
 
-/** The result of one child as its parent's model reads it. */
-export function resultOf(response: RunResponse): { [key: string]: Json } {
-  const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response) };
-  if (response.details.length <= detailsCharactersMax) return result;
-  return { ...result, details: `${response.details.slice(0, detailsCharactersMax)}…`, details_truncated: true };
+/** The details of a response as a model reads them. They can leave out what other fields of the result say. */
+export type DetailsOf = (response: RunResponse) => string;
+
+const allDetails: DetailsOf = ({ details }) => details;
+
+/** The result of one child as its parent's model reads it. It has all fields of the response. */
+export function resultOf(response: RunResponse, detailsOf: DetailsOf = allDetails): { [key: string]: Json } {
+  const details = detailsOf(response);
+  const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response), details };
+  if (details.length <= detailsCharactersMax) return result;
+  return { ...result, details: `${details.slice(0, detailsCharactersMax)}…`, details_truncated: true };
 }
 
 /** The result of a whole batch, with every task in the order of the call. */
-export function batchResultOf(policy: BatchPolicy, results: readonly NamedResult[]): { [key: string]: Json } {
+export function batchResultOf(
+  policy: BatchPolicy,
+  results: readonly NamedResult[],
+  detailsOf?: DetailsOf,
+): { [key: string]: Json } {
   return {
     policy: policy.kind === "quorum" ? `quorum ${policy.count}` : policy.kind,
     outcome: batchSucceeded(policy, results) ? "completed" : "failed",
     succeeded: successes(results),
     failed: results.length - successes(results),
-    results: results.map(({ name, response }) => ({ name, ...resultOf(response) })),
+    results: results.map(({ name, response }) => ({ name, ...resultOf(response, detailsOf) })),
   };
 }
 
 /** The first result of a streaming batch. */
-export function firstResultOf(first: NamedResult, running: readonly RunningTask[]): { [key: string]: Json } {
+export function firstResultOf(
+  first: NamedResult,
+  running: readonly RunningTask[],
+  detailsOf?: DetailsOf,
+): { [key: string]: Json } {
   return {
-    first: { name: first.name, ...resultOf(first.response) },
+    first: { name: first.name, ...resultOf(first.response, detailsOf) },
     running: running.map((task) => ({ ...task })),
     note: "Each further result comes to you by itself, as a message. Stop what you no longer need with cancel.",
   };
@@ -50,10 +64,11 @@ export function laterResultOf(
   handle: string,
   { name, response }: NamedResult,
   running: readonly RunningTask[],
+  detailsOf?: DetailsOf,
 ): string {
   const still =
     running.length > 0 ? `Still running: ${running.map((task) => task.handle).join(", ")}.` : "None is left.";
-  return `The task ${name} (${handle}) has ended. ${still}\n${JSON.stringify(resultOf(response))}`;
+  return `The task ${name} (${handle}) has ended. ${still}\n${JSON.stringify(resultOf(response, detailsOf))}`;
 }
 
 export function batchSucceeded(policy: BatchPolicy, results: readonly NamedResult[]): boolean {

@@ -1,109 +1,114 @@
-import type { DelegationTarget } from "../protocol/entry.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
+import type { AgentListing } from "./agent-list.ts";
+import { findAgentSpec } from "./find-agent.ts";
 
 type InputSchema = ToolSpec["inputSchema"];
 
-/** The delegation tool as a model sees it. Its `agent` accepts only agents that this run can reach. */
-export function delegateSpec(targets: readonly Pick<DelegationTarget, "id" | "description">[]): ToolSpec {
-  const list = targets.map(({ id, description }) => `- ${id}: ${description}`).join("\n");
-  const ids = targets.map(({ id }) => id);
-  return {
-    name: "delegate",
-    description: `Gives self-contained work to other agents and returns their results, in the order asked. Either one task (agent, task) or several at once (tasks); several calls in one turn run side by side too. An agent sees only what you pass and cannot ask back.\nAgents:\n${list}`,
-    risk: "low",
-    effect: "idempotent",
-    groups: [],
-    inputSchema: {
-      type: "object",
-      properties: {
-        ...taskProperties(ids),
-        tasks: {
-          type: "array",
-          description: "Several tasks instead of one.",
-          items: {
-            type: "object",
-            properties: taskProperties(ids),
-            required: ["agent", "task"],
-            additionalProperties: false,
-          },
-        },
-        mode: {
-          type: "string",
-          enum: ["parallel", "parallel_streaming", "sequential"],
-          description:
-            "For tasks. parallel_streaming: you get the first result at once and each later one as it arrives.",
-        },
-        policy: {
-          type: "string",
-          enum: ["continue", "all", "any", "quorum"],
-          description:
-            "For tasks. all: a failure stops tasks that have not started. any, quorum: enough successes stop the rest.",
-        },
-        quorum: {
-          type: "integer",
-          minimum: 1,
-          description: "Number of tasks that have to succeed, with policy quorum.",
-        },
-        cancel: {
-          type: "array",
-          items: { type: "string" },
-          description: "Instead of tasks: handles of streaming tasks to stop.",
-        },
-      },
-      additionalProperties: false,
-    },
-  };
+/**
+ * The delegation tools as a model sees them: one task, several tasks, and stopping tasks. A list that leaves something out
+ * comes with a search. Advice is in the prompt, and each field is described once, for one task.
+ *
+ * @param says the list itself, for a run whose prompt does not have it
+ */
+export function delegationSpecs({ ids, text, isShortened }: AgentListing, says: "list" | "ids"): ToolSpec[] {
+  const agents = says === "list" ? `\nAgents:\n${text}` : "";
+  const agent: InputSchema = { type: "string", ...(ids === null ? {} : { enum: [...ids] }) };
+  return [
+    toolOf("delegate", {
+      description: `Gives one self-contained task to another agent and returns its result. It sees only what you pass and cannot ask back.${agents}`,
+      properties: { agent, ...taskProperties },
+      required: ["agent", "task"],
+    }),
+    toolOf("delegate_batch", {
+      description: "Gives several tasks, each with the fields of delegate. The results come in the order asked.",
+      properties: batchProperties(agent),
+      required: ["tasks"],
+    }),
+    toolOf("delegate_cancel", {
+      description: "Stops streaming tasks.",
+      properties: { cancel: { ...texts, description: "Their handles" } },
+      required: ["cancel"],
+    }),
+    ...(isShortened ? [findAgentSpec] : []),
+  ];
 }
 
-function taskProperties(ids: readonly string[]): InputSchema {
-  const text = (description: string): InputSchema => ({ type: "string", description });
-  const number = { type: "integer", minimum: 1 };
+function toolOf(
+  name: string,
+  { description, ...schema }: { description: string; properties: InputSchema; required: string[] },
+): ToolSpec {
+  const inputSchema = { type: "object", ...schema };
+  return { name, description, risk: "low", effect: "idempotent", groups: [], inputSchema };
+}
+
+const text = { type: "string" };
+const texts = { type: "array", items: text };
+const integer = { type: "integer" };
+const object = { type: "object" };
+
+const taskProperties: InputSchema = {
+  task: { ...text, description: "All that it has to know and do" },
+  success_criteria: { ...text, description: "How to tell that it is done" },
+  context: {
+    ...text,
+    enum: ["task_only", "summary", "full", "selective"],
+    description: "How much of this conversation it gets. selective: only context_files",
+  },
+  context_files: { ...texts, description: "Files to send along" },
+  output_schema: { ...object, description: "JSON Schema of its answer" },
+  limits: {
+    ...object,
+    description: "Tighter limits than its own",
+    properties: {
+      max_iterations: integer,
+      max_tool_calls: integer,
+      max_duration_ms: integer,
+      max_tokens: integer,
+      max_cost_usd: { type: "number" },
+    },
+  },
+  retry: {
+    ...object,
+    properties: {
+      max_attempts: integer,
+      backoff_ms: integer,
+      on: { ...texts, description: "Error types" },
+      alternative: { ...text, description: "Agent for a last attempt" },
+    },
+  },
+};
+
+function batchProperties(agent: InputSchema): InputSchema {
   return {
-    agent: { type: "string", enum: [...ids] },
-    task: text("Everything that the agent has to know and do."),
-    name: text("Name of this task, for `after` and the results."),
-    success_criteria: text("How to tell that it is done."),
-    context: {
-      type: "string",
-      enum: ["task_only", "summary", "full", "selective"],
-      description: "The part of this conversation that it gets besides the task. selective: only context_files.",
-    },
-    context_files: {
+    tasks: {
       type: "array",
-      items: { type: "string" },
-      description: "Files to send along, with their content.",
-    },
-    after: {
-      type: "array",
-      items: { type: "string" },
-      description: "Names of tasks to wait for. It gets their results.",
-    },
-    output_schema: { type: "object", description: "JSON Schema of its answer." },
-    limits: {
-      type: "object",
-      description: "Tighter limits than its own.",
-      properties: {
-        max_iterations: number,
-        max_tool_calls: number,
-        max_duration_ms: number,
-        max_tokens: number,
-        max_cost_usd: { type: "number", exclusiveMinimum: 0 },
-      },
-      additionalProperties: false,
-    },
-    retry: {
-      type: "object",
-      properties: {
-        max_attempts: number,
-        backoff_ms: { type: "integer", minimum: 0 },
-        on: { type: "array", items: { type: "string" }, description: "Error types." },
-        alternative: {
-          type: "string",
-          enum: [...ids],
-          description: "Agent for one more attempt after all others have failed.",
+      items: {
+        ...object,
+        properties: {
+          name: text,
+          agent,
+          task: text,
+          after: { ...texts, description: "Names of tasks to wait for; it gets their results" },
+          success_criteria: text,
+          context: text,
+          context_files: texts,
+          output_schema: object,
+          limits: object,
+          retry: object,
         },
+        required: ["agent", "task"],
       },
-      additionalProperties: false,
     },
+    mode: {
+      ...text,
+      enum: ["parallel", "parallel_streaming", "sequential"],
+      description: "parallel_streaming: each result comes as soon as it is there",
+    },
+    policy: {
+      ...text,
+      enum: ["continue", "all", "any", "quorum"],
+      description: "all: a failure stops tasks that have not started. any, quorum: enough successes stop the rest",
+    },
+    quorum: { ...integer, description: "Successes that policy quorum needs" },
   };
 }

@@ -45,6 +45,7 @@ export interface SpecChanges {
   booksLostCalls?: boolean;
   marksLastTurn?: boolean;
   makesRoom?: boolean;
+  readsTextOnce?: boolean;
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
@@ -52,6 +53,7 @@ export function aSpec(changes: SpecChanges = {}): RunSpec {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
   const { grantedTools = ["read", "shell"], contextTokens = null, history = [] } = changes;
   const { booksLostCalls = true, marksLastTurn = true, makesRoom = true } = changes;
+  const { readsTextOnce = true } = changes;
   const on = ["network" as const, "rate_limit" as const];
   const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
@@ -75,6 +77,7 @@ export function aSpec(changes: SpecChanges = {}): RunSpec {
     booksLostCalls,
     marksLastTurn,
     makesRoom,
+    readsTextOnce,
   };
 }
 

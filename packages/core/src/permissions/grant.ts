@@ -1,3 +1,4 @@
+import { findAgentToolName } from "../delegation/find-agent.ts";
 import type { AgentDefinition } from "../protocol/agent.ts";
 import type { GrantDecision } from "../protocol/api.ts";
 import type { Grant, GrantLayer } from "../protocol/request.ts";
@@ -6,11 +7,19 @@ import { commandLimits } from "./command-limits.ts";
 import { toolOfItem } from "./command-pattern.ts";
 import { isAliasOf } from "./tool-names.ts";
 
-/** Names of the delegation tool that models know. */
-export const delegateNames = ["delegate", "delegate_to_agent", "Task", "task", "Agent"] as const;
+/** Names of the delegation tool that models know. Each takes one task, several tasks, or the tasks to stop. */
+export const delegateNames = [
+  ...["delegate", "delegate_to_agent", "Task", "task", "Agent"],
+  ...["delegate_batch", "delegate_cancel"],
+] as const;
 
 export function isDelegate(toolName: string): boolean {
   return (delegateNames as readonly string[]).includes(toolName);
+}
+
+/** Whether the runtime itself answers the calls of a tool: a run that may delegate has it, whatever its host's tools are. */
+export function isDelegationTool(toolName: string): boolean {
+  return isDelegate(toolName) || toolName === findAgentToolName;
 }
 
 /** Everything that can be granted when a run opens: the host's tools and the registry's agents. */

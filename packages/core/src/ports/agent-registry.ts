@@ -1,3 +1,4 @@
+import type { AgentListing } from "../delegation/agent-list.ts";
 import type { AgentDefinition } from "../protocol/agent.ts";
 import type { AgentProblem } from "../protocol/api.ts";
 import type { Budget } from "../protocol/budget.ts";
@@ -23,6 +24,8 @@ export interface PromptFacts {
   budget: Budget;
   /** Ids that it may delegate to under its grant. */
   targets: readonly string[];
+  /** The list of these agents. A prompt that contains it unchanged spares the delegation tool the list. @default made from their descriptions */
+  agentList?: AgentListing;
   /** Wall clock, for the date in the prompt. */
   now: number;
 }

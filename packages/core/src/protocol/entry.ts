@@ -25,6 +25,8 @@ const Count = z.int().nonnegative();
 export const DelegationTarget = z.object({
   id: Token,
   description: z.string(),
+  /** Summary of its earlier runs in the record, from when this run opened. Absent: none. */
+  hint: z.string().exactOptional(),
   retry: RetryPolicy,
   contextMode: ContextMode.default("task_only"),
   promptFrom: z.enum(["own", "parent"]).default("own"),
@@ -85,6 +87,11 @@ export const RunSpec = z.object({
   marksLastTurn: z.boolean().default(false),
   /** Whether a long conversation is trimmed and compacted. False for runs from before this feature. */
   makesRoom: z.boolean().default(false),
+  /**
+   * Whether the model reads the text of a child's result once, although several fields have it. False for runs from before
+   * this feature.
+   */
+  readsTextOnce: z.boolean().default(false),
 });
 export type RunSpec = z.infer<typeof RunSpec>;
 

@@ -40,6 +40,8 @@ export interface HostDeps {
   agentSource: AgentSource;
   /** The other hosts and the agents that they serve. Absent: this process is the only host and runs every agent. */
   hosts?: HostDirectory;
+  /** Tokens of the list of agents that a delegating model reads. @default 2000 */
+  agentListTokens?: number;
   /** Whether a run that no host can take fails or waits for a host. @default it fails at once */
   delegation?: DelegationPolicy;
   /** The folders of worktree and isolated runs. Absent: such runs fail. */

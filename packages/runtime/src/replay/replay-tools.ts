@@ -7,7 +7,7 @@ import {
   ToolOutcome,
   type ToolSpec,
 } from "@troupe/core";
-import { isDelegate } from "@troupe/core/internal";
+import { isDelegationTool } from "@troupe/core/internal";
 import { misfits } from "../verifiers/output-schema.ts";
 import type { Verifiers } from "../verifiers/verifier.ts";
 import type { Recording } from "./recording.ts";
@@ -62,7 +62,7 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
 }
 
 function toolsOf([opened]: readonly Entry[]): ToolSpec[] {
-  return opened?.kind === "run.opened" ? opened.pin.tools.filter(({ name }) => !isDelegate(name)) : [];
+  return opened?.kind === "run.opened" ? opened.pin.tools.filter(({ name }) => !isDelegationTool(name)) : [];
 }
 
 /** The key of a call within its run: `step/call`. */

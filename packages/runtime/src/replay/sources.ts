@@ -1,5 +1,5 @@
 import { AgentDefinition, type AgentRegistry, type AgentSource, type Entry, type ToolSpec } from "@troupe/core";
-import { isDelegate, projectOf, type ResolveModel, type RunSpec } from "@troupe/core/internal";
+import { isDelegationTool, projectOf, type ResolveModel, type RunSpec } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
 /** Where a replay gets agents, tools and models from: the recording, or the definitions of now. */
@@ -44,7 +44,7 @@ export async function currentSources(
     agentSource: () => ({
       load: async (workspace) => loaded.get(workspace ?? "") ?? (await agentSource.load(workspace)),
     }),
-    tools: tools?.filter(({ name }) => !isDelegate(name)) ?? null,
+    tools: tools?.filter(({ name }) => !isDelegationTool(name)) ?? null,
     resolveModel:
       (run) =>
       async ({ wanted, inherited }) => {

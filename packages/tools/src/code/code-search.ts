@@ -17,15 +17,14 @@ export function createCodeSearchTool({ files }: { files: CodeFiles }): Tool {
   return defineTool({
     name: "code_search",
     description:
-      "Finds where a function, class, method, type or variable is defined and used. It parses the code, so comments and " +
-      `strings do not count. Give the exact name, or Class.method. Supports ${languageTitles}; in other files it finds ` +
-      "the word. For free text use search.",
+      "Finds where a function, class, method, type or variable is defined and used, without comments and strings. " +
+      `Parses ${languageTitles}; in other files it finds the word.`,
     input: z.strictObject({
-      name: z.string().min(1).max(200).describe("The exact name, such as createUser or UserStore.create"),
-      kind: z.enum(["definitions", "references", "all"]).default("all").describe("What to look for"),
+      name: z.string().min(1).max(200).describe("Exact: createUser or UserStore.create"),
+      kind: z.enum(["definitions", "references", "all"]).default("all"),
       path: z.string().min(1).optional().describe("Folder or file to search, relative to the workspace"),
-      language: z.string().max(40).optional().describe("Only files of this language, such as python"),
-      limit: z.int().min(1).max(500).default(60).describe("How many occurrences to show"),
+      language: z.string().max(40).optional().describe("Such as python"),
+      limit: z.int().min(1).max(500).default(60),
     }),
     risk: "low",
     effect: "read",

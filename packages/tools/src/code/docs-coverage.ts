@@ -19,11 +19,11 @@ export function createDocsCoverageTool({ files }: { files: CodeFiles }): Tool {
   return defineTool({
     name: "docs_coverage",
     description:
-      "Lists exported functions, classes, methods and types without a doc comment or docstring, with file and line. Gives " +
-      "the documented share in total and per folder, worst first. Skips tests and generated files.",
+      "Lists exported functions, classes, methods and types without a doc comment, with file and line, and the " +
+      "documented share per folder, worst first.",
     input: z.strictObject({
-      path: z.string().min(1).optional().describe("Folder or file to check, relative to the workspace"),
-      limit: z.int().min(1).max(1_000).default(100).describe("How many undocumented exports to list"),
+      path: z.string().min(1).optional(),
+      limit: z.int().min(1).max(1_000).default(100),
     }),
     risk: "low",
     effect: "read",

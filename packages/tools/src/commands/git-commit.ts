@@ -18,13 +18,12 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
   return defineTool({
     name: "git_commit",
     description:
-      "Commits changes to the workspace's git repository and gives the commit's id and its files. Give paths to commit " +
-      "these files and folders as they are now (new and deleted files included), or all; with neither, it commits the " +
-      "staged changes. Hooks do not run; nothing is pushed.",
+      "Commits to the git repository: the files and folders of paths as they are now (new and deleted ones " +
+      "included), or all; with neither, the staged changes. Hooks do not run; nothing is pushed.",
     input: z.strictObject({
-      message: z.string().trim().min(1).max(20_000).describe("The commit's message: a subject line, then why"),
-      paths: z.array(z.string().min(1).max(4_096)).max(500).default([]).describe("Commit only these files and folders"),
-      all: z.boolean().default(false).describe("Commit all that has changed in the workspace"),
+      message: z.string().trim().min(1).max(20_000).describe("A subject line, then why"),
+      paths: z.array(z.string().min(1).max(4_096)).max(500).default([]),
+      all: z.boolean().default(false),
     }),
     risk: "medium",
     consent: (_args, { grant }) => commandConsent(sandbox, grant),

@@ -15,14 +15,13 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "git_diff",
     description:
-      "Shows changes of the workspace's git repository as a unified diff, and names untracked files. " +
-      "Without base: all uncommitted changes, or only the staged ones. With base: the differences from that commit or " +
-      "branch; main...HEAD shows the changes of a branch. Ask for stat first if there may be many changes.",
+      "Shows uncommitted changes of the git repository as a unified diff, and names untracked files. With base, the " +
+      "differences from it; main...HEAD shows the changes of a branch. Ask for stat first if there may be many.",
     input: z.strictObject({
-      base: z.string().min(1).max(500).optional().describe("A commit, branch or tag, or two of them: a..b, a...b"),
-      staged: z.boolean().default(false).describe("Only changes that are staged for the next commit"),
-      paths: z.array(z.string().min(1).max(4_096)).max(pathsMax).default([]).describe("Only these files and folders"),
-      stat: z.boolean().default(false).describe("Only which files, and how many lines of each"),
+      base: z.string().min(1).max(500).optional().describe("Commit, branch or tag; a..b, a...b"),
+      staged: z.boolean().default(false).describe("Only staged changes"),
+      paths: z.array(z.string().min(1).max(4_096)).max(pathsMax).default([]),
+      stat: z.boolean().default(false).describe("Only files and numbers of lines"),
     }),
     risk: "low",
     effect: "read",

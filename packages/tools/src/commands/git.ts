@@ -22,17 +22,12 @@ export function createGitTool({ sandbox, identity }: GitParts): Tool {
   return defineTool({
     name: "git",
     description:
-      "Runs git in the workspace and gives its exit code and output. Give the arguments as a list that begins with the " +
-      'subcommand: ["log", "--oneline", "-5"]. Hooks, aliases and editors do not run. Read-only calls are always allowed; ' +
-      "calls that rewrite history, discard work or contact other repositories may need approval. For changes and commits " +
+      'Runs git with a list of arguments: ["log", "--oneline", "-5"]. Hooks, aliases and editors do not run. Calls ' +
+      "that rewrite history, discard work or contact other repositories may need approval. For changes and commits " +
       "prefer git_diff and git_commit.",
     input: z.strictObject({
-      args: z
-        .array(z.string().max(20_000))
-        .min(1)
-        .max(argumentsMax)
-        .describe("The subcommand and its arguments, one by one, without quotes of a shell"),
-      timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
+      args: z.array(z.string().max(20_000)).min(1).max(argumentsMax),
+      timeoutMs: z.int().min(1).max(600_000).default(60_000),
     }),
     risk: "low",
     riskOf: ({ args }) => {

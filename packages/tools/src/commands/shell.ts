@@ -18,13 +18,13 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "shell",
     description:
-      "Runs a command with /bin/sh in the workspace and gives its exit code, then its output. It has no standard input, " +
-      "no secrets in its environment and usually no network; processes that it leaves in the background are stopped " +
-      "when it ends. Changed files are not recorded: prefer the tools for files, git and tests if they can do the task.",
+      "Runs a command with /bin/sh. It has no standard input, no secrets and usually no network; its background " +
+      "processes are stopped when it ends. Changed files are not recorded: prefer the tools for files, git and " +
+      "tests.",
     input: z.strictObject({
-      command: z.string().min(1).max(100_000).describe("The command line"),
-      timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
-      folder: z.string().min(1).max(4_096).optional().describe("Where it starts, relative to the workspace"),
+      command: z.string().min(1).max(100_000),
+      timeoutMs: z.int().min(1).max(600_000).default(60_000),
+      folder: z.string().min(1).max(4_096).optional().describe("Where it starts"),
     }),
     risk: "medium",
     riskOf: () => commandRisk(sandbox),

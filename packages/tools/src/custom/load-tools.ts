@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { ToolSpec } from "@troupe/core";
-import { isDelegate } from "@troupe/core/internal";
+import { isDelegationTool } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
 import { type ImportModule, importSource, type ToolSources } from "./import-source.ts";
 
@@ -71,7 +71,7 @@ function problemWith(value: unknown): string | null {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     return `is called ${JSON.stringify(name.slice(0, 80))}: letters, digits, _ and - are allowed, at most 64 of them`;
   }
-  if (isDelegate(name)) return `is called ${name}, which always means delegation`;
+  if (isDelegationTool(name)) return `is called ${name}, which always means delegation`;
   const { outputBytesMax } = tool;
   return outputBytesMax === null || typeof outputBytesMax === "number" ? null : "has no outputBytesMax";
 }

@@ -16,11 +16,11 @@ export function createApplyPatchTool(deps: FileToolDeps): Tool {
     {
       name: "apply_patch",
       description:
-        "Changes, creates, deletes and moves files of the workspace with one patch, all or none. Accepts unified diffs " +
-        'and the form "*** Begin Patch", with "*** Update File: path", "*** Add File: path", "*** Delete File: path" and ' +
-        "@@ before each hunk. The old lines must match exactly. Read the files first.",
+        'Changes, creates, deletes and moves files with one patch, all or none: a unified diff, or "*** Begin ' +
+        'Patch" with "*** Update File: path", "*** Add File: path", "*** Delete File: path" and @@ before each ' +
+        "hunk. Old lines must match exactly. Read the files first.",
       input: z.strictObject({
-        patch: z.string().min(1).max(contentCharactersMax).describe("The whole patch; paths relative to the workspace"),
+        patch: z.string().min(1).max(contentCharactersMax),
       }),
       requests: ({ patch }) => {
         const files = parsePatch(patch);

@@ -7,9 +7,9 @@ import { createFileWriter, nameWithVersion } from "./file-writer.ts";
 import { binaryKind, decodeText, encodeText } from "./text-file.ts";
 
 const text = z.string().max(contentCharactersMax);
-const old = text.describe("The text to replace, exactly as in the file, with enough context to be unique");
-const replacement = text.describe("The text that replaces it");
-const all = z.boolean().default(false).describe("Replace every occurrence instead of exactly one");
+const old = text;
+const replacement = text;
+const all = z.boolean().default(false);
 
 const editsMax = 100;
 
@@ -19,9 +19,8 @@ export function createEditTool(deps: FileToolDeps): Tool {
     {
       name: "edit",
       description:
-        "Replaces an exact text in a file of the workspace. old must occur exactly once, unless all is set. Give old and " +
-        "new, or edits for several changes that are made in order, all or none. Read the file first. Line ends and " +
-        "encoding are preserved.",
+        "Replaces an exact text in a file. old must occur exactly once, unless all is set. Give old and new, or " +
+        "edits for several changes in order, all or none. Read the file first.",
       input: z.strictObject({
         path: pathField,
         old: old.optional(),
@@ -32,7 +31,7 @@ export function createEditTool(deps: FileToolDeps): Tool {
           .min(1)
           .max(editsMax)
           .optional()
-          .describe("Several changes. Each one sees the result of the ones before it"),
+          .describe("Each one sees the result of the ones before it"),
         version: versionField,
       }),
       requests: (args) => {

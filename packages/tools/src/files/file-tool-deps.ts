@@ -36,15 +36,15 @@ export function createFileToolDeps({ journal, sandbox }: FileToolOptions): FileT
 
 export const contentCharactersMax = 4 * 1024 * 1024;
 
-export const pathField = z.string().min(1).max(4_096).describe("Path relative to the workspace");
+export const pathField = z.string().min(1).max(4_096);
 
-export const contentField = z.string().max(contentCharactersMax).describe("The whole new content of the file");
+export const contentField = z.string().max(contentCharactersMax);
 
 export const versionField = z
   .string()
   .regex(/^[0-9a-fA-F]{8,64}$/, "give the version that read shows")
   .optional()
-  .describe("Version that the change applies to, as read shows it. Default: the version that you saw last");
+  .describe("As read shows it. Default: the version that you saw last");
 
 /**
  * A call reserves the files that it changes, from its plan to its end, within this process. Two edits of one file in one

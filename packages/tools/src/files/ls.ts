@@ -13,11 +13,11 @@ export function createLsTool(): Tool {
   return defineTool({
     name: "ls",
     description:
-      "Lists a folder of the workspace, sorted, with file sizes. Folder names end with /. Hidden and ignored names are " +
-      "listed too. With depth it also lists subfolders, except the content of .git and node_modules.",
+      "Lists a folder with file sizes, hidden and ignored names too. With depth also subfolders, except the content " +
+      "of .git and node_modules.",
     input: z.strictObject({
       path: pathField.default("."),
-      depth: z.int().min(1).max(6).default(1).describe("How many levels of folders to list"),
+      depth: z.int().min(1).max(6).default(1).describe("Levels of folders"),
     }),
     risk: "low",
     effect: "read",

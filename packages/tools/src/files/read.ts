@@ -17,18 +17,12 @@ export function createReadTool(deps: FileToolDeps): Tool {
   return defineTool({
     name: "read",
     description:
-      "Reads a text file of the workspace, or lists a folder. Give the path relative to the workspace. A long file comes " +
-      "in parts: ask for the next part with offset. The last line, in brackets, is not part of the file: it gives the " +
-      "line range and the version.",
+      "Reads a text file, or lists a folder. A long file comes in parts: continue with offset. The last line, in " +
+      "brackets, is not part of the file: it gives the line range and the version.",
     input: z.strictObject({
       path: pathField,
-      offset: z.int().min(1).default(1).describe("First line to read, counted from 1"),
-      limit: z
-        .int()
-        .min(1)
-        .max(10_000)
-        .default(2_000)
-        .describe("How many lines to read. With 1, a long line is shown whole"),
+      offset: z.int().min(1).default(1).describe("First line, counted from 1"),
+      limit: z.int().min(1).max(10_000).default(2_000).describe("Lines. With 1, a long line is shown whole"),
     }),
     risk: "low",
     effect: "read",

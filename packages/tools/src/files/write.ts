@@ -8,9 +8,7 @@ export function createWriteTool(deps: FileToolDeps): Tool {
   return createFileWriter(
     {
       name: "write",
-      description:
-        "Writes a whole UTF-8 text file in the workspace and replaces its old content. Creates missing folders. Read an " +
-        "existing file before you write it. For a small change use edit.",
+      description: "Writes a whole text file. Read an existing file before you write it. For a small change use edit.",
       input: z.strictObject({ path: pathField, content: contentField, version: versionField }),
       requests: ({ path, content, version }) => [{ path, version, make: () => Buffer.from(content) }],
       summarize: ({ content }, [file]) => `Successfully wrote ${content.length} chars to ${file?.shown}`,
@@ -24,9 +22,7 @@ export function createWriteLocalFileTool(deps: FileToolDeps): Tool {
   return createFileWriter(
     {
       name: "write_local_file",
-      description:
-        "Saves a text as a file in the workspace and creates missing folders. Read an existing file before you write " +
-        `it. At most ${contentCharactersMax} characters.`,
+      description: `Saves a text of at most ${contentCharactersMax} characters as a file. Read an existing file before you write it.`,
       input: z.strictObject({ path: pathField, content: contentField }),
       requests: ({ path, content }) => [{ path, make: () => Buffer.from(content) }],
       summarize: ({ content }, [file]) => `Successfully wrote ${content.length} chars to ${file?.shown}`,

@@ -26,15 +26,11 @@ const Plan = z.object({ agent: z.string(), run: z.string(), at: z.iso.datetime()
 type Plan = z.infer<typeof Plan>;
 
 const input = z.strictObject({
-  action: z.enum(["add", "list", "read", "remove", "plan"]).describe("What to do"),
-  text: z.string().min(1).max(textCharactersMax).optional().describe("add: the text of the note"),
-  title: z.string().min(1).max(200).optional().describe("add: a title for the list of notes"),
-  id: z.string().min(1).max(40).optional().describe("read, remove: the id of the note, as list shows it"),
-  items: z
-    .array(Item)
-    .max(itemsMax)
-    .optional()
-    .describe("plan: the whole new list. Without items, plan shows the list"),
+  action: z.enum(["add", "list", "read", "remove", "plan"]),
+  text: z.string().min(1).max(textCharactersMax).optional().describe("For add"),
+  title: z.string().min(1).max(200).optional().describe("For add"),
+  id: z.string().min(1).max(40).optional().describe("For read and remove, as list shows it"),
+  items: z.array(Item).max(itemsMax).optional().describe("For plan: the whole new list. Without items, plan shows it"),
 });
 type Arguments = z.output<typeof input>;
 
@@ -54,9 +50,8 @@ export function createNotesTool({ memoryFolder, clock }: { memoryFolder: string;
   return defineTool({
     name: "notes",
     description:
-      "Stores notes for later sessions in this workspace: add a note, list titles, read or remove a note. Store facts and " +
-      "decisions, not the content of files. The action plan stores your task list: give the whole list each time, with a " +
-      "status for each item.",
+      "Keeps notes for later sessions in this workspace: facts and decisions, not the content of files. The action " +
+      "plan keeps your task list: give the whole list each time.",
     input,
     risk: "low",
     effect: "idempotent",

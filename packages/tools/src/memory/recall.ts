@@ -23,15 +23,15 @@ export function createRecallTool({ journal, blobs }: RecallOptions): Tool {
   return defineTool({
     name: recallToolName,
     description:
-      "Returns the result of one of your earlier tool calls that was removed from the conversation to save space, or was " +
-      "too long to be shown whole. A long result comes in parts: ask for the next part with from.",
+      "Returns a result of one of your earlier tool calls that was removed from the conversation, or was too long " +
+      "to be shown whole. Continue a long one with from.",
     input: z.strictObject({
       result: z
         .string()
         .regex(/^[1-9]\d{0,5}\/\d{1,5}$/, 'a reference has the form "3/0"')
-        .describe("The reference in place of the result, such as 3/0"),
-      from: z.int().min(0).default(0).describe("First character to read, counted from 0"),
-      length: z.int().min(1).max(lengthMax).default(8_000).describe("How many characters to read"),
+        .describe("Its reference, such as 3/0"),
+      from: z.int().min(0).default(0).describe("First character, counted from 0"),
+      length: z.int().min(1).max(lengthMax).default(8_000),
     }),
     risk: "low",
     effect: "read",

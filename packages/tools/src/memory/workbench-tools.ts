@@ -10,15 +10,15 @@ import { checkMayChange, writeConsent } from "../workspace/protected-paths.ts";
 import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 
-const localPathField = z.string().min(1).describe("Path relative to the workspace");
+const localPathField = z.string().min(1);
 
 /** Shares a file of the workspace with all runs of the session. */
 export function createUploadTool(workbench: Workbench): Tool {
   return defineTool({
     name: "workbench_upload",
     description:
-      "Uploads a file of the workspace to the session's workbench under a name. Every agent of the session can download it, " +
-      "also into another workspace. The name is listed among the artifacts of your answer.",
+      "Uploads a file to the session's workbench, where every agent of the session can download it. Your answer " +
+      "lists it as an artifact.",
     input: z.strictObject({ local_path: localPathField, remote_path: remotePathField, session_id: sessionField }),
     risk: "low",
     effect: "idempotent",
@@ -41,9 +41,8 @@ export function createDownloadTool(workbench: Workbench, sandbox?: Pick<Sandbox,
   return defineTool({
     name: "workbench_download",
     description:
-      "Downloads a file from the session's workbench into the workspace, or an artifact of an agent that you have asked (by " +
-      "its name or the beginning of its ref). local_path must not exist yet. Creates missing folders. With session_id it " +
-      "downloads from another session of this workspace.",
+      "Downloads a file from the session's workbench, or an artifact of an agent that you have asked (by its name " +
+      "or the beginning of its ref). local_path must not exist yet.",
     input: z.strictObject({ remote_path: remotePathField, local_path: localPathField, session_id: sessionField }),
     risk: "medium",
     effect: "idempotent",

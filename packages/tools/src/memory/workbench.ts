@@ -22,9 +22,9 @@ export const remotePathField = z
   .min(1)
   .max(1_000)
   .refine((name) => !name.includes("\0"), "it has a NUL character in it")
-  .describe("Its name on the workbench, such as report/index.html");
+  .describe("Name on the workbench");
 
-export const sessionField = Id.optional().describe("A session of this workspace. Default: your own");
+export const sessionField = Id.optional().describe("Another session of this workspace");
 
 /** The shared files of a session: names, with the hash of their content. */
 export interface Workbench {

@@ -15,18 +15,17 @@ export function createGlobTool(ripgrep: Ripgrep): Tool {
   return defineTool({
     name: "glob",
     description:
-      "Finds files of the workspace whose path matches a glob pattern: **/*.ts for every TypeScript file, src/*.ts for one " +
-      "folder. The newest come first. Files that .gitignore names are left out, unless ignored is set.",
+      "Finds files by a glob pattern relative to path (**/*.ts), the newest first. Leaves out files that .gitignore " +
+      "names, unless ignored is set.",
     input: z.strictObject({
       pattern: z
         .string()
         .min(1)
         .max(1_000)
-        .refine((text) => !text.includes("\0"), "it has a NUL character in it")
-        .describe("Glob with * ? ** [a-z] {a,b}, relative to path"),
-      path: z.string().min(1).default(".").describe("Folder to search, relative to the workspace"),
-      limit: z.int().min(1).max(2_000).default(100).describe("How many files to show"),
-      ignored: z.boolean().default(false).describe("Also find files that .gitignore excludes"),
+        .refine((text) => !text.includes("\0"), "it has a NUL character in it"),
+      path: z.string().min(1).default("."),
+      limit: z.int().min(1).max(2_000).default(100),
+      ignored: z.boolean().default(false),
     }),
     risk: "low",
     effect: "read",

@@ -15,30 +15,27 @@ const searchInput = z.strictObject({
     .min(1)
     .max(10_000)
     .refine(...noNul)
-    .describe("Regular expression (Rust's: no look-around, no back references)"),
-  path: z.string().min(1).default(".").describe("File or folder to search, relative to the workspace"),
+    .describe("Rust's syntax: no look-around, no back references"),
+  path: z.string().min(1).default("."),
   glob: z
     .string()
     .min(1)
     .max(1_000)
     .refine(...noNul)
     .optional()
-    .describe("Only files that match, e.g. *.ts at any depth, or src/**/*.test.ts"),
+    .describe("*.ts at any depth, or src/**/*.test.ts"),
   type: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_+-]{0,30}$/)
     .optional()
-    .describe("Only files of a type that ripgrep knows: ts, js, py, go, rust, md, json …"),
-  mode: z
-    .enum(["content", "files", "count"])
-    .default("content")
-    .describe("What to show: matching lines, paths, or the number of matches in each file"),
-  ignoreCase: z.boolean().default(false).describe("Ignore upper and lower case"),
-  literal: z.boolean().default(false).describe("Treat the pattern as plain text"),
-  multiline: z.boolean().default(false).describe("Matches may span lines; set automatically for a pattern with \\n"),
-  context: z.int().min(0).max(10).default(0).describe("Lines to show before and after each match"),
-  limit: z.int().min(1).max(1_000).default(100).describe("How many matching lines, or files, to show"),
-  ignored: z.boolean().default(false).describe("Also search files that .gitignore excludes"),
+    .describe("A file type of ripgrep, such as ts or py"),
+  mode: z.enum(["content", "files", "count"]).default("content").describe("Show lines, paths, or matches per file"),
+  ignoreCase: z.boolean().default(false),
+  literal: z.boolean().default(false).describe("The pattern is plain text"),
+  multiline: z.boolean().default(false).describe("Matches may span lines; automatic for a pattern with \\n"),
+  context: z.int().min(0).max(10).default(0).describe("Lines before and after each match"),
+  limit: z.int().min(1).max(1_000).default(100),
+  ignored: z.boolean().default(false).describe("Also files that .gitignore excludes"),
 });
 type SearchInput = z.infer<typeof searchInput>;
 
@@ -53,9 +50,8 @@ export function createSearchTool(ripgrep: Ripgrep): Tool {
   return defineTool({
     name: "search",
     description:
-      "Searches the content of the workspace's files for a regular expression, as grep does. Shows lines with numbers, " +
-      "grouped by file. Narrow it with path, glob and type. Skips files that .gitignore names, binary files and files " +
-      "over 16 MB.",
+      "Searches files for a regular expression and shows the lines with numbers. Skips files that .gitignore names, " +
+      "binary files and files over 16 MB.",
     input: searchInput,
     risk: "low",
     effect: "read",

@@ -8,9 +8,9 @@ const partLengthMax = 60_000;
 const outputBytesMax = 4 * partLengthMax + 8_192;
 
 const pageInput = {
-  url: z.string().min(1).max(8_000).describe("The whole URL, with http:// or https://"),
-  from: z.int().min(0).default(0).describe("First character to show; the previous part of a long page names it"),
-  length: z.int().min(1).max(partLengthMax).default(20_000).describe("How many characters to show"),
+  url: z.string().min(1).max(8_000),
+  from: z.int().min(0).default(0),
+  length: z.int().min(1).max(partLengthMax).default(20_000),
 };
 
 const modes = { markdown: "page", text: "text", raw: "source" } as const;
@@ -20,14 +20,11 @@ export function createWebFetchTool(deps: PageToolDeps): Tool {
   return defineTool({
     name: "web_fetch",
     description:
-      "Fetches a web page or file by its URL and shows all of it: HTML as Markdown, JSON and text unchanged. A long page " +
-      "comes in parts: use from to get the next part. For the article alone, use webReader. Scripts do not run.",
+      "Fetches a web page or file: HTML as Markdown, JSON and text unchanged. A long page comes in parts: continue " +
+      "with from. Scripts do not run.",
     input: z.strictObject({
       ...pageInput,
-      format: z
-        .enum(["markdown", "text", "raw"])
-        .default("markdown")
-        .describe("For HTML: Markdown, plain text, or the source"),
+      format: z.enum(["markdown", "text", "raw"]).default("markdown").describe("For HTML; raw is the source"),
     }),
     risk: "low",
     riskOf: ({ url }) => riskOfUrl(url),
@@ -45,11 +42,11 @@ export function createWebReaderTool(deps: PageToolDeps): Tool {
   return defineTool({
     name: "webReader",
     description:
-      "Reads the main article of a web page as Markdown with its title, author and date, without menus, advertisements " +
-      "and comments. A long article comes in parts: use from to get the next part. For the whole page, use web_fetch.",
+      "Reads only the article of a web page, as Markdown with title, author and date. A long one comes in parts: " +
+      "continue with from.",
     input: z.strictObject({
       ...pageInput,
-      retain_images: z.boolean().default(false).describe("Whether to keep links to the images of the article"),
+      retain_images: z.boolean().default(false),
     }),
     risk: "low",
     riskOf: ({ url }) => riskOfUrl(url),

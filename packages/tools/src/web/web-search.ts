@@ -32,13 +32,13 @@ export function createWebSearchTool({ choice, policy, clock, httpClient }: WebSe
   return defineTool({
     name: "web_search",
     description:
-      "Searches the web and lists the results: title, URL, excerpt and age. The search engine cut the excerpts from the " +
-      "pages: read the important pages with webReader or web_fetch.",
+      "Searches the web and lists title, URL, excerpt and age of each result. Read the important pages with " +
+      "webReader or web_fetch.",
     input: z.strictObject({
-      query: z.string().trim().min(1).max(400).describe("The query, as a person would type it"),
-      limit: z.int().min(1).max(20).default(10).describe("How many results"),
-      allowed_domains: z.array(Domain).max(20).default([]).describe("Only results of these domains"),
-      blocked_domains: z.array(Domain).max(20).default([]).describe("No results of these domains"),
+      query: z.string().trim().min(1).max(400),
+      limit: z.int().min(1).max(20).default(10),
+      allowed_domains: z.array(Domain).max(20).default([]),
+      blocked_domains: z.array(Domain).max(20).default([]),
     }),
     risk: "low",
     effect: "read",

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { durationSchema, ModelPrice, Token } from "@troupe/core/internal";
+import { agentListTokensDefault, durationSchema, ModelPrice, Token } from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
@@ -64,6 +64,12 @@ const ProviderId = Name.regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters
   "this name is taken",
 );
 
+/** The list of agents in the prompt of a delegating agent. */
+export const DelegationConfig = z.strictObject({
+  /** Tokens of the list of agents. */
+  listTokens: z.int().min(0).max(100_000).exactOptional(),
+});
+
 /** `config.yaml`. Every key is optional; an unknown key is an error. */
 export const ConfigFile = z.strictObject({
   model: orAbsent(ModelName.optional()),
@@ -73,6 +79,7 @@ export const ConfigFile = z.strictObject({
   fallbacks: ids(ModelName),
   providers: orAbsent(z.record(ProviderId, orAbsent(ProviderConfig.prefault({}))).default({})),
   nats: orAbsent(NatsConfig.prefault({})),
+  delegation: orAbsent(DelegationConfig.prefault({})),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
@@ -113,6 +120,16 @@ function isProviderKey(path: readonly PropertyKey[]): boolean {
   return path[0] === "providers" && path.length === 3;
 }
 
+/** A correct value of each section that has one form. */
+const examples: ReadonlyMap<string, string> = new Map([
+  ["model", "model: anthropic/claude-sonnet-5"],
+  ["models", 'models: {"deepseek-chat": openrouter/deepseek/deepseek-chat}'],
+  ["aliases", "aliases: {sonnet: openai/gpt-6-sol}"],
+  ["roles", "roles: {coder: anthropic/claude-opus-5-5}"],
+  ["fallbacks", "fallbacks: {anthropic/claude-opus-5-5: openai/gpt-6-sol}"],
+  ["delegation", `delegation: {listTokens: ${agentListTokensDefault}}`],
+]);
+
 /** The fix of a value that does not fit its key. */
 function fixFor(path: readonly PropertyKey[], value: unknown): string {
   const [section, name, key] = path.map(String);
@@ -120,11 +137,8 @@ function fixFor(path: readonly PropertyKey[], value: unknown): string {
   if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
   if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;
   if (section === undefined) return "write keys and values, such as model: anthropic/claude-sonnet-5";
-  if (section === "model") return "write model: anthropic/claude-sonnet-5";
-  if (section === "models") return 'write models: {"deepseek-chat": openrouter/deepseek/deepseek-chat}';
-  if (section === "aliases") return "write aliases: {sonnet: openai/gpt-6-sol}";
-  if (section === "roles") return "write roles: {coder: anthropic/claude-opus-5-5}";
-  if (section === "fallbacks") return "write fallbacks: {anthropic/claude-opus-5-5: openai/gpt-6-sol}";
+  const example = examples.get(section);
+  if (example !== undefined) return `write ${example}`;
   if (key === undefined) return "write providers: {house: {preset: vllm, baseUrl: http://gpu.local:8000/v1}}";
   if (key === "preset") return `write one of: ${presetNames.join(", ")}`;
   if (key === "wire") return `write one of: ${Wire.options.join(", ")}`;

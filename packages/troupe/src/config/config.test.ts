@@ -106,6 +106,19 @@ describe("a setting", () => {
   });
 });
 
+test("the limit of the list of agents is the user's, and not a project's", async () => {
+  const { user, project, read } = writeConfigFiles({
+    user: "delegation: {listTokens: 500}",
+    project: "delegation: {listTokens: 9}",
+  });
+  const config = await read();
+  expect(config.listTokens).toEqual({ value: 500, origin: { from: "user", where: `${user}:1` } });
+  expect(config.warnings).toEqual([
+    `${project}:1: delegation is ignored: only your own configuration can set it (troupe config path)`,
+  ]);
+  expect((await writeConfigFiles().read()).listTokens).toBeNull();
+});
+
 describe("a project's file", () => {
   test("cannot set providers and fallbacks, which could send a key to another server", async () => {
     const { project, read } = writeConfigFiles({
@@ -172,6 +185,8 @@ describe("a mistake is reported with its file, its line, the value and the fix",
     ["providers: {x: {limits: {concurrency: 0}}}", "limits.concurrency: Too small", "write limits:"],
     ["providers: {x: {models: {m: {price: 1}}}}", "models.m.price: Invalid input", "write models: {x-large"],
     ["providers: {x: {models: {m: {prize: 1}}}}", "models.m.prize: there is no such key", "did you mean price?"],
+    ["delegation: {listTokens: -1}", "delegation.listTokens: Too small", "write delegation: {listTokens: 2000}"],
+    ["delegation: {listToken: 9}", "delegation.listToken: there is no such key", "did you mean listTokens?"],
     ["models: {a: b, b: a}", ":1: a → b → a is a cycle", "let a name provider/model"],
     ["model: x\nmodel: y", "line 2: Map keys must be unique", "correct line 2 of config.yaml"],
     ["model: [", "line 1: ", "correct line 1 of config.yaml"],

@@ -20,6 +20,8 @@ export interface Config {
   fallbacks: SettingMap;
   providers: Provider[];
   nats: NatsSettingsWithOrigin;
+  /** Tokens of the list of agents that a delegating model reads. Null for the default. */
+  listTokens: Setting<number> | null;
   names: ModelNames;
   files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
   /** Settings of the project's file that are ignored because the project is not trusted. */
@@ -153,6 +155,7 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     fallbacks: merge([user], "fallbacks"),
     providers,
     nats: readNats(env, { nats: user.file.nats, originOf: user.originOf }),
+    listTokens: listTokensOf(user),
     names: namesOf(providers, maps),
     files: { user: fileStatusOf(user), project: project && fileStatusOf(project) },
     untrusted: [],
@@ -222,7 +225,7 @@ function withoutScripts(project: Layer): Layer {
 
 function ignoredSettings({ file, originOf }: Layer): string[] {
   const at = (key: string[]) => originOf(key).where;
-  const sections = (["providers", "fallbacks", "nats"] as const).filter(
+  const sections = (["providers", "fallbacks", "nats", "delegation"] as const).filter(
     (section) => Object.keys(file[section]).length > 0,
   );
   const scripts = projectSections.flatMap((section) => {
@@ -251,6 +254,12 @@ function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Setting<stri
   if (wanted) return { value: wanted, origin: { from: "environment", where: "TROUPE_MODEL" } };
   const layer = layers.findLast(({ file }) => file.model !== undefined);
   return layer?.file.model === undefined ? null : { value: layer.file.model, origin: layer.originOf(["model"]) };
+}
+
+/** The prompts of all runs on this machine use it, so a project's file does not set it. */
+function listTokensOf({ file, originOf }: Layer): Setting<number> | null {
+  const { listTokens } = file.delegation;
+  return listTokens === undefined ? null : { value: listTokens, origin: originOf(["delegation", "listTokens"]) };
 }
 
 function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Config, "models" | "aliases">): ModelNames {

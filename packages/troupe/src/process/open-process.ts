@@ -42,6 +42,8 @@ export interface ProcessOptions {
   serve: "all" | readonly string[];
   /** A project whose agents it serves too, for runs of every workspace. */
   project?: string;
+  /** Tokens of the list of agents that a delegating model reads. @default 2000 */
+  agentListTokens?: number | undefined;
   /** Runs that can work here at the same time. */
   capacity: number;
   /** Decides whether the tools of a project are used. */
@@ -90,6 +92,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     resolveModel: models.resolve,
     agentSource: shared && role ? served.agentSource : agentSource,
     delegation: policy.delegation,
+    ...(options.agentListTokens === undefined ? {} : { agentListTokens: options.agentListTokens }),
     folders: createRunFolders({
       folder: homeFiles(home).runs,
       blobs,

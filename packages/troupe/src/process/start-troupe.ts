@@ -38,7 +38,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
-  const { nats } = await config.at(null);
+  const { nats, listTokens } = await config.at(null);
   const found = await findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await startOwnServerIfAsked(found, { home, env, logger: options.logger }, cleanup);
   const { redact, logger } = await openRedaction(options, config, connection);
@@ -47,7 +47,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const models = await openModels({ config, clock, logger, loadScenario, model, providers });
   const shared = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice };
   const parts = await openProcess(
-    { ...options.work, ...shared, role: hostRole(kind), hostId: newHostId(kind) },
+    { ...options.work, ...shared, agentListTokens: listTokens?.value, role: hostRole(kind), hostId: newHostId(kind) },
     cleanup,
   );
   const { deps } = parts;

@@ -40,7 +40,21 @@ function confidenceOf(text: string): number | null {
   return value <= 1 ? value : null;
 }
 
-/** The lines under each known heading. Lines under a deeper heading belong to the same section. */
+/**
+ * A text without some of its sections and their headings.
+ *
+ * @example
+ * withoutSections("## Summary\nDone.\n\n## Details\nAll of it.", ["summary"]); // "## Details\nAll of it."
+ */
+export function withoutSections(text: string, names: readonly (keyof Sections)[]): string {
+  const remaining = linesOf(text).filter(({ section }) => section === null || !names.includes(section));
+  return remaining
+    .map(({ line }) => line)
+    .join("\n")
+    .trim();
+}
+
+/** The lines under each known heading. */
 function bodiesOf(text: string): Record<keyof Sections, string[]> {
   const bodies: Record<keyof Sections, string[]> = {
     summary: [],
@@ -49,17 +63,32 @@ function bodiesOf(text: string): Record<keyof Sections, string[]> {
     suggestions: [],
     confidence: [],
   };
-  let current: { level: number; body: string[] } | null = null;
-  let isCode = false;
-  for (const line of text.split(/\r?\n/)) {
-    if (/^\s*```/.test(line)) isCode = !isCode;
-    const [, marks = "", name = ""] = (isCode ? null : /^(#{1,6})\s+(.*?):?\s*$/.exec(line)) ?? [];
-    const known = Object.keys(bodies).find((key) => key === name.toLowerCase()) as keyof Sections | undefined;
-    if (known) current = { level: marks.length, body: bodies[known] };
-    else if (marks === "") current?.body.push(line);
-    else if (current && marks.length <= current.level) current = null;
+  for (const { line, section, isHeading } of linesOf(text)) {
+    if (section !== null && !isHeading) bodies[section].push(line);
   }
   return bodies;
+}
+
+interface SectionLine {
+  line: string;
+  /** The known section that it belongs to. Lines under a deeper heading belong to the same section. */
+  section: keyof Sections | null;
+  isHeading: boolean;
+}
+
+const sectionNames: readonly (keyof Sections)[] = ["summary", "findings", "warnings", "suggestions", "confidence"];
+
+function linesOf(text: string): SectionLine[] {
+  let current: { level: number; section: keyof Sections } | null = null;
+  let isCode = false;
+  return text.split(/\r?\n/).map((line) => {
+    if (/^\s*```/.test(line)) isCode = !isCode;
+    const [, marks = "", name = ""] = (isCode ? null : /^(#{1,6})\s+(.*?):?\s*$/.exec(line)) ?? [];
+    const known = sectionNames.find((section) => section === name.toLowerCase());
+    if (known) current = { level: marks.length, section: known };
+    else if (marks !== "" && current && marks.length <= current.level) current = null;
+    return { line, section: current?.section ?? null, isHeading: marks !== "" };
+  });
 }
 
 /** The items of a list, each with its continuation lines. A paragraph is one item. */

@@ -4,6 +4,7 @@ import type { BatchPlan } from "../batch/machine.ts";
 import { batchText, countsAfterCall, settleCall } from "./calls.ts";
 import { withoutChild } from "./children.ts";
 import type { AgentContext, BatchState } from "./context.ts";
+import { detailsIn } from "./result-details.ts";
 import { batchKey, type CallPosition, runningTasks, type TaskPosition, taskHandle, taskKey } from "./task-ids.ts";
 
 interface PlannedBatch {
@@ -60,7 +61,7 @@ export function withTaskResult(
   if (batch.streaming) {
     if (batch.stopped.includes(item)) return rest;
     const name = batch.plan.tasks[item]?.name ?? "";
-    const text = laterResultOf(taskHandle(batch, item), { name, response }, runningTasks(after));
+    const text = laterResultOf(taskHandle(batch, item), { name, response }, runningTasks(after), detailsIn(batch.plan));
     return { ...rest, pendingMessages: [...context.pendingMessages, text] };
   }
   if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;

@@ -7,6 +7,7 @@ import type { RefusedCall } from "../effects.ts";
 import type { AgentContext, BatchState, CallState } from "./context.ts";
 import { countsOf, identicalCallsRefused, resetAfterProgress } from "./loop-detection.ts";
 import { planBatch } from "./plan-batch.ts";
+import { detailsIn } from "./result-details.ts";
 import { runningTasks } from "./task-ids.ts";
 import { toolCallsLeft } from "./turn.ts";
 
@@ -121,13 +122,22 @@ export function countsAfterCall(
 /** The result of a delegate call as its model reads it: one task, the whole batch, or the first result of a stream. */
 export function batchText(batch: BatchState): { text: string; isError: boolean } {
   const { plan } = batch;
+  const detailsOf = detailsIn(plan);
   const results = resultsOf(batch);
   const [first] = results;
   if (results.length < plan.tasks.length && first) {
-    return { text: JSON.stringify(firstResultOf(first, runningTasks(batch))), isError: !first.response.success };
+    return {
+      text: JSON.stringify(firstResultOf(first, runningTasks(batch), detailsOf)),
+      isError: !first.response.success,
+    };
   }
-  if (!plan.batch && first) return { text: JSON.stringify(resultOf(first.response)), isError: !first.response.success };
-  return { text: JSON.stringify(batchResultOf(plan.policy, results)), isError: !batchSucceeded(plan.policy, results) };
+  if (!plan.batch && first) {
+    return { text: JSON.stringify(resultOf(first.response, detailsOf)), isError: !first.response.success };
+  }
+  return {
+    text: JSON.stringify(batchResultOf(plan.policy, results, detailsOf)),
+    isError: !batchSucceeded(plan.policy, results),
+  };
 }
 
 function resultsOf({ plan, results }: BatchState): NamedResult[] {

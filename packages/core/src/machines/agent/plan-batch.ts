@@ -1,15 +1,17 @@
 import { tightenBudget } from "../../budget/ledger.ts";
 import { type DelegateTask, readDelegateCall } from "../../delegation/arguments.ts";
+import { findAgentToolName } from "../../delegation/find-agent.ts";
 import { edgesOf, findGraphProblem } from "../../delegation/graph.ts";
 import { layersForChild } from "../../permissions/grant.ts";
 import type { ContextMode, WorkspaceMode } from "../../protocol/agent.ts";
 import { protocolVersion } from "../../protocol/codec.ts";
-import type { DelegationTarget } from "../../protocol/entry.ts";
+import type { DelegationTarget, RunSpec } from "../../protocol/entry.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { tighten } from "../../protocol/limits.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import { permanentError, type RunError } from "../../protocol/run-error.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
+import { nearestNames } from "../../text/nearest-names.ts";
 import type { BatchPlan, PlannedTask } from "../batch/machine.ts";
 import { childTimeMs } from "./clock.ts";
 import type { AgentContext } from "./context.ts";
@@ -35,6 +37,7 @@ export function planBatch(context: AgentContext, call: number, toolCall: ToolCal
       batch,
       mode: mode ?? (batch ? context.pin.definition.subagents.execution : "parallel"),
       policy,
+      ...(context.pin.readsTextOnce ? { readsTextOnce: true } : {}),
       tasks: tasks.map((task, item) => planTask(context, { task, call, item, after: after[item] ?? [] })),
     },
   };
@@ -82,7 +85,7 @@ function targetProblem(context: AgentContext, task: DelegateTask): RunError | nu
     const chain = chainBelow(context);
     if (chain.includes(id)) return delegateRefusal("permission", `${[...chain, id].join(" → ")} is a cycle`);
     const ids = pin.targets.map((target) => target.id);
-    if (!ids.includes(id)) return delegateRefusal("permission", unreachable(ids, id));
+    if (!ids.includes(id)) return delegateRefusal("permission", unreachable(pin, id));
     const missing = missingSearch(context, id);
     if (missing !== null) return delegateRefusal("params", `delegate: ${missing}`);
   }
@@ -228,10 +231,15 @@ export function wantsSummary({ tasks }: BatchPlan): boolean {
   return tasks.some(({ request }) => request.contextMode === "summary");
 }
 
-function unreachable(ids: readonly string[], agent: string): string {
-  return ids.length === 0
-    ? `you cannot delegate to "${agent}": this agent delegates to nobody`
-    : `you cannot delegate to "${agent}"; you can to: ${ids.join(", ")}`;
+function unreachable({ targets, tools }: RunSpec, agent: string): string {
+  const ids = targets.map(({ id }) => id);
+  const why = `you cannot delegate to "${agent}"`;
+  if (ids.length === 0) return `${why}: this agent delegates to nobody`;
+  // Runs of earlier versions have no search: their errors list all agents, and a replay has to write them again.
+  if (!tools.some(({ name }) => name === findAgentToolName)) return `${why}; you can to: ${ids.join(", ")}`;
+  const near = nearestNames(agent, ids);
+  const similar = near.length === 0 ? "" : `; similar names: ${near.join(", ")}`;
+  return `${why}${similar}; ${findAgentToolName} searches the ${ids.length} agents that you can delegate to`;
 }
 
 function delegateRefusal(type: RunError["type"], message: string): RunError {

@@ -4,6 +4,7 @@ import { resultOf } from "../../delegation/result.ts";
 import type { RetryPolicy } from "../../protocol/agent.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { RunResponse, RunStatus } from "../../protocol/response.ts";
+import { detailsIn } from "../agent/result-details.ts";
 import {
   type ChildOffer,
   type DelegationEvent,
@@ -30,6 +31,8 @@ export interface BatchPlan {
   batch: boolean;
   mode: BatchMode;
   policy: BatchPolicy;
+  /** Whether a model reads each text of a result once. @default false, as in runs of earlier versions */
+  readsTextOnce?: boolean;
 }
 
 export interface BatchInput {
@@ -215,7 +218,8 @@ function withPhase(items: readonly BatchItem[], item: number, change: Partial<Ba
 function contextOf({ plan, items }: BatchContext, item: number, { context }: ChildOffer): string | null {
   const results = (plan.tasks[item]?.after ?? []).flatMap((index) => {
     const response = items[index]?.response;
-    return response ? [`Result of the task ${plan.tasks[index]?.name}:\n${JSON.stringify(resultOf(response))}`] : [];
+    const result = response && JSON.stringify(resultOf(response, detailsIn(plan)));
+    return result ? [`Result of the task ${plan.tasks[index]?.name}:\n${result}`] : [];
   });
   const parts = [context, ...results].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join("\n\n");

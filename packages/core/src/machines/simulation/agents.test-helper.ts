@@ -1,5 +1,6 @@
 import { tightenBudget, unlimited } from "../../budget/ledger.ts";
-import { delegateSpec } from "../../delegation/spec.ts";
+import { listAgents } from "../../delegation/agent-list.ts";
+import { delegationSpecs } from "../../delegation/spec.ts";
 import { grantOf } from "../../permissions/grant.ts";
 import { AgentDefinition, ContextMode } from "../../protocol/agent.ts";
 import type { Budget, PartialBudget } from "../../protocol/budget.ts";
@@ -130,7 +131,7 @@ export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): R
     definition,
     definitionHash: "",
     prompt: definition.prompt,
-    tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
+    tools: targets.length > 0 ? [...tools, ...delegationSpecs(listAgents(targets), "ids")] : tools,
     targets,
     model,
     temperature: null,
@@ -143,6 +144,7 @@ export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): R
     booksLostCalls: true,
     marksLastTurn: true,
     makesRoom: true,
+    readsTextOnce: true,
   };
 }
 

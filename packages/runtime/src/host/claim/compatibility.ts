@@ -1,5 +1,5 @@
 import type { AgentRegistry, RunRequest } from "@troupe/core";
-import { isDelegate, type RunSpec } from "@troupe/core/internal";
+import { isDelegationTool, type RunSpec } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
 import { localityOf } from "../offer-run.ts";
 import { definitionHashOf, toolFolderOf } from "./run-spec.ts";
@@ -20,7 +20,7 @@ export async function incompatibility(
   const folder = toolFolderOf(request);
   await deps.tools.prepare?.(folder);
   const available = new Set(deps.tools.specs(folder).map(({ name }) => name));
-  const missing = spec.tools.filter(({ name }) => !isDelegate(name) && !available.has(name));
+  const missing = spec.tools.filter(({ name }) => !isDelegationTool(name) && !available.has(name));
   if (missing.length > 0) return `this host lacks the tools ${missing.map(({ name }) => name).join(", ")}`;
   if (deps.models.serves?.(spec.model) === false) return `this host has no provider for the model ${spec.model}`;
   if (!isServedElsewhere(deps, request, spec)) return null;

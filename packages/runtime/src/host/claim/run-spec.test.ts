@@ -46,7 +46,13 @@ test("the prompt is rendered from the definition, the request and the limits and
   expect(rendered).toEqual([
     registry.find("main"),
     request,
-    { limits: spec.limits, budget: spec.budget, targets: ["helper"], now: expect.any(Number) },
+    {
+      limits: spec.limits,
+      budget: spec.budget,
+      targets: ["helper"],
+      agentList: { text: "- helper: does helper", ids: ["helper"], isShortened: false },
+      now: expect.any(Number),
+    },
   ]);
 });
 
@@ -56,7 +62,7 @@ describe("the grant", () => {
       layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"], writes: null }],
     });
     expect(spec.grant).toEqual({ tools: ["echo"], agents: ["helper"], writes: [] });
-    expect(spec.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);
+    expect(spec.tools.map(({ name }) => name)).toEqual(["echo", "delegate", "delegate_batch", "delegate_cancel"]);
     expect(spec.targets.map(({ id }) => id)).toEqual(["helper"]);
   });
 
@@ -64,6 +70,39 @@ describe("the grant", () => {
     const spec = await resolved([main, { id: "helper", disabled: true }]);
     expect(spec.grant.agents).toEqual([]);
     expect(spec.tools.map(({ name }) => name)).not.toContain("delegate");
+  });
+});
+
+describe("the list of agents", () => {
+  const team = [main, { id: "helper" }, { id: "tester" }];
+  const specIn = async (agentListTokens?: number, prompt?: string) => {
+    const deps = {
+      ...createTestDeps({ agents: team, script: () => ({}) }),
+      ...(agentListTokens === undefined ? {} : { agentListTokens }),
+    };
+    const registry = await deps.agentSource.load(null);
+    const renderPrompt: typeof registry.renderPrompt = (_, __, { agentList }) => prompt ?? `Ask:\n${agentList?.text}`;
+    return await resolveRunSpec(deps, rootRequest({ run }), { ...registry, renderPrompt });
+  };
+  const timesListed = ({ prompt, tools }: Awaited<ReturnType<typeof specIn>>): number =>
+    (prompt + JSON.stringify(tools)).split("does helper").length - 1;
+
+  test("is read once: in the prompt, or in the tool if the prompt does not have it", async () => {
+    expect(timesListed(await specIn())).toBe(1);
+    const own = await specIn(undefined, "You are main.");
+    expect(timesListed(own)).toBe(1);
+    expect(own.tools.find(({ name }) => name === "delegate")?.description).toContain("- helper: does helper");
+  });
+
+  test("over its budget has names only, and a search; all targets stay in the spec", async () => {
+    const spec = await specIn(4);
+    expect(timesListed(spec)).toBe(0);
+    expect(spec.prompt).toBe("Ask:\nhelper, tester");
+    expect(spec.tools.map(({ name }) => name)).toContain("find_agent");
+    expect(spec.targets.map(({ id, description }) => [id, description])).toEqual([
+      ["helper", "does helper"],
+      ["tester", "does tester"],
+    ]);
   });
 });
 

@@ -9,10 +9,12 @@ import {
   tighten,
 } from "@troupe/core";
 import {
+  type AgentListing,
   canonicalJson,
   type DelegationTarget,
-  delegateSpec,
+  delegationSpecs,
   hashText,
+  listAgents,
   projectOf,
   protocolVersion,
   type ResolveModel,
@@ -27,7 +29,7 @@ import type { HostDeps } from "../host-deps.ts";
  * in the run's first entry, and every host resumes the run with it.
  */
 export async function resolveRunSpec(
-  deps: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
+  deps: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId" | "agentListTokens">,
   request: RunRequest,
   registry: AgentRegistry,
 ): Promise<RunSpec> {
@@ -44,13 +46,15 @@ export async function resolveRunSpec(
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
   const preference = { wanted: definition.model, inherited: request.model, agent: request.agent };
   const model = await resolveModel({ ...preference, workspace });
-  const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
+  const agentList = listAgents(targets, deps.agentListTokens);
+  const facts = { limits, budget, targets: targets.map(({ id }) => id), agentList, now: clock.now() };
+  const prompt = registry.renderPrompt(definition, request, facts);
   return {
     protocol: protocolVersion,
     definition,
     definitionHash: definitionHashOf(definition),
-    prompt: registry.renderPrompt(definition, request, facts),
-    tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
+    prompt,
+    tools: targets.length > 0 ? [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))] : tools,
     targets,
     model,
     temperature: definition.temperature ?? request.temperature,
@@ -64,7 +68,13 @@ export async function resolveRunSpec(
     booksLostCalls: true,
     marksLastTurn: true,
     makesRoom: true,
+    readsTextOnce: true,
   };
+}
+
+/** A model reads the list of agents once. A program's prompts may not have it: then the tool says it. */
+function listingInTool({ text }: AgentListing, prompt: string): "list" | "ids" {
+  return prompt.includes(text) ? "ids" : "list";
 }
 
 /** This machine's policy, for a session that another machine accepted: it limits every run on this machine. */

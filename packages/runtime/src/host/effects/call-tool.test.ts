@@ -1,6 +1,13 @@
 /** Which calls run, which need approval, and which never run twice. */
 import { type ToolContext, ToolOutcome } from "@troupe/core";
-import { approvalId, type EffectClass, type EffectOf, type FilePlan, hashText } from "@troupe/core/internal";
+import {
+  approvalId,
+  type EffectClass,
+  type EffectOf,
+  type FilePlan,
+  findAgentSpec,
+  hashText,
+} from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { toolCall } from "../host-deps.test-helper.ts";
 import { askApproval } from "./ask-approval.ts";
@@ -61,6 +68,63 @@ test("nothing of other runs comes between the check of a certain lease and the s
   });
   await callTool(calling("danger"), scope);
   expect(begun).toEqual([false]);
+});
+
+describe("a search for agents", () => {
+  const agents = [
+    { id: "main", subagents: { allow: ["sql"] } },
+    { id: "sql", description: "Tunes slow queries." },
+    { id: "hidden", description: "Tunes slow engines." },
+  ];
+  const search = (args: object) =>
+    calling("find_agent", { toolCall: { ...toolCall("find_agent", {}), args } as never });
+  const outcomeOf = async (args: object, deps: object = {}) => {
+    const scope = await createScope({ agents });
+    const offered = [...scope.pin.tools, { ...findAgentSpec }];
+    const entry = await callTool(search(args), {
+      ...scope,
+      deps: { ...scope.deps, ...deps },
+      pin: { ...scope.pin, tools: offered },
+    });
+    return { outcome: entry?.kind === "tool.finished" ? entry.outcome : null, calls: scope.deps.toolCalls };
+  };
+
+  test("is answered from the spec of the run, without the tools of the host", async () => {
+    const { outcome, calls } = await outcomeOf({ query: "slow" });
+    expect(JSON.parse(outcome?.output ?? "")).toEqual({
+      agents: [{ agent: "sql", description: "Tunes slow queries." }],
+      found: 1,
+      of: 1,
+    });
+    expect(calls).toEqual([]);
+  });
+
+  test("with wrong arguments is an error that names the field", async () => {
+    const { outcome } = await outcomeOf({ words: "slow" });
+    expect(outcome).toMatchObject({ error: { type: "params", tool: "find_agent" } });
+    expect(outcome?.output).toContain("find_agent: query: ");
+  });
+
+  test("in a replay has the recorded result", async () => {
+    const { outcome } = await outcomeOf(
+      { query: "slow" },
+      {
+        replay: {},
+        tools: {
+          specs: () => [],
+          assess: () => ({ decision: "allow", risk: "low", reason: "as recorded" }),
+          run: async () => ToolOutcome.parse({ output: "as recorded" }),
+        },
+      },
+    );
+    expect(outcome?.output).toBe("as recorded");
+  });
+
+  test("that was not offered is refused by the tool host", async () => {
+    const scope = await createScope({ agents });
+    const entry = await callTool(search({ query: "slow" }), scope);
+    expect(JSON.stringify(entry)).not.toContain("Tunes");
+  });
 });
 
 describe("a call that needs an approval", () => {

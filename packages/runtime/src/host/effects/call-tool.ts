@@ -7,8 +7,11 @@ import {
   type EffectOf,
   type FilePlan,
   type FolderChanges,
+  findAgents,
+  findAgentToolName,
   hashText,
   isCovered,
+  permanentError,
   taintField,
 } from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
@@ -32,6 +35,10 @@ const outputBytesMin = 1_024;
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
   const { deps, signal } = scope;
+  if (isAgentSearch(effect, scope)) {
+    const outcome = searchAgents(effect, scope);
+    return { kind: "tool.finished", step, call, tool: toolCall.name, outcome };
+  }
   await deps.tools.prepare?.(toolFolderOf(scope.request));
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
   const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.startedCall(step, call) !== null;
@@ -44,6 +51,21 @@ export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const durationMs = Math.max(outcome.durationMs, deps.clock.monotonicMs() - startedMs);
   return { kind: "tool.finished", step, call, tool: toolCall.name, outcome: { ...outcome, durationMs } };
 };
+
+/** A replay takes the recorded result: a later version may rank the agents differently. */
+function isAgentSearch({ toolCall: { name } }: CallTool, { deps, pin }: EffectScope): boolean {
+  const isOffered = pin.tools.some((tool) => tool.name === findAgentToolName);
+  return name === findAgentToolName && isOffered && !pin.grant.tools.includes(name) && !deps.replay;
+}
+
+/** Needs no tool host, no approval and no folder: the answer is in the spec of the run. */
+function searchAgents({ toolCall }: CallTool, { pin, publish }: EffectScope): ToolOutcome {
+  publish({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
+  const found = findAgents(pin.targets, toolCall.args);
+  if ("output" in found) return ToolOutcome.parse(found);
+  const error = { ...permanentError("params", found.error), tool: toolCall.name };
+  return ToolOutcome.parse({ output: `${error.type}: ${error.message}`, error });
+}
 
 /** Whether a person has allowed the call, or the question for one. */
 type Admission = { approved: boolean } | { question: EntryBody };

@@ -18,13 +18,12 @@ export function createOverviewTool({ files }: { files: CodeFiles }): Tool {
   return defineTool({
     name: "overview",
     description:
-      "Describes a repository or folder: languages, packages with their scripts, entry points, folders, the most used " +
-      "exports with signatures, tests and docs. Call it first in code that you do not know. Call it again with a path " +
-      "for more about a part.",
+      "Describes a repository or folder: languages, packages, scripts, entry points, most used exports, tests, " +
+      "docs. Call it first in unknown code, then with a path for more about a part.",
     input: z.strictObject({
-      path: z.string().min(1).optional().describe("Folder to describe, relative to the workspace"),
-      depth: z.int().min(1).max(8).default(3).describe("How many levels of folders to show"),
-      tokens: z.int().min(200).max(8_000).default(2_000).describe("Maximum length of the output"),
+      path: z.string().min(1).optional(),
+      depth: z.int().min(1).max(8).default(3).describe("Levels of folders"),
+      tokens: z.int().min(200).max(8_000).default(2_000),
     }),
     risk: "low",
     effect: "read",

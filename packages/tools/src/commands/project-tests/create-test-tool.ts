@@ -22,14 +22,13 @@ export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "test",
     description:
-      "Runs the tests of the workspace with the runner that the project uses (Vitest, Jest, Mocha, node --test, pytest, " +
-      "unittest, go test, cargo test, make test, or its test script). Gives the counts, and of the tests that failed their " +
-      "message and position. Give paths or a filter to run only some, which is quicker.",
+      "Runs the project's tests with its own runner. Gives the counts, and the message and position of each failed " +
+      "test. Give paths or a filter to run only some, which is quicker.",
     input: z.strictObject({
-      paths: z.array(z.string().min(1).max(4_096)).max(100).default([]).describe("Only these test files or folders"),
-      filter: z.string().min(1).max(1_000).optional().describe("Only tests with this in their name"),
-      runner: z.enum(runnerNames).optional().describe("Where the project uses more than one"),
-      timeoutMs: z.int().min(1).max(600_000).default(300_000).describe("After this time it is stopped"),
+      paths: z.array(z.string().min(1).max(4_096)).max(100).default([]).describe("Test files or folders"),
+      filter: z.string().min(1).max(1_000).optional().describe("Part of a test's name"),
+      runner: z.enum(runnerNames).optional().describe("If the project has several"),
+      timeoutMs: z.int().min(1).max(600_000).default(300_000),
     }),
     risk: "medium",
     riskOf: () => commandRisk(sandbox),

@@ -34,12 +34,11 @@ export function createPlanFilesTool({ ripgrep, sandbox, searchMs = 4_000 }: Plan
   return defineTool({
     name: "plan_files",
     description:
-      "Ranks the workspace's files by their relevance for a goal, with reasons: words of the goal in names, definitions " +
-      "and content, tests and importers of such files, recent commits. State the goal in a sentence with the terms that " +
-      "the code would use. Use it before reading, to decide where to start.",
+      "Ranks files by their relevance for a goal, with reasons, so that you know where to start reading. State the " +
+      "goal in a sentence with the terms that the code would use.",
     input: z.strictObject({
-      goal: z.string().min(1).max(4_000).describe("The task or question"),
-      limit: z.int().min(1).max(50).default(12).describe("How many files to show"),
+      goal: z.string().min(1).max(4_000),
+      limit: z.int().min(1).max(50).default(12),
     }),
     risk: "low",
     effect: "read",
