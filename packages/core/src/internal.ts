@@ -208,6 +208,13 @@ export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/su
 export { isFullyTainted, joinTaint, noTaint, Taint, taintField } from "./protocol/taint.ts";
 export { agentIdOf, agentNameOf, TeamName, TeamSummary, teamAgentId } from "./protocol/team.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
+export {
+  complianceFailed,
+  complianceMessageInjected,
+  complianceVerified,
+  domainBlacklisted,
+  TraceEvent,
+} from "./protocol/trace-event.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";
 export { lastAtMost } from "./text/last-at-most.ts";

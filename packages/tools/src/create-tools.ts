@@ -5,9 +5,10 @@ import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { createFileTools } from "./files/create-file-tools.ts";
 import { createMemoryTools, type MemoryToolOptions } from "./memory/create-memory-tools.ts";
+import { createReportTools } from "./report/create-report-tools.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
-import { createWebTools } from "./web/create-web-tools.ts";
+import { createPageToolDeps, createWebTools } from "./web/create-web-tools.ts";
 
 export interface CreateToolsOptions extends MemoryToolOptions {
   sandbox: Sandbox;
@@ -18,20 +19,22 @@ export interface CreateToolsOptions extends MemoryToolOptions {
 }
 
 /**
- * Creates all built-in tools: files, search, code, commands, web and memory.
+ * Creates all built-in tools: files, search, code, commands, web, memory and reports.
  *
  * @example
  * const sandbox = await createSandbox();
  * const tools = createTools({ sandbox, journal, blobs, web: defaultPolicy.web, env: {}, memoryFolder: "/tmp/memory" });
  */
 export function createTools(options: CreateToolsOptions): Tool[] {
+  const pages = createPageToolDeps(options);
   return [
     ...createFileTools(options),
     ...createSearchTools(options),
     ...createCodeTools(options),
     ...createCommandTools(options),
-    ...createWebTools(options),
+    ...createWebTools({ ...options, pages }),
     ...createMemoryTools(options),
+    ...createReportTools({ ...options, pages }),
   ];
 }
 

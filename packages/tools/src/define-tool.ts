@@ -5,7 +5,7 @@ import { z } from "zod";
 import { modelSchema } from "./model-schema.ts";
 
 /** The result of a call. The host turns it into a `ToolOutcome`. */
-export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen" | "tests" | "artifacts">> {
+export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen" | "tests" | "artifacts" | "events">> {
   /** The text that the model reads. */
   output: string;
   /** Set it when the work was done with a bad result. When the work cannot be done, throw a `RunFailure` instead. */

@@ -27,6 +27,8 @@ export function applyLiveEvent(note: LiveNote | undefined, event: LiveEvent, at:
       return { at, activity: "claimed by a host", text: "" };
     case "model.retrying":
       return { at, activity: describeRetry(event), text: "" };
+    case "trace.event":
+      return { at, activity: readable(event.event.name), text: note?.text ?? "" };
     case "run.waiting":
       // The record knows the reason: an approval, a child run, or a pause.
       return { at, activity: event.waiting ? null : "continues", text: "" };

@@ -70,4 +70,9 @@ export interface ToolContext {
   plan: readonly FilePlan[] | null;
   /** Untrusted and private sources that the run has read so far. Absent: none. */
   taint?: Taint;
+  /**
+   * Folders of reports. After a crawl, files in them may be written only when the corpus is saved and read back.
+   * Absent: no such order.
+   */
+  corpusFirst?: readonly string[];
 }

@@ -14,6 +14,7 @@ import { RunResponse } from "./response.ts";
 import { RunError } from "./run-error.ts";
 import { Taint } from "./taint.ts";
 import { FilePlan, ToolOutcome, ToolSpec } from "./tool.ts";
+import { TraceEvent } from "./trace-event.ts";
 
 const Step = z.int().positive();
 const Call = z.int().nonnegative();
@@ -204,8 +205,16 @@ export const EntryBody = z.discriminatedUnion("kind", [
     kind: z.literal("children.checked"),
     round: z.int().positive(),
     results: z.array(z.object({ child: Id, agent: Token, verifier: z.string(), failures: z.array(z.string()) })),
+    /** Events of the checks for the trace. Absent: none. */
+    events: z.array(TraceEvent).exactOptional(),
   }),
-  z.object({ kind: z.literal("verify.finished"), round: z.int().positive(), failures: z.array(z.string()) }),
+  z.object({
+    kind: z.literal("verify.finished"),
+    round: z.int().positive(),
+    failures: z.array(z.string()),
+    /** Events of the check for the trace. Absent: none. */
+    events: z.array(TraceEvent).exactOptional(),
+  }),
   /** The last entry of every journal. */
   z.object({ kind: z.literal("run.settled"), response: RunResponse }),
 ]);

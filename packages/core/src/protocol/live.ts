@@ -3,6 +3,7 @@ import { Version } from "./codec.ts";
 import { Id, Token } from "./ids.ts";
 import { RunResponse } from "./response.ts";
 import { RunErrorType } from "./run-error.ts";
+import { TraceEvent } from "./trace-event.ts";
 
 /** Events for live displays. They are never stored and may be lost. */
 export const LiveEvent = z.discriminatedUnion("kind", [
@@ -42,6 +43,8 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     /** The most requests for this turn; null means no limit while the provider asks to wait. */
     triesMax: z.int().positive().nullable(),
   }),
+  /** An event of the trace, whose entry is durable. */
+  z.object({ v: Version, kind: z.literal("trace.event"), session: Id, run: Id, agent: Token, event: TraceEvent }),
   /** The run's clock stopped, because it or a run below it waits for a person; or the clock runs again. */
   z.object({ v: Version, kind: z.literal("run.waiting"), session: Id, run: Id, agent: Token, waiting: z.boolean() }),
 ]);

@@ -3,6 +3,7 @@ import { Risk } from "./agent.ts";
 import { Json, JsonObject } from "./json.ts";
 import { RunError } from "./run-error.ts";
 import { Taint } from "./taint.ts";
+import { TraceEvent } from "./trace-event.ts";
 
 /**
  * Decides about a call that was started and has no outcome. `read` and `idempotent` calls run again. A `verifiable` call is
@@ -103,6 +104,8 @@ export const ToolOutcome = z.object({
   durationMs: z.number().nonnegative().default(0),
   /** Untrusted and private sources of the output. Absent: none. */
   taint: Taint.exactOptional(),
+  /** Events of the call for the trace. Absent: none. */
+  events: z.array(TraceEvent).exactOptional(),
 });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 

@@ -23,6 +23,7 @@ export interface FileToolDeps {
   recent: RecentTexts;
   reservations: FileReservations;
   sandbox: Pick<Sandbox, "contains"> | undefined;
+  journal: Pick<Journal, "readRun"> | null;
 }
 
 export function createFileToolDeps({ journal, sandbox }: FileToolOptions): FileToolDeps {
@@ -31,6 +32,7 @@ export function createFileToolDeps({ journal, sandbox }: FileToolOptions): FileT
     recent: createRecentTexts(),
     reservations: createFileReservations(),
     sandbox,
+    journal: journal ?? null,
   };
 }
 

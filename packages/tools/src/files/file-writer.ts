@@ -6,6 +6,7 @@ import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import { runsLaterMark, writeConsent } from "../workspace/protected-paths.ts";
 import { conflict } from "./conflict.ts";
+import { checkCorpusOrder } from "./corpus-order.ts";
 import { executableConsent } from "./executable-consent.ts";
 import {
   type FileChangeRequest,
@@ -49,7 +50,13 @@ export function createFileWriter<Input extends z.ZodObject>(
 
   const plan = async (args: z.output<Input>, context: ToolContext): Promise<PlannedFile[]> => {
     try {
-      return await planFiles(requests(args), context, deps);
+      const files = await planFiles(requests(args), context, deps);
+      await checkCorpusOrder(
+        files.map(({ real }) => real),
+        context,
+        deps.journal,
+      );
+      return files;
     } catch (error) {
       deps.reservations.release(context);
       throw error;

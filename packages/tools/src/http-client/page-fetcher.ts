@@ -6,8 +6,12 @@ import { parseWebUrl } from "./ssrf-guard.ts";
 import { retryAfterOf } from "./status-error.ts";
 
 export interface PageFetcher {
-  /** Throws a `RunFailure` if there is no response. A response with an error status is returned. */
-  fetch(url: string, scope: { session: string; signal: AbortSignal }): Promise<HttpResponse>;
+  /**
+   * Throws a `RunFailure` if there is no response. A response with an error status is returned.
+   *
+   * @param scope.fresh whether the page is fetched although the cache has it
+   */
+  fetch(url: string, scope: { session: string; signal: AbortSignal; fresh?: boolean }): Promise<HttpResponse>;
 }
 
 export interface PageFetcherOptions {
@@ -27,15 +31,15 @@ export function createPageFetcher({ request, clock }: PageFetcherOptions): PageF
   const limiter = createHostLimiter(clock);
 
   return {
-    async fetch(text, { session, signal }) {
+    async fetch(text, { session, signal, fresh = false }) {
       using deadlines = startDeadlines(clock, signal);
       const url = parseWebUrl(text);
       url.hash = "";
-      const cached = cache.get(session, url.href);
+      const cached = fresh ? null : cache.get(session, url.href);
       if (cached) return cached;
       return limiter.run(url.host, deadlines.signal, async () => {
         // Another run of the session may have fetched the page while this one waited.
-        const fetchedMeanwhile = cache.get(session, url.href);
+        const fetchedMeanwhile = fresh ? null : cache.get(session, url.href);
         if (fetchedMeanwhile) return fetchedMeanwhile;
         const response = await request({ url, signal });
         const retryAfterMs = retryAfterOf(response, clock.now());

@@ -31,7 +31,7 @@ export function createMemoryTools(options: MemoryToolOptions): Tool[] {
     createRecallTool(options),
     createNotesTool({ memoryFolder, clock }),
     createUploadTool(workbench),
-    createDownloadTool(workbench, options.sandbox),
+    createDownloadTool(workbench, { sandbox: options.sandbox, journal }),
   ];
 }
 

@@ -1,13 +1,14 @@
-import { RunFailure, type ToolContext } from "@troupe/core";
+import { type Journal, RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
+import { checkCorpusOrder } from "../files/corpus-order.ts";
 import { executableConsent } from "../files/executable-consent.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { refuseBareRepositories } from "../workspace/bare-repository.ts";
 import { changeFiles } from "../workspace/change-files.ts";
 import { readHeldFile, versionOf } from "../workspace/file-version.ts";
 import { checkMayChange, writeConsent } from "../workspace/protected-paths.ts";
-import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
+import { locatePath, readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 
 const localPathField = z.string().min(1);
@@ -37,7 +38,13 @@ export function createUploadTool(workbench: Workbench): Tool {
 }
 
 /** Downloads a shared file into the workspace. */
-export function createDownloadTool(workbench: Workbench, sandbox?: Pick<Sandbox, "contains">): Tool {
+export function createDownloadTool(
+  workbench: Workbench,
+  {
+    sandbox,
+    journal = null,
+  }: { sandbox?: Pick<Sandbox, "contains"> | undefined; journal?: Pick<Journal, "readRun"> | null } = {},
+): Tool {
   return defineTool({
     name: "workbench_download",
     description:
@@ -52,6 +59,7 @@ export function createDownloadTool(workbench: Workbench, sandbox?: Pick<Sandbox,
       executableConsent([{ path: local_path, make: () => null }], workspace, sandbox),
     async run({ remote_path, local_path, session_id }, context) {
       const { bytes, uploaded } = await workbench.get(remote_path, context, session_id);
+      await checkCorpusOrder([(await locatePath(context.workspace, local_path)).real], context, journal);
       const { shown, isNew } = await writeNewFile(local_path, Buffer.from(bytes), context);
       return {
         output: `Downloaded ${uploaded.name} to ${shown}: ${bytes.byteLength} bytes.`,

@@ -7,6 +7,7 @@ import { createPageFetcher } from "../http-client/page-fetcher.ts";
 import { createPageReader } from "../page-reader/page-reader.ts";
 import { chooseSearch, type SearchUrls } from "./choose-search.ts";
 import { createWebFetchTool, createWebReaderTool } from "./page-tools.ts";
+import type { PageToolDeps } from "./read-page.ts";
 import { createWebSearchTool } from "./web-search.ts";
 
 export interface WebToolOptions {
@@ -20,6 +21,15 @@ export interface WebToolOptions {
   httpClient?: Partial<Omit<HttpClientOptions, "policy" | "clock">>;
   /** Base URLs of the search services. @default the URLs of their vendors */
   searchUrls?: SearchUrls;
+  /** Shares the cache of pages with other tools. @default a cache of its own */
+  pages?: PageToolDeps;
+}
+
+/** Creates the parts that fetch and read pages. Tools that share them share one cache, and one rate limit for each host. */
+export function createPageToolDeps(options: Pick<WebToolOptions, "web" | "clock" | "httpClient">): PageToolDeps {
+  const { web: policy, clock = systemClock(), httpClient = {} } = options;
+  const fetcher = createPageFetcher({ request: createHttpClient({ ...httpClient, policy, clock }), clock });
+  return { fetcher, reader: createPageReader({ clock }), clock };
 }
 
 /**
@@ -31,11 +41,10 @@ export interface WebToolOptions {
  */
 export function createWebTools(options: WebToolOptions): Tool[] {
   const { web: policy, clock = systemClock(), httpClient = {} } = options;
-  const fetcher = createPageFetcher({ request: createHttpClient({ ...httpClient, policy, clock }), clock });
-  const reader = createPageReader({ clock });
+  const pages = options.pages ?? createPageToolDeps(options);
   return [
-    createWebFetchTool({ fetcher, reader, clock }),
-    createWebReaderTool({ fetcher, reader, clock }),
+    createWebFetchTool(pages),
+    createWebReaderTool(pages),
     createWebSearchTool({ choice: chooseSearch(options), clock, httpClient, policy }),
   ];
 }

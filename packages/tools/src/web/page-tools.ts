@@ -65,7 +65,7 @@ const labelLengthMax = 40;
 const redactor = createRedactor({});
 
 /** A request sends its path and query, and all but the last two labels of the host: a name server sees those. */
-function outwardOfUrl(text: string): Outward | null {
+export function outwardOfUrl(text: string): Outward | null {
   const url = URL.parse(text.trim());
   if (!url) return null;
   const { hostname } = url;
@@ -79,7 +79,7 @@ function outwardOfUrl(text: string): Outward | null {
  * The risk of a request is low. It is medium if the URL could send data out: a long path, query or host label, or text
  * that looks like a key. A policy can require approval for medium risk.
  */
-function riskOfUrl(text: string): Risk {
+export function riskOfUrl(text: string): Risk {
   const url = URL.parse(text.trim());
   if (!url) return "low";
   const isLong = `${url.pathname}${url.search}`.length > pathLengthMax;

@@ -28,8 +28,8 @@ export interface MailboxOwner {
   nextEntry(): EntryBody | null;
   /** The append of the fed entries begins. */
   appending(): void;
-  /** Every fed entry is durable; `last` is the newest. */
-  delivered(last: Entry): Promise<void>;
+  /** Every fed entry is durable. `last` is the newest of them. */
+  delivered(last: Entry, stored: readonly Entry[]): Promise<void>;
   /** Another host has written to the run's journal. */
   lost(reason: string): void;
   /** A bug in a machine or in the host. */
@@ -124,7 +124,8 @@ export class Mailbox {
       this.#delivering = false;
     });
     const last = written.at(-1)?.entry;
-    if (last && isStored && !this.#closed) await this.#owner.delivered(last);
+    const stored = written.map(({ entry }) => entry);
+    if (last && isStored && !this.#closed) await this.#owner.delivered(last, stored);
     for (const { onStored } of mails) onStored();
   }
 

@@ -1,5 +1,5 @@
-import type { LiveEvent, RunRequest } from "@troupe/core";
-import { encode, protocolVersion } from "@troupe/core/internal";
+import type { Entry, LiveEvent, RunRequest } from "@troupe/core";
+import { encode, protocolVersion, type TraceEvent } from "@troupe/core/internal";
 import type { LiveDetail } from "../effects/effect.ts";
 import type { HostDeps } from "../host-deps.ts";
 
@@ -32,8 +32,23 @@ export class RunEvents {
     this.publish({ kind: "run.waiting", waiting });
   }
 
+  /** Logs the trace events of a durable entry, and publishes them. */
+  trace(entry: Entry): void {
+    for (const event of traceEventsOf(entry)) {
+      const { session, run, agent } = this.#request;
+      this.#deps.logger[event.level]({ session, run, agent, ...event.fields, event: event.name }, event.name);
+      this.publish({ kind: "trace.event", event });
+    }
+  }
+
   log(message: string, details: object = {}): void {
     const { session, run, agent } = this.#request;
     this.#deps.logger.info({ session, run, agent, ...details }, message);
   }
+}
+
+/** The events that an entry adds to the trace: those of a tool call, and those of a check. */
+function traceEventsOf(entry: Entry): readonly TraceEvent[] {
+  if (entry.kind === "tool.finished") return entry.outcome.events ?? [];
+  return "events" in entry ? (entry.events ?? []) : [];
 }

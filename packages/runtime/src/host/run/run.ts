@@ -109,7 +109,7 @@ export class Run {
       feed: (entry) => this.#feed(entry),
       nextEntry: () => this.#effects.nextEntry(),
       appending: () => this.#inbox.readAhead({ isWorkAhead: this.#effects.isWorkAhead }),
-      delivered: (last) => this.#delivered(last),
+      delivered: (last, stored) => this.#delivered(last, stored),
       lost: (reason) => this.#lose(reason),
       failed: (error) => this.#crash(error),
     });
@@ -281,8 +281,9 @@ export class Run {
     if (this.#state.kind !== "opening" && entry.kind === "inbox.received") this.#effects.startPaused();
   }
 
-  async #delivered(last: Entry): Promise<void> {
+  async #delivered(last: Entry, stored: readonly Entry[]): Promise<void> {
     if (this.#isEnded) return;
+    for (const entry of stored) this.#events.trace(entry);
     this.#events.publishWaiting(this.#isWaiting());
     this.#effects.startWithheld();
     if (last.kind === "run.settled") return this.#settle(last.response);
