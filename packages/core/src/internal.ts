@@ -154,6 +154,17 @@ export {
   releases,
   wholeRunStep,
 } from "./protocol/approval.ts";
+export {
+  type CheckProblem,
+  checkProblems,
+  corpusFirstOf,
+  type ObserverName,
+  type ObserverParams,
+  observerParams,
+  type VerifierName,
+  type VerifierParams,
+  verifierParams,
+} from "./protocol/check-params.ts";
 export { Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax, protocolVersion, Version } from "./protocol/codec.ts";
 export {

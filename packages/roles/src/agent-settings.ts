@@ -15,6 +15,7 @@ import {
   VerifierSpec,
 } from "@troupe/core/internal";
 import { z } from "zod";
+import { lintChecks } from "./check-lint.ts";
 import { lintOutputSchema } from "./output-schema-lint.ts";
 import { formatValue, type ProblemReport } from "./problem-report.ts";
 import { reportSchemaIssue } from "./schema-issue.ts";
@@ -76,6 +77,12 @@ export function readSubagents(field: Field | undefined, report: ProblemReport): 
 export function readTroupe(field: Field | undefined, report: ProblemReport): TroupeSettings | null {
   const settings = readNested(TroupeField, field, report);
   if (field && settings?.outputSchema) lintOutputSchema(settings.outputSchema, field, report);
+  if (field && settings) {
+    const { verifiers, childVerifiers = [], observers = [] } = settings;
+    lintChecks("verifier", verifiers, { field, key: "verifiers", report });
+    lintChecks("verifier", childVerifiers, { field, key: "childVerifiers", report });
+    lintChecks("observer", observers, { field, key: "observers", report });
+  }
   return settings;
 }
 

@@ -1,16 +1,16 @@
-import { access } from "node:fs/promises";
-import path from "node:path";
-import type { RunResponse } from "@troupe/core";
-import type { VerifierSpec } from "@troupe/core/internal";
+import type { Clock, RunResponse, ToolOutcome } from "@troupe/core";
+import { type VerifierName, type VerifierParams, type VerifierSpec, verifierParams } from "@troupe/core/internal";
+import type { z } from "zod";
+import { citationsResolve } from "./citations-resolve.ts";
+import { claimsHaveCalls } from "./claims-have-calls.ts";
+import { commandSucceeds } from "./command-succeeds.ts";
+import { jsonFileFits } from "./json-file-fits.ts";
+import { reportCorpus } from "./report-corpus.ts";
+import { testsPass } from "./tests-pass.ts";
+import { existsInWorkspace } from "./workspace-file.ts";
 
-/**
- * A deterministic check of a run's response. Returns a line for each failure; none if the check passes.
- *
- * @example
- * const hasSummary: Verifier = async ({ response }) => (response.summary === "" ? ["the summary is empty"] : []);
- * const verifiers = { ...builtinVerifiers, "has-summary": hasSummary };
- */
-export type Verifier = (subject: VerifierSubject & Pick<VerifierSpec, "params">) => Promise<string[]>;
+/** Runs a tool for a check, within the grant of the run that checks and without write access. */
+export type CheckTool = (name: string, args: z.core.util.JSONType) => Promise<ToolOutcome>;
 
 /** The result that a verifier checks: of its own run, or of a child in the folder of its parent. */
 export interface VerifierSubject {
@@ -23,35 +23,73 @@ export interface VerifierSubject {
   workspace: string;
   /** Key of the effect that checks. */
   key: string;
+  /** Runs a tool. Absent: checks that need one fail. */
+  runTool?: CheckTool;
 }
+
+/**
+ * A deterministic check of a run's response. Returns a line for each failure; none if the check passes.
+ *
+ * @example
+ * const hasSummary: Verifier = async ({ response }) => (response.summary === "" ? ["the summary is empty"] : []);
+ * const verifiers = { ...builtinVerifiers, "has-summary": hasSummary };
+ */
+export type Verifier = (subject: VerifierSubject & Pick<VerifierSpec, "params">) => Promise<string[]>;
 
 export type Verifiers = Readonly<Record<string, Verifier>>;
 
-/** The verifiers that are part of the runtime. */
-export const builtinVerifiers: Verifiers = {
-  /** Checks that the files in `params.paths` exist in the workspace. */
-  "files-exist": async ({ workspace, params }) => {
-    const paths = Array.isArray(params.paths) ? params.paths.map(String) : [];
-    if (paths.length === 0) return ["files-exist: its parameter `paths` names no file"];
-    const missing = await Promise.all(
-      paths.map(async (file) => ((await exists(path.resolve(workspace, file))) ? [] : [`the file ${file} is missing`])),
-    );
-    return missing.flat();
-  },
+/** A verifier whose params are parsed. */
+export type BuiltinVerifier<N extends VerifierName> = (
+  subject: VerifierSubject & { params: VerifierParams<N> },
+) => Promise<string[]>;
+
+/** Checks that the files in `params.paths` exist in the workspace. */
+const filesExist: BuiltinVerifier<"files-exist"> = async ({ workspace, params: { paths } }) => {
+  const exist = await Promise.all(paths.map((file) => existsInWorkspace(workspace, file)));
+  return paths.filter((_, i) => !exist[i]).map((file) => `the file ${file} is missing`);
 };
 
-/** Runs all verifiers of a spec. An unknown verifier, or one that throws, counts as a failure. */
+const builtins: { readonly [N in VerifierName]: BuiltinVerifier<N> } = {
+  "files-exist": filesExist,
+  "json-schema": jsonFileFits,
+  "command-succeeds": commandSucceeds,
+  "tests-pass": testsPass,
+  "citations-resolve": citationsResolve,
+  "claims-have-calls": claimsHaveCalls,
+  "report-corpus": reportCorpus,
+};
+
+/** The verifiers that are part of the runtime. */
+export const builtinVerifiers: Verifiers = Object.fromEntries(
+  Object.entries(builtins).map(([name, verify]) => [name, withParams(name as VerifierName, verify as Verifier)]),
+);
+
+/** Wrong params fail the check, because a check that cannot run proves nothing. */
+function withParams(name: VerifierName, verify: Verifier): Verifier {
+  return async ({ params, ...subject }) => {
+    const parsed = verifierParams[name].safeParse(params);
+    if (parsed.success) return verify({ ...subject, params: parsed.data as VerifierSpec["params"] });
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "params"}: ${issue.message}`);
+    return [`${name}: its parameters are invalid (${problems.join("; ")})`];
+  };
+}
+
+/** A check that takes longer fails. A command has at most ten minutes. */
+const checkMsMax = 11 * 60_000;
+
+/** Runs all verifiers of a spec. An unknown verifier, one that throws, and one that takes too long count as a failure. */
 export async function verifyAll(
   verifiers: Verifiers,
   specs: readonly VerifierSpec[],
   subject: VerifierSubject,
+  limit?: { clock: Clock; signal?: AbortSignal; timeoutMs?: number },
 ): Promise<string[]> {
   const failures = await Promise.all(
     specs.map(async ({ name, params }) => {
       const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
       if (!verifier) return [`no verifier is called "${name}"; there are: ${Object.keys(verifiers).join(", ")}`];
       try {
-        return await verifier({ ...subject, params });
+        return await inTime(verifier({ ...subject, params }), limit);
       } catch (error) {
         return [`verifier "${name}" failed: ${error instanceof Error ? error.message : String(error)}`];
       }
@@ -60,9 +98,14 @@ export async function verifyAll(
   return failures.flat();
 }
 
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+async function inTime(check: Promise<string[]>, limit: Parameters<typeof verifyAll>[3]): Promise<string[]> {
+  if (!limit) return check;
+  const { clock, timeoutMs = checkMsMax } = limit;
+  const late = Promise.withResolvers<never>();
+  const stop = clock.after(timeoutMs, () => late.reject(new Error(`it took longer than ${timeoutMs} ms`)));
+  try {
+    return await Promise.race([check, late.promise]);
+  } finally {
+    stop();
+  }
 }

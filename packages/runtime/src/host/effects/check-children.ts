@@ -1,5 +1,6 @@
 import type { EffectOf } from "@troupe/core/internal";
 import { verifyAll } from "../../verifiers/verifier.ts";
+import { checkTool } from "./check-tool.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 
 type ChildCheck = EffectOf<"checkChildren">["checks"][number];
@@ -24,7 +25,10 @@ export const checkChildren: Perform<"checkChildren"> = async ({ round, checks },
 /** What does not hold of a child's result, by one check. */
 export async function childFailures(
   { verifier, response, task }: ChildCheck,
-  { key, answer, scope: { deps, folder } }: { key: string; answer: string; scope: EffectScope },
+  { key, answer, scope }: { key: string; answer: string; scope: EffectScope },
 ): Promise<string[]> {
-  return await verifyAll(deps.verifiers, [verifier], { response, task, answer, workspace: folder.path, key });
+  const { deps, folder } = scope;
+  const runTool = checkTool(scope, `${key}/${response.runId}`);
+  const subject = { response, task, answer, workspace: folder.path, key, runTool };
+  return await verifyAll(deps.verifiers, [verifier], subject, deps);
 }

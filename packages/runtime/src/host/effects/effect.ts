@@ -1,5 +1,13 @@
 import type { CallProgress, EntryBody, LiveEvent, ModelCallOptions, RunRequest, ToolContext } from "@troupe/core";
-import type { AgentEvent, CollectedFiles, EffectKind, EffectOf, RunFolder, RunSpec } from "@troupe/core/internal";
+import {
+  type AgentEvent,
+  type CollectedFiles,
+  corpusFirstOf,
+  type EffectKind,
+  type EffectOf,
+  type RunFolder,
+  type RunSpec,
+} from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
 import type { RunDeps } from "../run-deps.ts";
 
@@ -76,7 +84,9 @@ export function toolContext(
   key: string,
   { approved, plan }: Pick<ToolContext, "approved" | "plan">,
 ): ToolContext {
+  const corpusFirst = corpusFirstOf(pin.definition.verifiers);
   return {
+    ...(corpusFirst.length > 0 ? { corpusFirst } : {}),
     session: request.session,
     run: request.run,
     agent: request.agent,

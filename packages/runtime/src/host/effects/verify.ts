@@ -1,6 +1,7 @@
 import { misfits } from "../../verifiers/output-schema.ts";
 import { verifyAll } from "../../verifiers/verifier.ts";
 import { childFailures } from "./check-children.ts";
+import { checkTool } from "./check-tool.ts";
 import type { Perform } from "./effect.ts";
 
 /** Checks a response with the named verifiers and against the output schema, and repeats open checks of children. */
@@ -8,8 +9,9 @@ export const verify: Perform<"verify"> = async ({ round, verifiers, response, ch
   const { deps, request, pin, folder } = scope;
   const key = `verify/${round}`;
   const answer = response.details;
-  const subject = { response, task: request.task, answer, workspace: folder.path, key };
-  const failures = await verifyAll(deps.verifiers, verifiers, subject);
+  const runTool = checkTool(scope, key);
+  const subject = { response, task: request.task, answer, workspace: folder.path, key, runTool };
+  const failures = await verifyAll(deps.verifiers, verifiers, subject, deps);
   for (const check of childChecks) {
     failures.push(...(await childFailures(check, { key, answer, scope })));
   }

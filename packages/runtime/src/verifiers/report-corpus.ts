@@ -1,0 +1,20 @@
+import type { BuiltinVerifier } from "./verifier.ts";
+import { existsInWorkspace } from "./workspace-file.ts";
+
+/** The beginning of the message for a report without a corpus. */
+export const complianceError = "COMPLIANCE ERROR:";
+
+/**
+ * Checks that a run that wrote a report has saved its corpus. It applies only to tasks whose task or result has one of the
+ * words.
+ */
+export const reportCorpus: BuiltinVerifier<"report-corpus"> = async ({ response, workspace, task, params }) => {
+  const { path, words } = params;
+  const text = `${task}\n${response.summary}\n${response.details}`.toLowerCase();
+  if (!words.some((word) => text.includes(word.toLowerCase()))) return [];
+  if (await existsInWorkspace(workspace, path)) return [];
+  return [
+    `${complianceError} ${response.agent} returned a report, but there is no ${path}. The articles of a report must be ` +
+      "saved before it is written: call save_corpus, read it back, and write the report from it.",
+  ];
+};
