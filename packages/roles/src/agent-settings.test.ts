@@ -197,7 +197,7 @@ describe("triggers and checks of children", () => {
 
   test.each([
     ["  triggers: [{words: [report], agent: c}]", "triggers"],
-    ["  childVerifiers: [{name: files-exist, agent: c}]", "childVerifiers"],
+    ["  childVerifiers: [{name: files-exist, params: {paths: [a]}, agent: c}]", "childVerifiers"],
   ])("%s: the agent is out of reach", (line, key) => {
     const { definition, problems } = lead(line);
     expect(definition).toBeNull();

@@ -248,7 +248,7 @@ describe("a valid file", () => {
         "  retry: {maxAttempts: 1}",
         "  contextMode: full_history",
         "  workspace: isolated",
-        "  verifiers: [{name: corpus}]",
+        "  verifiers: [{name: files-exist, params: {paths: [corpus.json]}}]",
       ),
     );
     expect(problems).toEqual([]);
@@ -261,7 +261,7 @@ describe("a valid file", () => {
       retry: { maxAttempts: 1, backoffMs: 1_000 },
       contextMode: "full",
       workspace: "isolated",
-      verifiers: [{ name: "corpus", params: {} }],
+      verifiers: [{ name: "files-exist", params: { paths: ["corpus.json"] } }],
     });
     expect(Object.keys(definition?.limits ?? {})).toHaveLength(4);
   });

@@ -10,6 +10,14 @@ export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer } from "./me
 export { createHostDirectory, type HostDirectoryOptions } from "./membership/directory.ts";
 export { type MicroOptions, type MicroService, startMicro } from "./membership/micro.ts";
 export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./membership/served-agents.ts";
+export {
+  builtinObservers,
+  type ObservedCall,
+  type Observer,
+  type ObserverFiles,
+  type ObserverScope,
+  type Observers,
+} from "./observers/observer.ts";
 export type { Divergence } from "./replay/divergence.ts";
 export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
 export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";

@@ -20,15 +20,17 @@ import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { systemClock } from "@troupe/core/system";
 import {
   type ActorHostOptions,
+  builtinObservers,
   builtinVerifiers,
   createActorHost,
   type HostDeps,
   noFailpoints,
+  type Observers,
   recoverOpenRuns,
   redactDeps,
   type Verifiers,
 } from "@troupe/runtime";
-import { createToolHost, type Tool } from "@troupe/tools";
+import { createToolHost, createWorkspaceFiles, type Tool } from "@troupe/tools";
 import type { AgentInput } from "./options.ts";
 import { definitionOf } from "./program-agents.ts";
 
@@ -46,6 +48,8 @@ export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> 
   folders?: RunFolders;
   /** @default builtinVerifiers */
   verifiers?: Verifiers;
+  /** @default builtinObservers */
+  observers?: Observers;
   /** @default systemClock() */
   clock?: Clock;
   /** @default silentLogger */
@@ -105,6 +109,7 @@ export function createEmbeddedHost(options: EmbeddedHostOptions): EmbeddedHost {
     tools: toolHostOf(options, clock, redact),
     agentSource: agentSourceOf(options),
     verifiers: options.verifiers ?? builtinVerifiers,
+    observers: { named: options.observers ?? builtinObservers, files: createWorkspaceFiles() },
     clock,
     logger,
     failpoint: noFailpoints,

@@ -99,6 +99,11 @@ const bodies: EntryBody[] = [
   childSettled(1, 0, { charged: { tokens: 9, costUsd: null } }, 2, 3),
   childWaiting(1, 0, true),
   childWaiting(1, 0, false, 2),
+  {
+    kind: "children.checked",
+    round: 1,
+    results: [{ child: aRequest().run, agent: "a", verifier: "v", failures: ["f"] }],
+  },
   timerFired("deadline"),
   cancelled(),
   answered(question.id, true),

@@ -65,6 +65,8 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   const machine = provideAgent((effect) => runs.get(effect.run)?.beginEffect(effect) ?? (() => {}));
   /** Tasks that are being claimed, by the id of their run. */
   const claiming = new Map<string, Promise<void>>();
+  /** Observers of ended runs that are still at work. */
+  const observing = new Set<Promise<void>>();
   const stopping = new AbortController();
   let stopListening = (): void => {};
   let pulling: Promise<void> | null = null;
@@ -80,7 +82,11 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     // A command that arrived during the claim was announced before this host had the run.
     const hasNews = announcedAtMs >= (inbox.readAt?.monotonicMs ?? 0);
     const start = { task, request, pin, entries, inbox: hasNews ? { ...inbox, readAt: null } : inbox };
-    const run = new Run(deps, slots, machine, start, () => runs.delete(request.run));
+    const run = new Run(deps, slots, machine, start, () => {
+      runs.delete(request.run);
+      const observed = run.observed().finally(() => observing.delete(observed));
+      observing.add(observed);
+    });
     runs.set(request.run, run);
     run.begin();
   };
@@ -171,11 +177,20 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     return () => cancel();
   };
 
+  const untilObserved = async (graceMs: number): Promise<void> => {
+    if (observing.size === 0) return;
+    const grace = Promise.withResolvers<void>();
+    const cancel = clock.after(graceMs, grace.resolve);
+    await Promise.race([Promise.all(observing), grace.promise]);
+    cancel();
+  };
+
   const drain = async (graceMs: number): Promise<void> => {
     stopping.abort();
     await pulling;
     await Promise.all(claiming.values());
     await Promise.all([...runs.values()].map((run) => run.drain(graceMs)));
+    await untilObserved(graceMs);
   };
 
   return {

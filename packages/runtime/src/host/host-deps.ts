@@ -22,6 +22,7 @@ import type {
   RunSpec,
   Subjects,
 } from "@troupe/core/internal";
+import type { ObserverFiles, Observers } from "../observers/observer.ts";
 import type { Verifiers } from "../verifiers/verifier.ts";
 import type { FailpointHook } from "./failpoints.ts";
 
@@ -53,6 +54,8 @@ export interface HostDeps {
   /** Counts the invalid messages that this process received. */
   invalidMessages?: InvalidMessages;
   verifiers: Verifiers;
+  /** Observers of agents' calls, and their access to files. Absent: no calls are observed. */
+  observers?: { named: Observers; files: ObserverFiles };
   clock: Clock;
   logger: Logger;
   failpoint: FailpointHook;

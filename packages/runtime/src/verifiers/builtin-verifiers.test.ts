@@ -61,7 +61,12 @@ test("an unknown check, one that throws, and one that never ends are failures", 
     hangs: () => new Promise<string[]>(() => {}),
   };
   const specs = ["missing", "throws", "hangs"].map((name) => ({ name, params: {} }));
-  const failures = verifyAll(verifiers, specs, { ...{ response: responseWith(), workspace }, ...{ task: "work", answer: "", key: "verify/1" } }, { clock, timeoutMs: 5 });
+  const failures = verifyAll(
+    verifiers,
+    specs,
+    { ...{ response: responseWith(), workspace }, ...{ task: "work", answer: "", key: "verify/1" } },
+    { clock, timeoutMs: 5 },
+  );
   clock.advance(5);
   expect(await failures).toEqual([
     'no verifier is called "missing"; there are: throws, hangs',

@@ -3,6 +3,7 @@ import { createInvalidMessages, leaseMsDefault } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
+  builtinObservers,
   builtinVerifiers,
   createServedAgents,
   createService,
@@ -11,7 +12,7 @@ import {
   redactDeps,
 } from "@troupe/runtime";
 import type { HostFacts } from "@troupe/runtime/internal";
-import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox } from "@troupe/tools";
+import { createRunFolders, createWorkspaceFiles, loadPolicy, type ProjectTrust, type Sandbox } from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import { selectRecord } from "../home/record.ts";
@@ -101,6 +102,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     policyLayer: policy.layer,
     invalidMessages: createInvalidMessages(),
     verifiers: builtinVerifiers,
+    observers: { named: builtinObservers, files: createWorkspaceFiles() },
     ...(shared ? { locality: shared.locality, leaseMs: shared.leaseMs } : {}),
   });
   const deps: HostDeps = redactDeps(instrumented);

@@ -11,6 +11,7 @@ import {
   toFact,
 } from "@troupe/core/internal";
 import { type ActorRefFrom, createActor } from "xstate";
+import { createRunObservers, type RunObservers } from "../../observers/run-observers.ts";
 import { createFence } from "../claim/fence.ts";
 import type { RunDeps } from "../run-deps.ts";
 import { type InboxStart, RunInbox } from "./inbox.ts";
@@ -82,6 +83,7 @@ export class Run {
   readonly #inbox: RunInbox;
   readonly #workspace: RunWorkspace;
   readonly #effects: RunEffects;
+  readonly #observers: RunObservers | null;
   readonly #fence: () => Promise<boolean>;
   readonly #claimedAt: Moment;
   #state: RunState;
@@ -134,6 +136,11 @@ export class Run {
       workspace: this.#workspace,
       owner: this.#effectsOwner(),
     });
+    this.#observers = createRunObservers(deps, {
+      request,
+      specs: pin.definition.observers ?? [],
+      workspace: () => (this.#workspace.isOpen || this.#workspace.isShared ? this.#workspace.folder.path : null),
+    });
     this.#actor = createActor(machine, { input: { request, pin, openedAt } });
     this.#actor.subscribe({ error: (error) => this.#crash(error) });
   }
@@ -163,6 +170,8 @@ export class Run {
     this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#stopWatchingLease = this.#task.onUncertain(() => void this.checkLease());
     this.#events.publish({ kind: "run.claimed" });
+    // A host that died may not have observed the newest calls.
+    for (const entry of rest) this.#observers?.note(entry);
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
     this.#events.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
     // Watchers may still have the answer of the previous host.
@@ -170,6 +179,11 @@ export class Run {
     this.#effects.startAll({ resumed });
     this.#restIfIdle();
     this.#parkIfWaiting();
+  }
+
+  /** Resolves when the calls so far were observed. The end of the run does not wait for it. */
+  async observed(): Promise<void> {
+    await this.#observers?.idle();
   }
 
   /** Called by the machine's effect actors. Returns the function that cancels the effect. */
@@ -283,7 +297,10 @@ export class Run {
 
   async #delivered(last: Entry, stored: readonly Entry[]): Promise<void> {
     if (this.#isEnded) return;
-    for (const entry of stored) this.#events.trace(entry);
+    for (const entry of stored) {
+      this.#events.trace(entry);
+      this.#observers?.note(entry);
+    }
     this.#events.publishWaiting(this.#isWaiting());
     this.#effects.startWithheld();
     if (last.kind === "run.settled") return this.#settle(last.response);
@@ -343,6 +360,7 @@ export class Run {
     failpoint.at("ack:before", detail);
     await this.#tellQueue(() => this.#task.finish());
     failpoint.at("ack:after", detail);
+    await this.#observers?.idle();
     await this.#workspace.remove();
   }
 
