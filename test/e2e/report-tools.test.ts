@@ -60,17 +60,17 @@ it("a kill in the middle of a crawl breaks no cap, and the report waits for its 
   ];
   const pages = await Promise.all(titles.map((title) => startPage(title, { isLate: title.startsWith("late") }, test)));
   const extra = await startPage("extra", { isLate: false }, test);
-  const write = { name: "write_local_file", args: { path: "work_products/report.html", content: "<h1>Report</h1>" } };
+  const write = { tool: "write_local_file", args: { path: "work_products/report.html", content: "<h1>Report</h1>" } };
   const steps = [
-    { calls: [{ name: "mcp__local_toolkit__crawl_parallel", args: { urls: pages.map(({ url }) => url) } }] },
+    { calls: [{ tool: "mcp__local_toolkit__crawl_parallel", args: { urls: pages.map(({ url }) => url) } }] },
     { calls: [write] },
-    { calls: [{ name: "mcp__local_toolkit__save_corpus", args: { from: "search_results" } }] },
-    { calls: [{ name: "read_corpus", args: {} }] },
-    { calls: [{ name: "webReader", args: { url: extra.url } }] },
+    { calls: [{ tool: "mcp__local_toolkit__save_corpus", args: { from: "search_results" } }] },
+    { calls: [{ tool: "read_corpus", args: {} }] },
+    { calls: [{ tool: "webReader", args: { url: extra.url } }] },
     { calls: [write] },
     {
       calls: [
-        { name: "workbench_upload", args: { local_path: "work_products/report.html", remote_path: "report.html" } },
+        { tool: "workbench_upload", args: { local_path: "work_products/report.html", remote_path: "report.html" } },
       ],
     },
     { text: "the report is in work_products/report.html" },
@@ -96,14 +96,13 @@ it("a kill in the middle of a crawl breaks no cap, and the report waits for its 
   expect(pages.map(({ requests }) => requests).slice(5)).toEqual(pages.slice(5).map(() => 0));
 
   const again = await daemon.startAgain();
-  const response = await responseOf(again.client, session);
+  const response = await responseOf(again, session);
   expect(response).toMatchObject({ status: "completed", details: "the report is in work_products/report.html" });
   // Ten pages, each once; the two open ones once more; the last two of twelve never.
   expect(pages.map(({ requests }) => requests)).toEqual([1, 2, 1, 2, 1, 1, 1, 1, 1, 1, 0, 0]);
   expect(await namesIn(workspace, "search_results")).toHaveLength(10);
-  const outcomes = readJournalFile(path.join(daemon.home, "journal.db")).flatMap((entry) =>
-    entry.kind === "tool.finished" ? [entry] : [],
-  );
+  const entries = readJournalFile(path.join(daemon.home, "journal.db")).get(response.runId) ?? [];
+  const outcomes = entries.flatMap(({ entry }) => (entry.kind === "tool.finished" ? [entry] : []));
   expect(outcomes.map(({ tool, outcome }) => [tool, outcome.error?.type ?? null])).toEqual([
     ["crawl_parallel", null],
     ["write_local_file", "permission"],
