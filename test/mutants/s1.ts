@@ -168,6 +168,146 @@ export const mutants: readonly Mutant[] = [
     tests: [`${toolNamesTest} > a name > mcp__web_reader__webReader means webReader`],
   },
   {
+    name: "a crawl reads only its url",
+    rows: ["S1.6c"],
+    file: "packages/tools/src/report/crawl-parallel.ts",
+    find: "return [...(url === undefined ? [] : [url]), ...urls];",
+    replace: "return url === undefined ? [] : [url];",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > crawl_parallel > takes a list of urls, and keeps images if asked",
+    ],
+  },
+  {
+    name: "a crawl reads only its list of urls",
+    rows: ["S1.6c"],
+    file: "packages/tools/src/report/crawl-parallel.ts",
+    find: "return [...(url === undefined ? [] : [url]), ...urls];",
+    replace: "return url === undefined ? urls : [];",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > crawl_parallel > takes one url, and saves its article without images as Markdown with its facts",
+    ],
+  },
+  {
+    name: "every article of a corpus counts as successful",
+    rows: ["S1.7"],
+    file: "packages/tools/src/report/corpus.ts",
+    find: "const successful = articles.filter(isSuccessful).length;",
+    replace: "const successful = articles.length;",
+    tests: [
+      "packages/tools/src/report/corpus-tools.test.ts > save_corpus > saves the given articles, and returns where and how many",
+    ],
+  },
+  {
+    name: "the result of save_corpus has no path",
+    rows: ["S1.7"],
+    file: "packages/tools/src/report/corpus-tools.ts",
+    find: "corpus_path: real, articles_saved",
+    replace: 'corpus_path: "", articles_saved',
+    tests: [
+      "packages/tools/src/report/corpus-tools.test.ts > save_corpus > saves the given articles, and returns where and how many",
+    ],
+  },
+  {
+    name: "crawled articles keep their images",
+    rows: ["S1.8a"],
+    file: "packages/tools/src/report/crawl-parallel.ts",
+    find: "images: this.#args.retain_images,",
+    replace: "images: true,",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > crawl_parallel > takes one url, and saves its article without images as Markdown with its facts",
+    ],
+  },
+  {
+    name: "a crawl does not report how many pages it crawled",
+    rows: ["S1.8a"],
+    file: "packages/tools/src/report/crawl-parallel.ts",
+    find: "`crawled ${crawled}/${pages.length} pages;",
+    replace: "`done;",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > crawl_parallel > takes one url, and saves its article without images as Markdown with its facts",
+    ],
+  },
+  {
+    name: "a crawl has three batches",
+    rows: ["S1.10"],
+    file: "packages/tools/src/report/crawl-limits.ts",
+    find: "batchesMax: 2,",
+    replace: "batchesMax: 3,",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > a crawl of twelve pages > has the same caps as two calls of five, and as single calls at once",
+    ],
+  },
+  {
+    name: "the pages of a second batch do not wait for the first",
+    rows: ["S1.10"],
+    file: "packages/tools/src/report/crawl-schedule.ts",
+    find: "return this.#fetching === 0 || this.#nextBatch === this.#batch;",
+    replace: "return true;",
+    tests: [
+      "packages/tools/src/report/crawl-schedule.property.test.ts > no run exceeds 5 pages at once, 10 pages, 10 successes, or one retry of a page that timed out",
+    ],
+  },
+  {
+    name: "a crawl waits a minute for its pages",
+    rows: ["S1.10"],
+    file: "packages/tools/src/report/crawl-limits.ts",
+    find: "batchMs: 20_000,",
+    replace: "batchMs: 60_000,",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > a crawl of twelve pages > stops after two batches of five, abandons pages that hang, and retries those alone",
+    ],
+  },
+  {
+    name: "a page that timed out is not tried again",
+    rows: ["S1.13"],
+    file: "packages/tools/src/report/crawl-schedule.ts",
+    find: 'if (page.status === "1234" && !job.signal.aborted) this.#retries.push(job);',
+    replace: 'if (page.status === "unreadable") this.#retries.push(job);',
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > a crawl of twelve pages > stops after two batches of five, abandons pages that hang, and retries those alone",
+    ],
+  },
+  {
+    name: "a missing page is tried again",
+    rows: ["S1.13"],
+    file: "packages/tools/src/report/page-failure.ts",
+    find: 'if (status === 404 || status === 410) return { kind: "1214", message };',
+    replace: 'if (status === 404 || status === 410) return { kind: "1234", message };',
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > a crawl of twelve pages > stops after two batches of five, abandons pages that hang, and retries those alone",
+    ],
+  },
+  {
+    name: "five pages are retried at once",
+    rows: ["S1.13"],
+    file: "packages/tools/src/report/crawl-limits.ts",
+    find: "retriesAtOnce: 2,",
+    replace: "retriesAtOnce: 5,",
+    tests: [
+      "packages/tools/src/report/crawl-schedule.property.test.ts > no run exceeds 5 pages at once, 10 pages, 10 successes, or one retry of a page that timed out",
+    ],
+  },
+  {
+    name: "a domain is blacklisted after two missing pages",
+    rows: ["S1.14"],
+    file: "packages/tools/src/report/domain-blacklist.ts",
+    find: "const failuresMax = 3;",
+    replace: "const failuresMax = 2;",
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > a domain > is not blacklisted by timeouts, nor by two missing pages",
+    ],
+  },
+  {
+    name: "timeouts blacklist a domain",
+    rows: ["S1.14"],
+    file: "packages/tools/src/report/crawl-parallel.ts",
+    find: 'if (kind === "1214") {',
+    replace: 'if (kind === "1214" || kind === "1234") {',
+    tests: [
+      "packages/tools/src/report/crawl-parallel.test.ts > a domain > is not blacklisted by timeouts, nor by two missing pages",
+    ],
+  },
+  {
     name: "write_local_file does not say how much it wrote",
     rows: ["S1.8b"],
     file: "packages/tools/src/files/write.ts",

@@ -54,6 +54,12 @@ test.each([
   ["WebFetch", { url: "https://example.org", prompt: "What is it?" }],
   ["WebSearch", { query: "q", allowed_domains: ["example.org"], blocked_domains: [] }],
   ["TodoWrite", { todos: [{ content: "a", status: "in_progress", activeForm: "Doing a" }] }],
+  ["mcp__local_toolkit__crawl_parallel", { url: "https://example.org", retain_images: false, session_dir: "." }],
+  ["mcp__local_toolkit__crawl_parallel", { urls: ["https://example.org", "https://example.com"] }],
+  [
+    "mcp__local_toolkit__save_corpus",
+    { articles: [{ url: "u", title: "t", content: "c", status: "success" }], workspace_path: "." },
+  ],
   ["mcp__local_toolkit__write_local_file", { path: "a", content: "x" }],
   ["mcp__local_toolkit__workbench_upload", { local_path: "a", remote_path: "b" }],
   ["mcp__local_toolkit__workbench_download", { remote_path: "b", local_path: "a" }],

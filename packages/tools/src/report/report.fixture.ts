@@ -9,7 +9,6 @@ import { createReadTool } from "../files/read.ts";
 import { createWriteLocalFileTool } from "../files/write.ts";
 import { type TestServer, testWeb } from "../http-client/servers.fixture.ts";
 import { createToolHost } from "../tool-host.ts";
-import { crawlLimits } from "./crawl-limits.ts";
 import { createReportTools } from "./create-report-tools.ts";
 
 const sentence = "The river rose by two metres in the night, and in the morning the bridge was gone. ";
@@ -85,7 +84,7 @@ function withPageTimers(timers: Set<() => void>): Clock {
   return {
     ...system,
     after(delayMs, callback) {
-      if (delayMs !== crawlLimits.batchMs) return system.after(delayMs, callback);
+      if (delayMs !== 20_000) return system.after(delayMs, callback);
       const expire = (): void => {
         timers.delete(expire);
         callback();
