@@ -362,8 +362,8 @@ export const mutants: readonly Mutant[] = [
     name: "a declared check finds every file",
     rows: ["S1.15d"],
     file: "packages/runtime/src/verifiers/verifier.ts",
-    find: "    () => false,",
-    replace: "    () => true,",
+    find: "return paths.filter((_, i) => !exist[i])",
+    replace: "return paths.filter((_, i) => exist.length < i)",
     tests: [
       "packages/runtime/src/verifiers/verifier.test.ts > files-exist names each missing file, and ignores claims of the answer",
     ],

@@ -1,6 +1,5 @@
 import type { Entry, Logger, RunRequest, ToolCall } from "@troupe/core";
 import { canonicalCall, type ObserverSpec } from "@troupe/core/internal";
-import type { HostDeps } from "../host/host-deps.ts";
 import type { ObserverFiles, Observers } from "./observer.ts";
 
 export interface RunObserversOptions {
@@ -19,7 +18,7 @@ const waitingMax = 1_000;
 
 /**
  * The observers of one run. They see outcomes that are durable, in the order of the journal, and one call after the other.
- * The run does not wait for them. What they throw is logged.
+ * The run does not wait for them. Their errors are logged.
  */
 export class RunObservers {
   readonly #options: RunObserversOptions;
@@ -80,7 +79,11 @@ export class RunObservers {
 
 /** Null if this host observes no calls, and in a replay, which writes no files. */
 export function createRunObservers(
-  { observers, logger, replay }: Pick<HostDeps, "observers" | "logger" | "replay">,
+  {
+    observers,
+    logger,
+    replay,
+  }: { observers?: { named: Observers; files: ObserverFiles }; logger: Logger; replay?: object },
   run: Pick<RunObserversOptions, "request" | "specs" | "workspace">,
 ): RunObservers | null {
   if (!observers || replay || run.specs.length === 0) return null;

@@ -8,7 +8,7 @@ const problemsMax = 20;
 
 /**
  * Checks that every address in an answer or a file is an article of the corpus, and that every cited path exists. Links to
- * a place in the same text and addresses of a style sheet's names are no citations.
+ * a place in the same text and names of XML namespaces do not count.
  */
 export const citationsResolve: BuiltinVerifier<"citations-resolve"> = async ({
   response,

@@ -5,7 +5,7 @@ import path from "node:path";
 const bytesMax = 32 * 1024 * 1024;
 
 /**
- * Reads a file of a workspace as text. Throws an error that names the file if it is missing, is no plain file, is too
+ * Reads a file of a workspace as text. Throws an error that names the file if it is missing, is not a plain file, is too
  * large, or if a link in its path leads out of the workspace.
  */
 export async function readWorkspaceText(workspace: string, file: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** The corpus of a report: what is saved is read back whole, and no report is written before. */
+/** The corpus of a report: saved articles are read back whole, and no report is written before. */
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";

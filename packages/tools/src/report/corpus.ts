@@ -47,7 +47,7 @@ export function corpusOf(articles: readonly Article[], nowMs: number): Corpus {
   };
 }
 
-/** Parses a corpus. Returns what is wrong with it as text if it is not a whole corpus. */
+/** Parses a corpus. Returns the problem as text if it is not a whole corpus. */
 export function parseCorpus(bytes: Buffer): Corpus | string {
   let value: unknown;
   try {

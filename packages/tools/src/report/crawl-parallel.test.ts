@@ -84,7 +84,7 @@ describe("crawl_parallel", () => {
     expect(site.countOf("site1.example/article-1")).toBe(0);
   });
 
-  test("leaves a file alone that is no page of a crawl", async ({ run, folder }) => {
+  test("leaves a file alone that a crawl did not write", async ({ run, folder }) => {
     const first = await run.call("crawl_parallel", { url: articles[0] });
     const file = join(folder, first.filesCreated[0] ?? "");
     await writeFile(file, "my own notes");

@@ -33,14 +33,14 @@ const input = z.strictObject({
   retain_images: z.boolean().default(false).describe("Whether to keep links to the images of the articles"),
   session_dir: z.string().min(1).max(4_096).default(".").describe("Folder for the results. Default: the workspace"),
 });
-type Arguments = z.output<typeof input>;
+type CrawlArguments = z.output<typeof input>;
 
 /**
  * Creates the tool that reads several pages at once and saves their articles as Markdown. It holds the caps of a run by
  * itself: 5 pages at once, 2 batches, 10 successes.
  */
 export function createCrawlTool(deps: CrawlToolDeps): Tool {
-  const crawl = (args: Arguments, context: ToolContext, isResumed: boolean): Promise<ToolResult> =>
+  const crawl = (args: CrawlArguments, context: ToolContext, isResumed: boolean): Promise<ToolResult> =>
     crawlPages(args, context, deps, isResumed);
   return defineTool({
     name: crawlToolName,
@@ -62,7 +62,7 @@ export function createCrawlTool(deps: CrawlToolDeps): Tool {
   });
 }
 
-function urlsOf({ url, urls = [] }: Pick<Arguments, "url" | "urls">): string[] {
+function urlsOf({ url, urls = [] }: Pick<CrawlArguments, "url" | "urls">): string[] {
   return [...(url === undefined ? [] : [url]), ...urls];
 }
 
@@ -88,7 +88,7 @@ function fileIn(sessionDir: string, name: string): string {
 }
 
 async function crawlPages(
-  args: Arguments,
+  args: CrawlArguments,
   context: ToolContext,
   deps: CrawlToolDeps,
   isResumed: boolean,
@@ -130,9 +130,9 @@ function readUrls(texts: readonly string[]): { urls: string[]; invalid: CrawledP
   return { urls: [...urls], invalid: [...invalid.values()] };
 }
 
-/** One call: it fetches and saves pages, and collects what its result reports. */
+/** One call: it fetches and saves pages, and collects the facts of its result. */
 class CallOfCrawl {
-  readonly #args: Arguments;
+  readonly #args: CrawlArguments;
   readonly #context: ToolContext;
   readonly #deps: CrawlToolDeps;
   readonly #blacklist: DomainBlacklist;
@@ -143,7 +143,7 @@ class CallOfCrawl {
   /** Hosts whose text is in the files. */
   readonly hosts = new Set<string>();
 
-  constructor(args: Arguments, context: ToolContext, deps: CrawlToolDeps, blacklist: DomainBlacklist) {
+  constructor(args: CrawlArguments, context: ToolContext, deps: CrawlToolDeps, blacklist: DomainBlacklist) {
     this.#args = args;
     this.#context = context;
     this.#deps = deps;

@@ -34,7 +34,7 @@ const plays: fc.Arbitrary<Play> = fc.record({
   killAt: fc.option(fc.nat(12), { nil: null }),
 });
 
-/** What the laws are checked against. */
+/** Observations of a play, for the laws. */
 interface Seen {
   fetches: Map<string, Outcome[]>;
   running: Set<string>;

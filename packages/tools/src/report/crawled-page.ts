@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { failureKinds, oneLine } from "./page-failure.ts";
 
-/** How a page of a crawl ended. The first two have an outcome, the others were not fetched. */
+/** Status of a page of a crawl. A page with one of the last two was not fetched. */
 export const pageStatuses = ["ok", ...failureKinds, "blacklisted", "over_cap"] as const;
 
 /** One page in the result of a crawl. */

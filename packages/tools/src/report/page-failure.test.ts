@@ -28,7 +28,7 @@ describe("the text of a page reader", () => {
     ["a short text with the code", "Room 1234 is on the left."],
     ["170 bytes with the code", sized("code 1234", 170)],
     ["171 bytes with another number", sized("code 12345", 171)],
-    ["a long article about MCP", `How we debugged an MCP error ${"in our server. ".repeat(100)}`],
+    ["a long article about MCP", `A day with an MCP error ${"in our server. ".repeat(100)}`],
     ["JSON with another code", '{"error":{"code":"1000"}}'],
     ["an article", "The river rose by two metres."],
   ] as const)("%s is an article", ([, text]) => {

@@ -7,7 +7,7 @@ import { RunFailure } from "@troupe/core";
  * - `1214`: the page does not exist. It is never tried again, and counts against its domain.
  * - `mcp_error`: the page reader failed. It is logged and the page skipped.
  * - `unreadable`: the answer cannot be parsed. It is logged for debugging and the page skipped.
- * - `failed`: anything else, such as a refused address or a file that is no text.
+ * - `failed`: anything else, such as a refused address or a file without text.
  */
 export const failureKinds = ["1234", "1214", "mcp_error", "unreadable", "failed"] as const;
 export type FailureKind = (typeof failureKinds)[number];
