@@ -154,6 +154,7 @@ export {
   releases,
   wholeRunStep,
 } from "./protocol/approval.ts";
+export { Spent } from "./protocol/budget.ts";
 export {
   type CheckProblem,
   checkProblems,
@@ -165,7 +166,6 @@ export {
   type VerifierParams,
   verifierParams,
 } from "./protocol/check-params.ts";
-export { Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax, protocolVersion, Version } from "./protocol/codec.ts";
 export {
   DelegationTarget,
