@@ -1,5 +1,6 @@
 /**
- * A daemon that is killed in the middle of a crawl: the next one keeps the caps of the run, and the run saves its corpus before its report. Observers work beside it.
+ * A daemon that is killed in the middle of a crawl: the next one keeps the caps of the run, and the run saves its corpus
+ * before its report. Observers work beside it.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
     find: "batchesMax: 2,",
     replace: "batchesMax: 3,",
     tests: [
-      "packages/tools/src/report/crawl-parallel.test.ts > a crawl of twelve pages > has the same caps as two calls of five, and as single calls at once",
+      "packages/tools/src/report/crawl-parallel.test.ts > a crawl of twelve pages > stops after two batches of five, abandons pages that hang, and retries those alone",
     ],
   },
   {
