@@ -1,4 +1,4 @@
-import type { AgentDefinition, AgentRegistry, GrantLayer, RecordReader } from "@troupe/core";
+import type { AgentDefinition, AgentRegistry, GrantLayer, RecordReader, ToolSpec } from "@troupe/core";
 import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
@@ -79,7 +79,12 @@ export interface Composition {
   /** The agents of a workspace. Needs no running troupe. */
   loadAgents(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
   /** Checks agent files and folders of them. */
-  validateAgents(paths: readonly string[]): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
+  validateAgents(
+    paths: readonly string[],
+    options: { tools: readonly ToolSpec[] },
+  ): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
+  /** The tools of this machine and of a folder: the shipped ones, and those of the user and of a trusted project. */
+  toolSpecs(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<readonly ToolSpec[]>;
   /** The newest database versions (`user_version`) that this build can read. */
   storeVersions: { journal: number; record: number };
 }

@@ -15,6 +15,7 @@ import {
   openWithCleanup,
   readConfig,
   readHomeFeed,
+  readToolSpecs,
   sandboxFacts,
   startTroupe,
   startWorker,
@@ -67,6 +68,7 @@ export const composition: Composition = {
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
   openModels: accessModels,
+  toolSpecs: readToolSpecs,
   loadAgents: ({ home, workspace, env }) => createHomeAgentSource(home, env).load(workspace),
   async replay({ home, session, current, env }) {
     const from = await readHomeFeed(home, session);

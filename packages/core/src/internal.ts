@@ -73,6 +73,7 @@ export {
   isDelegate,
   isDelegationTool,
   isReadOnly,
+  lackOfTools,
   layersForChild,
   namesTool,
   type Removal,
@@ -90,7 +91,8 @@ export {
   sandboxModes,
   WebPolicy,
 } from "./permissions/policy.ts";
-export { canonicalCall, canonicalToolName, isAliasOf } from "./permissions/tool-names.ts";
+export { canonicalCall, canonicalToolName, isAliasOf, listedToolName } from "./permissions/tool-names.ts";
+export { explainUnknownTool, type UnknownTool } from "./permissions/unknown-tools.ts";
 export { mayWrite } from "./permissions/write-scope.ts";
 export type { PromptFacts } from "./ports/agent-registry.ts";
 export type { ApprovalRules, RuleScope } from "./ports/approval-rules.ts";

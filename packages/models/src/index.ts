@@ -8,8 +8,10 @@ export {
 } from "./local/local-model.ts";
 export { type ProbeOptions, probeLocalServer } from "./local/probe.ts";
 export {
+  type AgentModel,
   findCycle,
   type ModelNames,
+  resolveAgentModel,
   resolveForAgent,
   resolveModelName,
   type TierName,

@@ -1,5 +1,6 @@
 import { TroupeError } from "@troupe/core";
 import { didYouMean, isOfflineModel, providerOf } from "@troupe/core/internal";
+import { findVendorModel } from "./vendor-models.ts";
 import { quoted } from "./wire/redaction.ts";
 
 /** Model sizes that agent files use, independent of the vendor. */
@@ -52,18 +53,41 @@ export function findCycle(name: string, names: Pick<ModelNames, "models" | "alia
   return path.isCycle ? path.names : null;
 }
 
+/** The model of an agent, and why it is not the model that its file names. */
+export interface AgentModel {
+  id: string;
+  /** Null if the agent has the model that it names. */
+  warning: { message: string; fix: string } | null;
+}
+
 /**
  * Resolves the model of an agent. Under a scripted or replayed session every agent stays offline, and under a real model
- * no agent becomes scripted.
+ * no agent becomes scripted. Agent files of other programs name models of one vendor: where that vendor is not set up, the
+ * agent inherits its model, with a warning.
  *
  * @example
- * resolveForAgent("haiku", names, "anthropic/claude-opus-5-5"); // "anthropic/claude-haiku-4-5"
+ * resolveAgentModel("claude-opus-4.6", names, "anthropic/claude-sonnet-5").id; // "anthropic/claude-opus-4-6"
+ * resolveAgentModel("gemini-2.5-pro", names, "openai/gpt-6-sol").id; // "openai/gpt-6-sol", with a warning
  */
-export function resolveForAgent(wanted: string, names: ModelNames, inherited: string): string {
-  if (wanted === "inherit") return inherited;
-  if (isOfflineModel(inherited)) return isOfflineModel(wanted) ? wanted : inherited;
+export function resolveAgentModel(wanted: string, names: ModelNames, inherited: string): AgentModel {
+  if (wanted === "inherit") return { id: inherited, warning: null };
+  if (isOfflineModel(inherited)) return { id: isOfflineModel(wanted) ? wanted : inherited, warning: null };
+  const isMapped = lookUp(names.models, wanted) ?? lookUp(names.aliases, wanted);
+  const ofVendor = isMapped === null ? findVendorModel(wanted, names.providers) : null;
+  if (ofVendor?.id != null) return { id: ofVendor.id, warning: null };
+  if (ofVendor && !isId(wanted, names)) {
+    const [vendor = ""] = ofVendor.providers;
+    const ready = readyProviders(names);
+    const message = `the model ${quoted(wanted)} is of ${vendor}, which is not set up (set up: ${ready}), so the agent inherits its model`;
+    return { id: inherited, warning: { message, fix: lookUp(names.missing, vendor) ?? mapFix(wanted, names) } };
+  }
   const id = resolveModelName(wanted, names, inherited);
-  return isOfflineModel(id) ? inherited : id;
+  return { id: isOfflineModel(id) ? inherited : id, warning: null };
+}
+
+/** The id that `resolveAgentModel` finds. */
+export function resolveForAgent(wanted: string, names: ModelNames, inherited: string): string {
+  return resolveAgentModel(wanted, names, inherited).id;
 }
 
 /** Follows a name through the map and the aliases to the last name, which neither of them has. */
@@ -110,10 +134,14 @@ function nameCycle(names: readonly string[]): TroupeError {
 function unknownModel(wanted: string, name: string, names: ModelNames): TroupeError {
   const via = wanted === name ? "" : `, which ${quoted(wanted)} stands for`;
   const provider = providerOf(name);
-  const ready = names.providers.filter((id) => !isOfflineModel(`${id}/`)).join(", ") || "none";
+  const ready = readyProviders(names);
   const reason = reasonUnknown(provider, names, ready);
   const message = `no model is called ${quoted(name)}${via}: ${reason}, and it is not in the map of models`;
   return new TroupeError("UNKNOWN_MODEL", message, { fix: fixFor(name, provider, names) });
+}
+
+function readyProviders({ providers }: ModelNames): string {
+  return providers.filter((id) => !isOfflineModel(`${id}/`)).join(", ") || "none";
 }
 
 function reasonUnknown(provider: string | null, { providers }: ModelNames, ready: string): string {
@@ -133,8 +161,11 @@ function fixFor(name: string, provider: string | null, names: ModelNames): strin
   const known = [...Object.keys(names.models), ...Object.keys(names.aliases), ...tierNames];
   // A size that no provider has is not a misspelling.
   const meant = tierNames.some((tier) => tier === name) ? null : didYouMean(name, known);
-  const first = names.providers.find((id) => !isOfflineModel(`${id}/`));
-  if (meant) return meant;
+  return meant ?? mapFix(name, names);
+}
+
+function mapFix(name: string, { providers }: ModelNames): string {
+  const first = providers.find((id) => !isOfflineModel(`${id}/`));
   if (!first) return "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY), or see: troupe config init";
   return `write it with its provider, as in ${first}/<model>, or map it in the configuration: models: {${quoted(name)}: ${first}/<model>}`;
 }

@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { constants, type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import type { AgentProblem } from "@troupe/core/internal";
-import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refusedAgent, slugOf } from "./parse-agent.ts";
+import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refusedAgent, stemOf } from "./parse-agent.ts";
 import { createProblemReport, type Finding } from "./problem-report.ts";
 
 /** A folder of agent files. */
@@ -28,8 +28,10 @@ export interface AgentReader {
 }
 
 export const fileBytesMax = 256 * 1024;
-export const filesMax = 500;
-const entriesMax = 5_000;
+export const filesMax = 2_000;
+const entriesMax = 10_000;
+/** Entries beyond `entriesMax` are only counted, up to this number. */
+const countedMax = 100_000;
 const depthMax = 8;
 const cachedFilesMax = 10_000;
 
@@ -87,6 +89,7 @@ async function findFiles(folder: AgentFolder): Promise<FoundFiles> {
     report.warn(0, finding);
     found.problems.push(...report.problems);
   };
+  const state: FolderWalk = { found, warn, entriesLeft: entriesMax, filesLeftOut: 0 };
   try {
     if (folder.within !== undefined && !(await isInside(folder.path, folder.within))) {
       warn(folder.path, {
@@ -96,7 +99,7 @@ async function findFiles(folder: AgentFolder): Promise<FoundFiles> {
       });
       return found;
     }
-    await walk(folder.path, 0, { found, warn, entriesLeft: entriesMax });
+    await walk(folder.path, 0, state);
   } catch (error) {
     if (codeOf(error) === "ENOENT" && !folder.required) return found;
     warn(folder.path, {
@@ -106,39 +109,41 @@ async function findFiles(folder: AgentFolder): Promise<FoundFiles> {
     });
   }
   found.paths.sort();
-  if (found.paths.length > filesMax) {
-    warn(folder.path, {
-      code: "too-many-files",
-      message: `${folder.path} has ${found.paths.length} agent files; only the first ${filesMax} were read`,
-      fix: "move unused agent files to another folder",
-    });
-    found.paths.length = filesMax;
+  const leftOut = Math.max(0, found.paths.length - filesMax) + state.filesLeftOut;
+  if (leftOut > 0) {
+    // Without an error, `agents validate` would call a folder valid that it has not read.
+    found.problems.push(tooManyFiles(folder.path, leftOut, state.entriesLeft < entriesMax - countedMax));
+    found.paths.length = Math.min(found.paths.length, filesMax);
   }
   return found;
+}
+
+function tooManyFiles(path: string, leftOut: number, isLeast: boolean): AgentProblem {
+  const count = `${isLeast ? "at least " : ""}${leftOut} agent file${leftOut === 1 ? " was" : "s were"} left out`;
+  return {
+    ...{ path, line: 1, column: 1, severity: "error", code: "too-many-files" },
+    message: `${path} has too many files: ${count}; at most ${filesMax} agent files, and ${entriesMax} files and folders, are read`,
+    fix: "move unused agent files, and files that are no agents, to another folder",
+  };
 }
 
 interface FolderWalk {
   found: FoundFiles;
   warn: (path: string, finding: Finding) => void;
+  /** Below 0, files are only counted. */
   entriesLeft: number;
+  filesLeftOut: number;
 }
 
 async function walk(path: string, depth: number, state: FolderWalk): Promise<void> {
   for await (const entry of await opendir(path)) {
     state.entriesLeft -= 1;
-    if (state.entriesLeft < 0) {
-      if (state.entriesLeft === -1) {
-        state.warn(path, {
-          code: "too-many-files",
-          message: `${path} has more than ${entriesMax} files and folders; the rest was not read`,
-          fix: "keep only agent files in this folder",
-        });
-      }
-      return;
-    }
+    if (state.entriesLeft < entriesMax - countedMax) return;
     const child = join(path, entry.name);
+    const isAgentFile = entry.isFile() && isAgentFileName(entry.name);
     if (entry.isDirectory() && depth < depthMax) await walk(child, depth + 1, state);
-    else if (entry.isFile() && isAgentFileName(entry.name)) state.found.paths.push(child);
+    else if (state.entriesLeft < 0) state.filesLeftOut += isAgentFile ? 1 : 0;
+    else if (isAgentFile) state.found.paths.push(child);
     else if (entry.isSymbolicLink()) {
       state.warn(child, {
         code: "symbolic-link",
@@ -222,10 +227,6 @@ function refusedFile(path: string, origin: AgentFile["origin"], finding: Finding
   const report = createProblemReport(path, "");
   report.error(0, finding);
   return refusedAgent({ path, origin }, stemOf(path), report.problems);
-}
-
-function stemOf(path: string): string {
-  return slugOf(basename(path).replace(/\.md$/i, ""));
 }
 
 /** Differs after every change of a file. */

@@ -1,11 +1,14 @@
+import { basename } from "node:path";
 import type { AgentDefinition, AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import type { FolderContents } from "./agent-folder.ts";
 import { type AgentsById, lintAlternatives, lintTargets, removeDelegationCycles } from "./delegation-lint.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
+import { capProblems, problemsMax } from "./problem-report.ts";
 import { renderPrompt } from "./render-prompt.ts";
 import type { TeamContents } from "./team-folder.ts";
 import { assembleTeams } from "./team-registry.ts";
+import { lintTools } from "./tool-lint.ts";
 
 /**
  * Combines several layers of agent files into one registry. An agent of a later layer replaces an earlier agent with the
@@ -47,10 +50,23 @@ export function assembleRegistry(
   return {
     agents,
     teams: assembled.teams.filter(({ entry }) => definitions.has(entry)),
-    problems,
+    problems: capByFile(problems),
     find,
+    toolProblems: (specs) => capByFile(lintTools(byId.values(), specs)),
     renderPrompt: (definition, request, facts) => renderPrompt(definition, request, facts, find),
   };
+}
+
+/** Lists the first problems of each file, and the number of its others. */
+function capByFile(problems: readonly AgentProblem[]): AgentProblem[] {
+  const byPath = new Map<string, AgentProblem[]>();
+  for (const problem of problems) {
+    const ofFile = byPath.get(problem.path);
+    if (ofFile) ofFile.push(problem);
+    else byPath.set(problem.path, [problem]);
+  }
+  if ([...byPath.values()].every(({ length }) => length <= problemsMax)) return [...problems];
+  return [...byPath.values()].flatMap(capProblems);
 }
 
 /** A layer of definitions that do not come from files. */
@@ -60,7 +76,7 @@ export function layerOf(definitions: readonly AgentDefinition[]): FolderContents
 
 function toParsedAgent(definition: AgentDefinition, origin: "remote" | "user" = "remote"): ParsedAgent {
   const { id, source } = definition;
-  const withoutLocations = { targetLocations: new Map(), alternativeLocation: null, problems: [] };
+  const withoutLocations = { targetLocations: new Map(), toolLocations: [], alternativeLocation: null, problems: [] };
   return { ...withoutLocations, path: source.path, origin, definition, claimedId: id };
 }
 
@@ -79,6 +95,11 @@ function addLayer(layer: readonly ParsedAgent[], byId: AgentsById, refused: Set<
   for (const agent of layer) {
     if (agent.definition) continue;
     const id = agent.claimedId;
+    if (agent.isNote) {
+      const named = own.get(id) ?? byId.get(id);
+      if (named) problems.push(noteProblem(agent, named));
+      continue;
+    }
     const replaced = own.has(id) ? undefined : byId.get(id);
     problems.push(...(replaced ? withReplacementNote(agent.problems, replaced) : agent.problems));
     if (own.has(id)) continue;
@@ -97,6 +118,15 @@ function addMember(member: ParsedAgent, byId: AgentsById): AgentProblem[] {
     return [];
   }
   return [duplicateProblem(member, first)];
+}
+
+/** A file without front matter is no agent. With the name of an agent it was probably meant to be one. */
+function noteProblem({ path }: ParsedAgent, named: ParsedAgent): AgentProblem {
+  return {
+    ...{ path, line: 1, column: 1, severity: "warning", code: "missing-front-matter" },
+    message: `${basename(path)} has no front matter, so it is not an agent; the ${originNames[named.origin]} agent ${named.claimedId} is used`,
+    fix: "start the file with a line ---, then description:, then another line ---, or give the file another name",
+  };
 }
 
 function duplicateProblem(agent: ParsedAgent, first: ParsedAgent): AgentProblem {

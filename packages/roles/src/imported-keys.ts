@@ -23,6 +23,14 @@ const unsupportedKeys: Readonly<Record<string, { effect: string; fix: string }>>
     effect: "runs no hook",
     fix: "enforce the rule with tools, disallowedTools or policy.yaml, or remove the line",
   },
+  "mcp-servers": {
+    effect: "connects to no MCP server",
+    fix: "write a tool file into .troupe/tools, or remove the lines",
+  },
+  handoffs: {
+    effect: "hands over to no agent",
+    fix: "name the agents that it may delegate to: subagents: {allow: [reviewer]}",
+  },
   memory: {
     effect: "keeps no memory",
     fix: "grant the tool notes, which stores notes for later sessions, or remove the line",

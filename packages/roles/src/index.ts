@@ -1,4 +1,7 @@
+export { fixForKey, pathOfKey } from "./agent-keys.ts";
 export { type AgentSourceOptions, createAgentSource, shippedAgentsFolder } from "./agent-source.ts";
+export { type AgentFileChanges, editAgentFile, readKeyValue } from "./edit-agent-file.ts";
+export { type NewAgent, newAgentFile } from "./new-agent-file.ts";
 export { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent } from "./parse-agent.ts";
 export type { SourceLocation } from "./problem-report.ts";
-export { type Validation, validateAgents } from "./validate-agents.ts";
+export { type Validation, type ValidationOptions, validateAgents } from "./validate-agents.ts";

@@ -1,14 +1,15 @@
 import { basename } from "node:path";
 import type { AgentDefinition } from "@troupe/core";
 import { type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core/internal";
-import { fixForTopKey, topKeys } from "./agent-keys.ts";
+import { fixForTopKey, metadataKeys, topKeys } from "./agent-keys.ts";
 import { readEffort, readSubagents, readTroupe, reportConflicts } from "./agent-settings.ts";
 import { splitFile } from "./front-matter.ts";
 import { readImported } from "./imported-keys.ts";
 import { createProblemReport, formatValue, type ProblemReport, type SourceLocation } from "./problem-report.ts";
 import { readFields } from "./read-fields.ts";
-import { readToolList, type Target, type ToolList } from "./tool-list.ts";
-import type { Fields } from "./yaml-fields.ts";
+import { type ListedTool, readToolList, type Target, type ToolList } from "./tool-list.ts";
+import { restrictWriters } from "./write-restrictions.ts";
+import { type Fields, tooDeep } from "./yaml-fields.ts";
 
 export type AgentOrigin = AgentDefinition["source"]["origin"];
 
@@ -28,9 +29,20 @@ export interface ParsedAgent {
   claimedId: string;
   /** The location of each subagent in the file. */
   targetLocations: ReadonlyMap<string, SourceLocation>;
+  /** The location of each item of `tools` and `disallowedTools` in the file. */
+  toolLocations: readonly ToolLocation[];
   /** The location of `retry.alternative` in the file. */
   alternativeLocation: SourceLocation | null;
   problems: readonly AgentProblem[];
+  /** The file has no front matter: among agent files it is a note, and no agent. */
+  isNote?: true;
+}
+
+/** An item of `tools` or `disallowedTools`, as the definition and as the file has it. */
+export interface ToolLocation extends SourceLocation {
+  list: "tools" | "disallowedTools";
+  item: string;
+  written: string;
 }
 
 /**
@@ -45,15 +57,31 @@ export interface ParsedAgent {
  * });
  */
 export function parseAgent(file: AgentFile): ParsedAgent {
+  try {
+    return parseWithinStack(file);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const { offset, message } = tooDeep(file.text);
+    const report = createProblemReport(file.path, file.text);
+    report.error(offset, { code: "nested-too-deeply", message, fix: "nest values at most 100 levels deep" });
+    return refusedAgent(file, stemOf(file.path), report.problems);
+  }
+}
+
+/** Throws a `RangeError` for values that are nested too deeply for the call stack. */
+function parseWithinStack(file: AgentFile): ParsedAgent {
   const text = file.text.replace(/^\uFEFF/, "");
   const report = createProblemReport(file.path, text);
   const parts = splitFile(text, report);
   const fields = parts && readFields(parts, report);
-  const stem = slugOf(basename(file.path).replace(/\.[^.]*$/, ""));
+  const stem = stemOf(file.path);
+  if (!parts && !/^(name|description)[ \t]*:/m.test(text)) {
+    return { ...refusedAgent(file, stem, report.problems), isNote: true };
+  }
   if (!parts || !fields) return refusedAgent(file, stem, report.problems);
 
   lintKeys(fields, report);
-  const identity = readIdentity(fields, report);
+  const identity = readIdentity(fields, stem, report);
   const description = readText("description", fields, report);
   if (description === null && !fields.has("description")) reportMissing("description", parts.yamlOffset, report);
   const model = readModel(fields, file.origin, report);
@@ -71,7 +99,7 @@ export function parseAgent(file: AgentFile): ParsedAgent {
   if (report.failed || !identity || description === null || !settings) {
     return refusedAgent(file, claimedId || stem, report.problems);
   }
-  const { targets, ...rest } = settings;
+  const { targets, listed, ...rest } = settings;
   const source = { origin: file.origin, path: file.path };
   const definition = { ...identity, description, prompt, model, ...rest, source };
   reportConflicts(definition, targets, fields, report);
@@ -83,6 +111,7 @@ export function parseAgent(file: AgentFile): ParsedAgent {
     definition,
     claimedId: identity.id,
     targetLocations: new Map(targets.map(({ id, offset }) => [id, report.locationAt(offset)])),
+    toolLocations: listed.map(({ offset, ...tool }) => ({ ...tool, ...report.locationAt(offset) })),
     alternativeLocation: definition.retry.alternative === null ? null : report.locationAt(alternativeOffset),
     problems: report.problems,
   };
@@ -95,7 +124,13 @@ export function refusedAgent(
   problems: readonly AgentProblem[],
 ): ParsedAgent {
   const { path, origin } = file;
-  return { path, origin, definition: null, claimedId, targetLocations: new Map(), alternativeLocation: null, problems };
+  const withoutLocations = { targetLocations: new Map(), toolLocations: [], alternativeLocation: null };
+  return { path, origin, definition: null, claimedId, ...withoutLocations, problems };
+}
+
+/** The id that the name of a file gives: `reviewer.md`, `reviewer.agent.md` and `reviewer.chatmode.md` give `reviewer`. */
+export function stemOf(path: string): string {
+  return slugOf(basename(path).replace(/(\.(agent|chatmode))?\.[^.]*$/i, ""));
 }
 
 /** Makes an id of a name: `Research Coordinator` gives `research-coordinator`. Empty if no letter or digit is left. */
@@ -110,8 +145,18 @@ export function slugOf(words: string): string {
 }
 
 function lintKeys(fields: Fields, report: ProblemReport): void {
+  const metadata = [...fields.values()].filter(({ key }) => metadataKeys.has(key));
+  const [first] = metadata;
+  if (first) {
+    const names = metadata.map(({ key }) => key).join(", ");
+    report.warn(first.keyOffset, {
+      code: "metadata-keys",
+      message: `${names}: troupe does not use ${metadata.length === 1 ? "this key" : "these keys"}, so nothing changes`,
+      fix: "nothing to do; remove the keys if no other program reads the file",
+    });
+  }
   for (const field of fields.values()) {
-    if (!topKeys.has(field.key)) {
+    if (!topKeys.has(field.key) && !metadataKeys.has(field.key)) {
       report.warn(field.keyOffset, {
         code: "unknown-key",
         message: `${formatValue(field.key)} is not a key of agent files; it has no effect`,
@@ -128,7 +173,7 @@ function lintKeys(fields: Fields, report: ProblemReport): void {
   }
 }
 
-function readIdentity(fields: Fields, report: ProblemReport): { id: string; name: string } | null {
+function readIdentity(fields: Fields, stem: string, report: ProblemReport): { id: string; name: string } | null {
   const name = readText("name", fields, report);
   const id = readText("id", fields, report);
   if (id !== null) {
@@ -141,7 +186,7 @@ function readIdentity(fields: Fields, report: ProblemReport): { id: string; name
     });
     return null;
   }
-  if (name === null) return null;
+  if (name === null) return stem === "" || fields.has("name") ? null : { id: stem, name: stem };
   if (Token.safeParse(name).success) return { id: name, name };
   const slug = slugOf(name);
   const offset = fields.get("name")?.valueOffset ?? 0;
@@ -197,13 +242,14 @@ function reportMissing(key: "name" | "description", offset: number, report: Prob
     key === "name" ? "other agents cannot delegate to it" : "other agents do not know when to delegate to it";
   report.error(offset, {
     code: `missing-${key}`,
-    message: `the agent has no ${key}, so ${effect}`,
+    message: `the agent of ${report.fileName} has no ${key}, so ${effect}`,
     fix: key === "name" ? "add a line such as name: my-agent" : "add a line such as description: Use it to …",
   });
 }
 
 type Settings = Omit<AgentDefinition, "id" | "name" | "description" | "prompt" | "model" | "source"> & {
   targets: Target[];
+  listed: (ListedTool & Pick<ToolLocation, "list">)[];
 };
 
 function readSettings(fields: Fields, text: string, report: ProblemReport): Settings | null {
@@ -216,18 +262,22 @@ function readSettings(fields: Fields, text: string, report: ProblemReport): Sett
   const imported = readImported(fields, report);
   if (!subagents || !troupe || !imported || report.failed) return null;
 
-  const listed = subagents.allow.map((id, i) => ({ id, offset: fields.get("subagents")?.offsetOf(["allow", i]) ?? 0 }));
-  const targets = denied?.delegationOffset == null ? [...listed, ...(granted?.targets ?? [])] : [];
-  if (granted && granted.delegationOffset !== null && targets.length === 0) {
-    report.warn(granted.delegationOffset, {
-      code: "delegation-without-targets",
-      message: "tools grants delegation but names no agent, so the agent cannot delegate",
-      fix: "name the agents: write subagents: {allow: [reviewer]}, or add Agent(reviewer) to the tools",
+  const named = subagents.allow.map((id, i) => ({ id, offset: fields.get("subagents")?.offsetOf(["allow", i]) ?? 0 }));
+  const targets = denied?.delegationOffset == null ? [...named, ...(granted?.targets ?? [])] : [];
+  if (granted && granted.delegationOffset !== null && targets.length === 0 && denied?.delegationOffset == null) {
+    addAnyTarget(granted.delegationOffset, { fields, isExpert: troupe.domain !== null, targets }, report);
+  }
+  const writes = granted ? restrictWriters(granted, troupe.writes, report) : troupe.writes;
+  if (granted?.hasEntries && !granted.all && granted.tools.length === 0 && !grantsDelegation(granted)) {
+    report.error(fields.get("tools")?.valueOffset ?? 0, {
+      code: "no-usable-tools",
+      message: "no entry of tools can be granted, so the agent could do nothing",
+      fix: "name tools that exist here, write tools: [] for an agent without tools, or remove the line for all tools",
     });
   }
   return {
-    tools: denied?.all ? [] : granted === null || granted.all ? null : granted.tools,
-    disallowedTools: denied?.tools ?? [],
+    tools: denied?.all ? [] : granted === null || granted.all ? null : itemsOf(granted),
+    disallowedTools: denied ? itemsOf(denied) : [],
     subagents: Subagents.parse({
       ...subagents,
       allow: [...new Set(targets.map(({ id }) => id))],
@@ -236,10 +286,45 @@ function readSettings(fields: Fields, text: string, report: ProblemReport): Sett
     effort,
     ...imported.permissionMode,
     ...troupe,
+    writes,
     workspace: troupe.workspace ?? imported.workspace,
     limits: { ...maxTurns, ...concurrencyOf(fields, subagents), ...troupe.limits },
     targets: targets.filter(({ id }, i) => targets.findIndex((target) => target.id === id) === i),
+    listed: [
+      ...(granted?.tools ?? []).map((tool) => ({ ...tool, list: "tools" as const })),
+      ...(denied?.tools ?? []).map((tool) => ({ ...tool, list: "disallowedTools" as const })),
+    ],
   };
+}
+
+function itemsOf({ tools }: ToolList): string[] {
+  return [...new Set(tools.map(({ item }) => item))];
+}
+
+function grantsDelegation({ targets, delegationOffset }: ToolList): boolean {
+  return targets.length > 0 || delegationOffset !== null;
+}
+
+/** `Task` without names means every agent, as in Claude Code, unless the file has a list of its own. */
+function addAnyTarget(
+  offset: number,
+  { fields, isExpert, targets }: { fields: Fields; isExpert: boolean; targets: Target[] },
+  report: ProblemReport,
+): void {
+  const own = fields.get("subagents")?.value;
+  const hasList = typeof own === "object" && own !== null && "allow" in own;
+  if (!isExpert && !hasList) {
+    targets.push({ id: "*", offset });
+    return;
+  }
+  const reason = isExpert ? "an agent with a domain never delegates" : "subagents allows no agent";
+  report.warn(offset, {
+    code: "delegation-without-targets",
+    message: `tools grants delegation, but ${reason}, so the agent cannot delegate`,
+    fix: isExpert
+      ? "remove the entry"
+      : "name the agents: write subagents: {allow: [reviewer]}, or remove the line allow:",
+  });
 }
 
 function readTools(

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { type AgentProblem, lastAtMost } from "@troupe/core/internal";
 
 /** A position in a file. Lines and columns start at 1. */
@@ -15,8 +16,10 @@ export interface Finding {
 
 /** Collects the problems of one file. An error makes the agent unusable; a warning does not. */
 export interface ProblemReport {
-  readonly problems: AgentProblem[];
+  readonly problems: readonly AgentProblem[];
   readonly failed: boolean;
+  /** The name of the file, for messages. */
+  readonly fileName: string;
   error(offset: number, finding: Finding): void;
   warn(offset: number, finding: Finding): void;
   locationAt(offset: number): SourceLocation;
@@ -37,7 +40,10 @@ export function createProblemReport(path: string, text: string): ProblemReport {
   };
 
   return {
-    problems,
+    get problems() {
+      return capProblems(problems);
+    },
+    fileName: basename(path),
     get failed() {
       return failed;
     },
@@ -50,6 +56,34 @@ export function createProblemReport(path: string, text: string): ProblemReport {
     },
     locationAt,
   };
+}
+
+/** The most problems that are listed for one file. */
+export const problemsMax = 50;
+
+/**
+ * The problems of one file without the ones over the limit, and a last one with their number. Errors are kept before
+ * warnings.
+ */
+export function capProblems(problems: readonly AgentProblem[]): AgentProblem[] {
+  if (problems.length <= problemsMax) return [...problems];
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const kept = new Set([...errors, ...problems].slice(0, problemsMax));
+  // Errors can be in both parts, so the set can be smaller than the limit.
+  for (const problem of problems) if (kept.size < problemsMax) kept.add(problem);
+  const rest = problems.filter((problem) => !kept.has(problem));
+  const [first] = rest;
+  if (!first) return [...kept];
+  const count = rest.filter(({ severity }) => severity === "error").length;
+  const isError = count > 0;
+  const summary: AgentProblem = {
+    ...first,
+    severity: isError ? "error" : "warning",
+    code: "more-problems",
+    message: `${rest.length} more problems in this file are not listed${isError ? `, ${count} of them errors` : ""}`,
+    fix: "correct the listed problems, then check the file again",
+  };
+  return [...problems.filter((problem) => kept.has(problem)), summary];
 }
 
 /** Renders a value for a message: quoted, on one line, and short. */

@@ -1,4 +1,4 @@
-import { topKeys } from "./agent-keys.ts";
+import { metadataKeys, topKeys } from "./agent-keys.ts";
 import type { FileParts } from "./front-matter.ts";
 import type { ProblemReport } from "./problem-report.ts";
 import { type Field, type Fields, readYaml, type YamlFailure } from "./yaml-fields.ts";
@@ -111,15 +111,25 @@ function reportDuplicate(key: string, offset: number, report: ProblemReport): vo
   });
 }
 
-/** Only known keys start a block, because a description can contain lines such as `Context: …`. */
+/**
+ * Only known keys start a block, because a description can contain lines such as `Context: …`. So does an unknown key in lower
+ * case with a list: no sentence looks like that.
+ */
 function splitAtKeys({ yaml, yamlOffset }: FileParts): { before: string; blocks: KeyBlock[] } {
-  const starts = [...yaml.matchAll(/^([A-Za-z_]+):(?=\s|$)/gm)].filter(([, key]) => key && topKeys.has(key));
+  const starts = [...yaml.matchAll(/^([A-Za-z_][A-Za-z0-9_-]*):(?=\s|$)/gm)].filter(
+    ({ 0: { length }, 1: key = "", index }) =>
+      topKeys.has(key) || metadataKeys.has(key) || hasList(yaml, key, index + length),
+  );
   const blocks = starts.map((start, i) => ({
     key: start[1] ?? "",
     text: yaml.slice(start.index, starts[i + 1]?.index ?? yaml.length),
     offset: yamlOffset + start.index,
   }));
   return { before: yaml.slice(0, starts[0]?.index ?? yaml.length), blocks };
+}
+
+function hasList(yaml: string, key: string, from: number): boolean {
+  return /^[a-z]/.test(key) && /^[ \t]*(\[|\r?\n[ \t]*- )/.test(yaml.slice(from, from + 200));
 }
 
 function toTextField(block: KeyBlock): Field {

@@ -1,4 +1,5 @@
-import { canonicalToolName, delegateNames, Token } from "@troupe/core/internal";
+import { delegateNames, listedToolName, parseCommandPattern, Token } from "@troupe/core/internal";
+import { folderOfPattern } from "./path-pattern.ts";
 import { formatValue, type ProblemReport } from "./problem-report.ts";
 import type { Field } from "./yaml-fields.ts";
 
@@ -8,21 +9,45 @@ export interface Target {
   offset: number;
 }
 
+/** An item of the list: as the definition has it, as the file has it, and its location. */
+export interface ListedTool {
+  item: string;
+  written: string;
+  offset: number;
+}
+
+/** A tool that may write in one folder only: `Edit(docs/**)`. */
+export interface FolderRule extends ListedTool {
+  folder: string;
+}
+
 export interface ToolList {
-  tools: string[];
+  tools: ListedTool[];
   /** From `Agent(x)` and `Task(x)`. */
   targets: Target[];
+  /** Restrictions to folders. They hold only if the whole definition can be restricted to them. */
+  folders: FolderRule[];
   /** The list has `*`: every tool. */
   all: boolean;
   /** Offset of a delegation tool without a named agent. */
   delegationOffset: number | null;
+  /** Whether the list has entries, usable or not. */
+  hasEntries: boolean;
 }
 
-const delegation: ReadonlySet<string> = new Set<string>(delegateNames);
+const delegation: ReadonlySet<string> = new Set([
+  ...delegateNames,
+  // Copilot's names.
+  ...["agent", "runSubagent", "agent/runSubagent"],
+]);
+
+/** Tools whose calls consist of commands, so that a pattern of commands can restrict them. */
+const commandTools: ReadonlySet<string> = new Set(["shell", "git"]);
+const fileWriters: ReadonlySet<string> = new Set(["apply_patch", "edit", "write", "write_local_file"]);
 
 /**
- * Reads `tools` (grants) or `disallowedTools` (denials): a list, or names separated by commas. A restriction such as
- * `Bash(git *)` is not supported: a restricted grant is left out, and a restricted denial denies the whole tool.
+ * Reads `tools` (grants) or `disallowedTools` (denials): a list, or names separated by commas. A restriction in parentheses
+ * is kept if the run time can enforce it. If not, a grant is left out, and a denial denies the whole tool.
  */
 export function readToolList(
   field: Field,
@@ -32,9 +57,15 @@ export function readToolList(
 ): ToolList | null {
   const items = itemsOf(field, text, report);
   if (items === null) return null;
-  const list: ToolList = { tools: [], targets: [], all: false, delegationOffset: null };
+  const list: ToolList = {
+    tools: [],
+    targets: [],
+    folders: [],
+    all: false,
+    delegationOffset: null,
+    hasEntries: items.length > 0,
+  };
   for (const item of items) addItem(item, mode, list, field.key, report);
-  list.tools = [...new Set(list.tools)];
   return list;
 }
 
@@ -82,7 +113,10 @@ function splitAtCommas(field: Field, value: string, text: string): Item[] {
 }
 
 function addItem(item: Item, mode: "grant" | "deny", list: ToolList, key: string, report: ProblemReport): void {
-  const [, name = "", restriction] = /^([A-Za-z0-9_*.:/-]+)(?:\(([^()]*)\))?$/.exec(item.text) ?? [];
+  // A name can have spaces, such as that of an MCP server in Copilot: "Microsoft Docs".
+  const [, name = "", restriction] =
+    /^([A-Za-z0-9_*.:/-]+(?: [A-Za-z0-9_*.:/-]+)*)(?:\(([^()]*)\))?$/.exec(item.text) ?? [];
+  const tool = listedToolName(name);
   if (name === "") {
     report.warn(item.offset, {
       code: "invalid-tool",
@@ -93,10 +127,10 @@ function addItem(item: Item, mode: "grant" | "deny", list: ToolList, key: string
     list.all = true;
   } else if (delegation.has(name)) {
     addTargets(item, restriction, list, report);
-  } else if (restriction === undefined) {
-    list.tools.push(canonicalToolName(name));
+  } else if (restriction === undefined || ["", "*", "**"].includes(restriction.trim())) {
+    list.tools.push({ item: tool, written: item.text, offset: item.offset });
   } else {
-    addRestricted(item, canonicalToolName(name), mode, list, report);
+    addRestricted(item, { tool, restriction: restriction.trim() }, mode, list, report);
   }
 }
 
@@ -105,7 +139,9 @@ function addTargets(item: Item, named: string | undefined, list: ToolList, repor
     list.delegationOffset ??= item.offset;
     return;
   }
-  for (const id of named.split(",").map((part) => part.trim())) {
+  for (const written of named.split(",").map((part) => part.trim())) {
+    // An agent of a plugin (`plugin:name`) or of a team (`team/name`) has the id `team_name`.
+    const id = written.replace(/^([A-Za-z0-9-]+)[:/]([A-Za-z0-9_-]+)$/, "$1_$2");
     if (Token.safeParse(id).success) list.targets.push({ id, offset: item.offset });
     else {
       report.error(item.offset, {
@@ -117,11 +153,43 @@ function addTargets(item: Item, named: string | undefined, list: ToolList, repor
   }
 }
 
-function addRestricted(item: Item, tool: string, mode: "grant" | "deny", list: ToolList, report: ProblemReport): void {
-  if (mode === "deny") list.tools.push(tool);
+interface Restricted {
+  tool: string;
+  restriction: string;
+}
+
+function addRestricted(
+  item: Item,
+  { tool, restriction }: Restricted,
+  mode: "grant" | "deny",
+  list: ToolList,
+  report: ProblemReport,
+): void {
+  const rule = `${tool}(${restriction})`;
+  if (isCommandPattern(rule)) {
+    list.tools.push({ item: rule, written: item.text, offset: item.offset });
+    return;
+  }
+  const folder = fileWriters.has(tool) ? folderOfPattern(restriction) : null;
+  if (mode === "grant" && folder !== null) {
+    list.folders.push({ item: tool, written: item.text, offset: item.offset, folder });
+    return;
+  }
+  if (mode === "deny") list.tools.push({ item: tool, written: item.text, offset: item.offset });
   report.warn(item.offset, {
     code: "restricted-tool",
-    message: `${item.text}: restrictions in parentheses are not supported, so ${tool} is ${mode === "deny" ? "denied entirely" : "not granted"}`,
+    message: `${item.text}: troupe cannot enforce this restriction, so ${tool} is ${mode === "deny" ? "denied entirely" : "not granted"}`,
     fix: `write ${tool} to ${mode} it without the restriction, or remove the entry`,
   });
+}
+
+/** Whether the text is a pattern of commands, such as `shell(git diff:*)`, of a tool that runs commands. */
+function isCommandPattern(rule: string): boolean {
+  // Several patterns in one: commands have no commas between them.
+  if (/,\s/.test(rule)) return false;
+  try {
+    return commandTools.has(parseCommandPattern(rule)?.tool ?? "");
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { AgentDefinition } from "@troupe/core";
+import type { AgentDefinition, ToolSpec } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
 import { assembleRegistry } from "./agent-registry.ts";
@@ -13,6 +13,11 @@ export interface Validation {
   problems: AgentProblem[];
 }
 
+export interface ValidationOptions {
+  /** The tools of this machine. Without them, names of tools are not checked. */
+  tools?: readonly ToolSpec[];
+}
+
 /**
  * Lints agent files and folders. For a workspace it lints `.claude/agents` and `.troupe/agents`. The shipped agents, and the
  * other files in the folder of a given file, count as delegation targets but are not linted.
@@ -21,7 +26,7 @@ export interface Validation {
  * const { problems } = await validateAgents([".troupe/agents"]);
  * const broken = problems.some((problem) => problem.severity === "error");
  */
-export async function validateAgents(paths: readonly string[]): Promise<Validation> {
+export async function validateAgents(paths: readonly string[], { tools }: ValidationOptions = {}): Promise<Validation> {
   const reader = createAgentReader();
   const missing: AgentProblem[] = [];
   const given: FolderContents[] = [];
@@ -31,7 +36,7 @@ export async function validateAgents(paths: readonly string[]): Promise<Validati
     if (stats?.isDirectory()) given.push(...(await Promise.all((await foldersOf(path)).map(reader.readFolder))));
     else {
       const agent = stats && (await reader.readFile(path, "project"));
-      if (agent) given.push({ agents: [agent], problems: [] });
+      if (agent) given.push({ agents: [asAgent(agent)], problems: [] });
       else missing.push(notFound(path));
       parentFolders.set(dirname(path), { path: dirname(path), origin: "project" });
     }
@@ -43,10 +48,16 @@ export async function validateAgents(paths: readonly string[]): Promise<Validati
   // The folder of a given file contains the file too. It must not count twice.
   const others = usableOf(siblings).agents.filter(({ path }) => !linted.has(path));
   const registry = assembleRegistry([usableOf([shipped]), { agents: others, problems: [] }, layer]);
+  const problems = [...registry.problems, ...((tools && registry.toolProblems?.(tools)) ?? [])];
   return {
     agents: registry.agents.filter(({ source }) => linted.has(source.path)),
-    problems: [...missing, ...registry.problems.filter(({ path }) => linted.has(path))],
+    problems: [...missing, ...problems.filter(({ path }) => linted.has(path))],
   };
+}
+
+/** A file that is named on its own is meant as an agent, with front matter or without. */
+function asAgent({ isNote: _, ...agent }: ParsedAgent): ParsedAgent {
+  return agent;
 }
 
 async function foldersOf(path: string): Promise<AgentFolder[]> {

@@ -53,16 +53,34 @@ export function readYaml(text: string, base: number): YamlRead | { failure: Yaml
   try {
     return readYamlUnguarded(text, base);
   } catch (cause) {
-    // The nesting is too deep for the call stack.
-    const message = cause instanceof Error ? cause.message : String(cause);
-    return { failure: { code: "RESOURCE_EXHAUSTION", offset: 0, message } };
+    if (!(cause instanceof RangeError)) {
+      return {
+        failure: { code: "IMPOSSIBLE", offset: 0, message: cause instanceof Error ? cause.message : String(cause) },
+      };
+    }
+    return { failure: tooDeep(text) };
   }
+}
+
+/** The failure for values that are nested too deeply for the call stack, at the place where the nesting gets deep. */
+export function tooDeep(text: string): YamlFailure {
+  const message = "values are nested too deeply";
+  let depth = 0;
+  for (const match of text.matchAll(/[[{]|[\]}]|\n|:(?=\s)|[-?](?=\s)/g)) {
+    const [mark] = match;
+    if (mark === "\n") depth = 0;
+    else depth += "]}".includes(mark) ? -1 : 1;
+    if (depth > 100) return { code: "RESOURCE_EXHAUSTION", offset: match.index, message };
+  }
+  const deepLine = /^[ ]{200}/m.exec(text);
+  return { code: "RESOURCE_EXHAUSTION", offset: deepLine?.index ?? 0, message };
 }
 
 function readYamlUnguarded(text: string, base: number): YamlRead | { failure: YamlFailure } {
   const document = parseDocument(text, { stringKeys: true, prettyErrors: false, resolveKnownTags: false });
   const faults = [...document.errors, ...document.warnings].filter((fault) => fault.code !== "DUPLICATE_KEY");
   const fault = faults.sort((a, b) => a.pos[0] - b.pos[0])[0];
+  if (fault?.code === "RESOURCE_EXHAUSTION") return { failure: { ...tooDeep(text), offset: fault.pos[0] } };
   if (fault) return { failure: { code: fault.code, offset: fault.pos[0], message: fault.message } };
 
   let aliasOffset: number | null = null;

@@ -45,13 +45,18 @@ export function createTools(options: CreateToolsOptions): Tool[] {
  * const names = shippedToolSpecs().map(({ name }) => name);
  */
 export function shippedToolSpecs(): ToolSpec[] {
+  return describedTools().map(({ spec }) => spec);
+}
+
+/** All built-in tools, for reading their specs. Their calls fail, and nothing is started. */
+export function describedTools(): Tool[] {
   return createTools({
     sandbox: noSandbox,
     web: defaultPolicy.web,
     memoryFolder: "",
     env: {},
     journal: { readRun: async () => [] },
-  }).map(({ spec }) => spec);
+  });
 }
 
 const noSandbox: Sandbox = {

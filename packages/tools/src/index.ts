@@ -1,7 +1,7 @@
 export { type CachedReadsOptions, cacheReads } from "./cached-reads.ts";
 export { createCodeTools } from "./code/create-code-tools.ts";
 export { createShellTool } from "./commands/shell.ts";
-export { type CreateToolsOptions, createTools, shippedToolSpecs } from "./create-tools.ts";
+export { type CreateToolsOptions, createTools, describedTools, shippedToolSpecs } from "./create-tools.ts";
 export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./custom/custom-tools.ts";
 export type { ToolProblem } from "./custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./define-tool.ts";

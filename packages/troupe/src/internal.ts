@@ -51,6 +51,6 @@ export type {
 } from "./process/running-troupe.ts";
 export { openOfflineTroupe, startTroupe } from "./process/start-troupe.ts";
 export { startWorker } from "./process/start-worker.ts";
-export { openSandbox } from "./process/tools.ts";
+export { openSandbox, readToolSpecs, type ToolSpecsOptions } from "./process/tools.ts";
 export { createLoggingTrust, describeChanges, describeIgnoredFiles } from "./process/trust-notices.ts";
 export { ownVersion } from "./version.ts";

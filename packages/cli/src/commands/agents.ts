@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type AgentDefinition, type AgentRegistry, exitCodes, TroupeError } from "@troupe/core";
+import { type AgentDefinition, type AgentRegistry, exitCodes, type ToolSpec, TroupeError } from "@troupe/core";
 import {
   type AgentList,
   type AgentProblem,
   type AgentSummary,
   agentSummaryOf,
+  lackOfTools,
   unknownAgent,
   workspaceModeOf,
 } from "@troupe/core/internal";
-import { resolveForAgent } from "@troupe/models";
+import { allProblems, modelProblems } from "../agents/agent-problems.ts";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { type Cell, layout, truncate } from "../render/layout.ts";
@@ -21,14 +21,16 @@ export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<nu
   const { out, err } = cli.terminal;
   const registry = await loadAgents(cli);
   const { layer } = await cli.composition.readPolicy(cli.home);
-  const summaries = registry.agents.map((agent) => agentSummaryOf(agent, layer));
+  const specs = await toolSpecs(cli);
+  const summaries = registry.agents.map((agent) => agentSummaryOf(agent, layer, specs));
+  const problems = await allProblems(cli, registry, specs);
   if (flags.json) {
-    const list: AgentList = { agents: summaries, problems: [...registry.problems] };
+    const list: AgentList = { agents: summaries, problems };
     out.line(jsonLine(list));
     return 0;
   }
   for (const line of tableOf(summaries, out)) out.line(line);
-  for (const problem of registry.problems) for (const line of describe(problem, err)) err.line(line);
+  for (const problem of problems) for (const line of describe(problem, err)) err.line(line);
   return 0;
 }
 
@@ -52,18 +54,30 @@ export async function showAgent(cli: Cli, id: string, flags: { json: boolean }):
 export async function validateAgents(cli: Cli, paths: readonly string[], flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const absolute = paths.length > 0 ? paths.map((path) => existing(cli, path)) : [cli.cwd];
-  const { agents, problems: found } = await cli.composition.validateAgents(absolute);
+  const specs = await toolSpecs(cli);
+  const { agents, problems: found } = await cli.composition.validateAgents(absolute, { tools: specs });
   const problems = [...found, ...(await modelProblems(cli, agents))];
   const errors = problems.filter((problem) => problem.severity === "error").length;
   if (flags.json) {
-    out.line(jsonLine({ valid: errors === 0, agents: agents.map((agent) => agentSummaryOf(agent)), problems }));
+    out.line(
+      jsonLine({
+        valid: errors === 0,
+        agents: agents.map((agent) => agentSummaryOf(agent, undefined, specs)),
+        problems,
+      }),
+    );
   } else {
     for (const problem of problems) for (const line of describe(problem, out)) out.line(line);
     const warnings = plural(problems.length - errors, "warning");
-    const count = `${plural(agents.length, "usable agent")}, ${plural(errors, "error")}, ${warnings}`;
+    const usable = agents.filter((agent) => lackOfTools(agent, specs) === null);
+    const count = `${plural(usable.length, "usable agent")}, ${plural(errors, "error")}, ${warnings}`;
     err.line(errors === 0 ? err.colours.green(`✓ valid: ${count}`) : err.colours.red(`✗ not valid: ${count}`));
   }
   return errors === 0 ? 0 : exitCodes.INVALID_AGENT;
+}
+
+function toolSpecs({ composition, home, cwd, env }: Cli): Promise<readonly ToolSpec[]> {
+  return composition.toolSpecs({ home, workspace: cwd, env });
 }
 
 function loadAgents(cli: Cli): Promise<AgentRegistry> {
@@ -92,7 +106,7 @@ function tableOf(agents: readonly AgentSummary[], { width, colours }: Output): s
     paint: colours.dim,
   }));
   const rows = agents.map((agent): Cell[] => [
-    { text: cleanLine(agent.id), paint: agent.disabled ? colours.dim : colours.bold },
+    { text: cleanLine(agent.id), paint: agent.disabled || agent.unusable ? colours.dim : colours.bold },
     { text: [agent.origin, ...marksOf(agent)].join(", ") },
     { text: cleanLine(agent.model) },
     { text: truncate(agent.subagents.join(", ") || "–", targetsWidthMax) },
@@ -101,8 +115,9 @@ function tableOf(agents: readonly AgentSummary[], { width, colours }: Output): s
   return layout([{}, {}, {}, {}, { flexible: true }], [head, ...rows], width);
 }
 
-function marksOf({ disabled, permissionMode, workspace }: AgentSummary): string[] {
-  return [disabled ? "disabled" : null, permissionMode ?? null, workspace ?? null].filter((mark) => mark !== null);
+function marksOf({ disabled, unusable, permissionMode, workspace }: AgentSummary): string[] {
+  const marks = [disabled ? "disabled" : null, unusable ? "unusable" : null, permissionMode ?? null, workspace ?? null];
+  return marks.filter((mark) => mark !== null);
 }
 
 function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[] {
@@ -142,38 +157,4 @@ function describe(problem: AgentProblem, { colours }: Output): string[] {
 
 function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
-}
-
-/**
- * A warning for each agent that names an unknown model. Without a configured provider the demo answers for every agent, so
- * the list is empty.
- */
-export async function modelProblems(
-  { composition, home, env, cwd }: Cli,
-  agents: readonly AgentDefinition[],
-): Promise<AgentProblem[]> {
-  const { names, providers, roles } = await composition.readConfig({ home, env, cwd, workspace: cwd });
-  if (providers.every(({ isImplied }) => isImplied)) return [];
-  const found = await Promise.all(
-    agents.map(async ({ id, model, source }): Promise<AgentProblem[]> => {
-      if (Object.hasOwn(roles, id)) return [];
-      try {
-        resolveForAgent(model, names, "inherited/model");
-        return [];
-      } catch (error) {
-        if (!TroupeError.is(error)) throw error;
-        const { message, fix } = error;
-        const position = { path: source.path, ...(await modelPosition(source.path)) };
-        return [{ ...position, severity: "warning", code: "unknown-model", message, fix }];
-      }
-    }),
-  );
-  return found.flat();
-}
-
-/** Position of the model in the agent file. */
-async function modelPosition(path: string): Promise<{ line: number; column: number }> {
-  const text = await readFile(path, "utf8").catch(() => "");
-  const line = text.split("\n").findIndex((each) => /^\s*["']?model["']?\s*:/.test(each));
-  return { line: Math.max(1, line + 1), column: 1 };
 }

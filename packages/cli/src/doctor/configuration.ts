@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
+import { lackOfTools } from "@troupe/core/internal";
 import { createProjectTrust } from "@troupe/tools";
 import { type Config, chooseModel, describeChanges, describeOrigin, homeFiles, providerLabel } from "troupe/internal";
+import { allProblems } from "../agents/agent-problems.ts";
 import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../render/failure.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
@@ -102,9 +104,13 @@ export async function checkSandbox({ composition, home }: Cli, status: DaemonSta
 
 export async function checkAgents(cli: Cli): Promise<Check> {
   try {
-    const registry = await cli.composition.loadAgents({ home: cli.home, workspace: cli.cwd, env: cli.env });
-    const detail = `${registry.agents.length} usable, ${registry.problems.length} problems`;
-    const worst = registry.problems.find((problem) => problem.severity === "error") ?? registry.problems[0];
+    const place = { home: cli.home, workspace: cli.cwd, env: cli.env };
+    const registry = await cli.composition.loadAgents(place);
+    const specs = await cli.composition.toolSpecs(place);
+    const problems = await allProblems(cli, registry, specs);
+    const usable = registry.agents.filter((agent) => lackOfTools(agent, specs) === null);
+    const detail = `${usable.length} usable, ${problems.length} problems`;
+    const worst = problems.find((problem) => problem.severity === "error") ?? problems[0];
     if (!worst) return ok("agents", detail);
     return warn("agents", `${detail}: ${worst.message}`, `troupe agents validate ${worst.path}`);
   } catch (error) {

@@ -94,7 +94,7 @@ function addExplain(program: Command, runCommand: RunCommand): void {
 }
 
 function addAgents(program: Command, runCommand: RunCommand): void {
-  const agents = program.command("agents").description("list, show and check agents");
+  const agents = program.command("agents").description("list, show, check, write and change agents");
   agents
     .command("ls")
     .description("list the agents of this folder, and problems in their files")
@@ -123,6 +123,50 @@ function addAgents(program: Command, runCommand: RunCommand): void {
         (await import("../commands/agents.ts")).validateAgents(cli, paths, { json: !!flags.json }),
       ),
     );
+  addAgentFiles(agents, runCommand);
+}
+
+function addAgentFiles(agents: Command, runCommand: RunCommand): void {
+  const commands = () => import("../commands/agent-files.ts");
+  agents
+    .command("new")
+    .description("write a commented agent file into .troupe/agents of this folder; never overwrites a file")
+    .argument("<name>", "id of the new agent: letters, digits, - and _")
+    .option("--from <agent>", "copy the file of this agent (default: a template)")
+    .option("--description <text>", "when other agents should delegate to it")
+    .option("--json", jsonHelp)
+    .addHelpText("after", example('troupe agents new archivist --description "Files finished documents"'))
+    .action((name: string, flags: JsonFlag & { from?: string; description?: string }) =>
+      runCommand(async (cli) => {
+        const { from = null, description = null } = flags;
+        return (await commands()).newAgent(cli, name, { from, description, json: !!flags.json });
+      }),
+    );
+  agents
+    .command("set")
+    .description("change one key of an agent's file; comments and all other keys stay as they are")
+    .argument("<id>", "agent id from troupe agents ls")
+    .argument("<key>", "a key of agent files, such as model, tools or maxIterations")
+    .argument("<value>", "the value as in YAML, such as haiku or [read, write]")
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe agents set archivist model haiku"))
+    .action((id: string, key: string, value: string, flags: JsonFlag) =>
+      runCommand(async (cli) => (await commands()).setAgentKey(cli, { id, key, value }, { json: !!flags.json })),
+    );
+  for (const [name, text] of [
+    ["enable", "let agents and sessions use an agent again"],
+    ["disable", "keep an agent in the list, but let no agent and no session use it"],
+  ] as const) {
+    agents
+      .command(name)
+      .description(text)
+      .argument("<id>", "agent id from troupe agents ls")
+      .option("--json", jsonHelp)
+      .addHelpText("after", example(`troupe agents ${name} archivist`))
+      .action((id: string, flags: JsonFlag) =>
+        runCommand(async (cli) => (await commands()).switchAgent(cli, id, name === "enable", { json: !!flags.json })),
+      );
+  }
 }
 
 function addInspect(program: Command, runCommand: RunCommand): void {

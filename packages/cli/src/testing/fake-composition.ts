@@ -3,6 +3,7 @@ import { AgentDefinition, type AgentRegistry, GrantLayer, TroupeError } from "@t
 import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
+import { shippedToolSpecs } from "@troupe/tools";
 import { type NatsFlags, readConfig, type SandboxFacts, type WorkerOptions } from "troupe/internal";
 import type { Composition, HomePolicy, RecordArchive } from "../cli.ts";
 import type { HostWatch } from "../nats/list-hosts.ts";
@@ -134,6 +135,7 @@ export function createFakeComposition(): FakeComposition {
       if (composition.replayed) return { ...composition.replayed, session: options.session };
       throw new TroupeError("UNKNOWN_SESSION", `there is no session ${options.session} in the record`);
     },
+    toolSpecs: async () => shippedToolSpecs(),
     async validateAgents(paths) {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
       return { agents: [...registryOf([]).agents], problems: composition.problems };

@@ -58,8 +58,8 @@ export function explainGrant(
   const layers = [...above, own];
   const names = new Set(tools.map(({ name }) => name));
   return [
-    ...tools.map((spec) => decisionOf("tool", spec.name, toolRemoval(layers, spec, names))),
-    ...agents.map((agent) => decisionOf("agent", agent.id, agentRemoval(layers, definition, agent))),
+    ...tools.map((spec) => decisionOf("tool", spec.name, toolRemoval(layers, spec, names), restrictions(layers, spec))),
+    ...agents.map((agent) => decisionOf("agent", agent.id, agentRemoval(layers, definition, agent, tools))),
   ];
 }
 
@@ -125,8 +125,10 @@ export function isReadOnly({ effect }: Pick<ToolSpec, "effect">): boolean {
 function agentRemoval(
   layers: readonly GrantLayer[],
   parent: AgentDefinition,
-  { id, disabled, team }: AgentDefinition,
+  agent: AgentDefinition,
+  specs: readonly ToolSpec[],
 ): Removal | null {
+  const { id, disabled, team } = agent;
   if (disabled) return { by: id, reason: "switched off by its own definition" };
   if (id === parent.id) return { by: id, reason: "an agent cannot delegate to itself" };
   if (parent.domain !== null) return { by: parent.id, reason: "an expert of one domain does not delegate" };
@@ -141,7 +143,26 @@ function agentRemoval(
       return { by: layer.from, reason: `not among the agents of ${describe(layer)}` };
     }
   }
-  return null;
+  const lack = lackOfTools(agent, specs);
+  return lack === null ? null : { by: id, reason: `not usable: ${lack}` };
+}
+
+/**
+ * Why an agent cannot do anything here: its list of tools has entries, but none of them means a tool, and it cannot
+ * delegate. Null for an agent that can. Without this check, a run without tools would report success.
+ *
+ * @example
+ * lackOfTools(agentWith({ tools: ["Raed"] }), specs); // 'none of its tools exists here: "Raed"'
+ */
+export function lackOfTools(
+  { tools, subagents, source }: Pick<AgentDefinition, "tools" | "subagents" | "source">,
+  specs: readonly ToolSpec[],
+): string | null {
+  // The host of a remote agent has its tools.
+  if (tools === null || tools.length === 0 || subagents.allow.length > 0 || source.origin === "remote") return null;
+  const reserved = new Set(specs.map(({ name }) => name));
+  if (specs.some((spec) => namesTool(tools.map(toolOfItem), spec, reserved))) return null;
+  return `none of its tools exists here: ${tools.map((tool) => JSON.stringify(tool)).join(", ")}`;
 }
 
 function describe({ from, kind }: GrantLayer): string {
@@ -149,13 +170,42 @@ function describe({ from, kind }: GrantLayer): string {
   return kind === "session" ? "the session's grant" : `the agent ${from}`;
 }
 
-function decisionOf(kind: GrantDecision["kind"], name: string, removal: Removal | null): GrantDecision {
+/** What the layers still restrict of a granted tool: "coder allows only shell(git diff:*)". */
+function restrictions(layers: readonly GrantLayer[], spec: ToolSpec): string[] {
+  const ofCommands = layers.flatMap(commandLimits).flatMap(({ from, allow, deny }) => {
+    const only = allow === null || namesTool(allow, spec) ? [] : patternItems(allow, spec.name);
+    const never = patternItems(deny, spec.name);
+    return [
+      ...(only.length > 0 ? [`${from} allows only ${only.join(", ")}`] : []),
+      ...(never.length > 0 ? [`${from} denies ${never.join(", ")}`] : []),
+    ];
+  });
+  // `verifiable` is the effect of the tools that write files.
+  const scopes = spec.effect === "verifiable" ? layers : [];
+  const ofFolders = scopes.flatMap(({ from, writes }) =>
+    writes === null
+      ? []
+      : [`${from} lets it write ${writes.length === 0 ? "no file" : `only in ${writes.join(", ")}`}`],
+  );
+  return [...new Set([...ofCommands, ...ofFolders])];
+}
+
+function patternItems(items: readonly string[], tool: string): string[] {
+  return items.filter((item) => toolOfItem(item) !== item && toolOfItem(item) === tool);
+}
+
+function decisionOf(
+  kind: GrantDecision["kind"],
+  name: string,
+  removal: Removal | null,
+  restricted: readonly string[] = [],
+): GrantDecision {
   return {
     kind,
     name,
     granted: removal === null,
     removedBy: removal?.by ?? null,
-    reason: removal?.reason ?? "every layer lets it through",
+    reason: removal?.reason ?? ["every layer lets it through", ...restricted].join("; "),
   };
 }
 

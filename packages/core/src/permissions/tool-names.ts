@@ -17,6 +17,11 @@ interface ArgumentRule {
 
 interface Alias {
   tool: string;
+  /**
+   * The other program's tool does less than ours. A call by this name works if our tool is granted, but a list with this
+   * name does not grant our tool.
+   */
+  isNarrower?: true;
   args?: Readonly<Record<string, ArgumentRule>>;
   /** Default values for our arguments. */
   defaults?: Arguments;
@@ -74,7 +79,8 @@ const servers: Readonly<Record<string, readonly string[]>> = {
   web_reader: ["webReader"],
 };
 
-const aliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
+/** Names of Claude Code and of MCP servers. No other tool is called like this, so a prefix (`Web*`) means them too. */
+const distinctAliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
   ["Read", { tool: "read", args: { ...filePath, offset: as("offset", orNothing(Number.MAX_SAFE_INTEGER)) } }],
   ["Write", { tool: "write", args: filePath }],
   ["Edit", { tool: "edit", args: { ...filePath, ...editArgs } }],
@@ -100,10 +106,92 @@ const aliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
   ["WebFetch", { tool: "web_fetch", args: { prompt: dropped } }],
   ["WebSearch", { tool: "web_search" }],
   ["TodoWrite", { tool: "notes", args: { todos: as("items", planItems) }, defaults: { action: "plan" } }],
+  ["TodoRead", { tool: "notes", isNarrower: true, defaults: { action: "plan" } }],
+  ["NotebookRead", { tool: "read", args: { notebook_path: as("path"), cell_id: dropped } }],
   ...Object.entries(servers).flatMap(([server, tools]) =>
     tools.map((tool): [string, Alias] => [`mcp__${server}__${tool}`, { tool }]),
   ),
 ]);
+
+const running: Alias = {
+  tool: "shell",
+  args: { timeout: as("timeoutMs"), description: dropped, explanation: dropped, directory: as("folder") },
+};
+const fileOfGemini = { absolute_path: as("path"), ...filePath };
+
+/**
+ * Names of Copilot, Gemini and other programs. A user's own tool could have such a name too, so a list of tools keeps it as
+ * it is: it means the tool with exactly this name, and ours only if no such tool exists. A prefix never means them.
+ */
+const commonAliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
+  ["codebase", { tool: "search" }],
+  ["textSearch", { tool: "search" }],
+  ["fileSearch", { tool: "glob" }],
+  ["readFile", { tool: "read", args: filePath }],
+  ["listDirectory", { tool: "ls" }],
+  ["usages", { tool: "code_search" }],
+  ["changes", { tool: "git_diff" }],
+  ["editFiles", { tool: "edit", args: { ...filePath, ...editArgs } }],
+  ["createFile", { tool: "write", args: filePath }],
+  ["runTests", { tool: "test" }],
+  ["runCommands", running],
+  ["runInTerminal", running],
+  ["execute", running],
+  ["fetch", { tool: "web_fetch" }],
+  ["todo", { tool: "notes" }],
+  ["todos", { tool: "notes" }],
+  ["read_file", { tool: "read", args: fileOfGemini }],
+  ["read_many_files", { tool: "read", args: fileOfGemini }],
+  ["write_file", { tool: "write", args: filePath }],
+  ["replace", { tool: "edit", args: { ...filePath, ...editArgs, instruction: dropped } }],
+  ["run_shell_command", running],
+  ["search_file_content", { tool: "search", args: { include: as("glob") } }],
+  ["grep_search", { tool: "search", args: { include: as("glob") } }],
+  ["list_directory", { tool: "ls", args: { ignore: dropped } }],
+  ["google_web_search", { tool: "web_search" }],
+  ["save_memory", { tool: "notes", args: { fact: as("text") }, defaults: { action: "add" } }],
+  ["write_todos", { tool: "notes", args: { todos: as("items", planItems) }, defaults: { action: "plan" } }],
+  ["bash", running],
+  ["webfetch", { tool: "web_fetch", args: { format: dropped } }],
+  ["websearch", { tool: "web_search" }],
+]);
+
+/** Copilot's sets of tools: `search/codebase` means `codebase`. */
+const copilotSets = ["agent", "edit", "execute", "read", "search", "todo", "vscode", "web"] as const;
+
+function aliasOf(name: string): Alias | undefined {
+  return distinctAliases.get(name) ?? commonAliases.get(withoutSet(name));
+}
+
+/**
+ * The name of a tool of Copilot without the name of its set; other names stay unchanged.
+ *
+ * @example
+ * withoutSet("search/codebase"); // "codebase"
+ * withoutSet("github/search_code"); // "github/search_code": the tool of a server
+ */
+export function withoutSet(name: string): string {
+  const at = name.indexOf("/");
+  return copilotSets.some((set) => set === name.slice(0, Math.max(0, at))) ? name.slice(at + 1) : name;
+}
+
+/** All names that stand for a tool, for suggestions. */
+export function aliasNames(): string[] {
+  return [...distinctAliases, ...commonAliases].filter(([, { isNarrower }]) => !isNarrower).map(([name]) => name);
+}
+
+/**
+ * The name of a tool as a definition stores it: our name for a name that only Claude Code or a built-in MCP server uses.
+ * Other names stay as they are, because a user's own tool can have them.
+ *
+ * @example
+ * listedToolName("Bash"); // "shell"
+ * listedToolName("fetch"); // "fetch": web_fetch, unless a tool is called fetch
+ */
+export function listedToolName(name: string): string {
+  const alias = distinctAliases.get(name);
+  return alias && !alias.isNarrower ? alias.tool : name;
+}
 
 /**
  * Our name of a tool; unknown names stay unchanged.
@@ -113,7 +201,8 @@ const aliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
  * canonicalToolName("mcp__local_toolkit__workbench_upload"); // "workbench_upload"
  */
 export function canonicalToolName(name: string): string {
-  return aliases.get(name)?.tool ?? name;
+  const alias = aliasOf(name);
+  return alias && !alias.isNarrower ? alias.tool : name;
 }
 
 /**
@@ -121,11 +210,12 @@ export function canonicalToolName(name: string): string {
  * an MCP server: `mcp__*` means real servers and no built-in tool.
  */
 export function isAliasOf(item: string, tool: string): boolean {
-  if (!item.endsWith("*")) return aliases.get(item)?.tool === tool;
+  if (!item.endsWith("*")) return item !== tool && canonicalToolName(item) === tool;
   const prefix = item.slice(0, -1);
   if (prefix === "") return false;
-  return [...aliases].some(
-    ([name, alias]) => alias.tool === tool && name.startsWith(prefix) && prefix.length >= serverOf(name).length,
+  return [...distinctAliases].some(
+    ([name, alias]) =>
+      alias.tool === tool && !alias.isNarrower && name.startsWith(prefix) && prefix.length >= serverOf(name).length,
   );
 }
 
@@ -144,7 +234,7 @@ function serverOf(name: string): string {
  * // { id: "1", name: "read", args: { path: "a.ts" }, problem: null }
  */
 export function canonicalCall(call: ToolCall, isReal: (name: string) => boolean): ToolCall {
-  const alias = aliases.get(call.name);
+  const alias = aliasOf(call.name);
   if (!alias || isReal(call.name)) return call;
   const named = { ...call, name: alias.tool };
   if (call.problem !== null || !isObject(call.args)) return named;

@@ -5,6 +5,7 @@ import type { Budget } from "../protocol/budget.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { TeamSummary } from "../protocol/team.ts";
+import type { ToolSpec } from "../protocol/tool.ts";
 
 /** The agents of a workspace. Loaded anew for each session, so that edited files take effect. */
 export interface AgentRegistry {
@@ -15,6 +16,8 @@ export interface AgentRegistry {
   /** Problems in all files that were read. */
   readonly problems: readonly AgentProblem[];
   find(id: string): AgentDefinition | undefined;
+  /** Problems with names of tools, given the tools of this machine. @default absent: no problems */
+  toolProblems?(specs: readonly ToolSpec[]): readonly AgentProblem[];
   /** Renders the system prompt of a run: the definition's prompt and, for a sub-agent, its role and its limits. */
   renderPrompt(definition: AgentDefinition, request: RunRequest, facts: PromptFacts): string;
 }

@@ -200,6 +200,8 @@ export const AgentSummary = z.object({
   path: z.string(),
   /** Switched off by its definition or the machine's policy. */
   disabled: z.boolean().default(false),
+  /** Why no run can use it here, although it is not disabled: none of its tools exists. Absent: it can be used. */
+  unusable: z.string().exactOptional(),
   /** `plan`: it and all runs below it only read. */
   permissionMode: AgentDefinition.shape.permissionMode,
   /** The team that it belongs to. Absent: none. */

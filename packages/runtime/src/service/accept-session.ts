@@ -11,9 +11,10 @@ import {
   type RunRequest,
   type SessionRow,
   type SubmitSession,
+  type ToolSpec,
   TroupeError,
 } from "@troupe/core";
-import { derivedId, isOfflineModel, type PartialLimits, type Submitted } from "@troupe/core/internal";
+import { derivedId, isOfflineModel, lackOfTools, type PartialLimits, type Submitted } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 import { missingHost } from "../host/missing-host.ts";
 import { offerRun } from "../host/offer-run.ts";
@@ -105,6 +106,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const registry = await deps.agentSource.load(workspace);
   const agent = checkEnabled(chooseAgent(registry, submission, "main"), policy);
   await deps.tools.prepare?.(workspace);
+  checkTools(agent, deps.tools.specs(workspace));
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
   const essentials = { task: submission.task, agent: agent.id, layers, model };
   const request = {
@@ -157,6 +159,15 @@ export function checkEnabled(agent: AgentDefinition, { layer }: Policy): AgentDe
     });
   }
   return agent;
+}
+
+/** Throws `INVALID_AGENT` for an agent that can do nothing here, because none of the tools in its list exists. */
+export function checkTools(agent: AgentDefinition, specs: readonly ToolSpec[]): void {
+  const lack = lackOfTools(agent, specs);
+  if (lack === null) return;
+  throw new TroupeError("INVALID_AGENT", `the agent "${agent.id}" cannot be used: ${lack}`, {
+    fix: `troupe agents validate ${agent.source.path}`,
+  });
 }
 
 /** Throws `NO_HOST` if no living host can run the request, unless the policy lets such runs wait. */

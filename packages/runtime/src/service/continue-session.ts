@@ -11,7 +11,15 @@ import { beginsTurn, canonicalJson, type Submitted, type TurnRequested, teamAgen
 import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/run/settled.ts";
-import { type AcceptOptions, checkEnabled, checkHost, chooseModel, homeRule, turnFields } from "./accept-session.ts";
+import {
+  type AcceptOptions,
+  checkEnabled,
+  checkHost,
+  checkTools,
+  chooseModel,
+  homeRule,
+  turnFields,
+} from "./accept-session.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { checkBudget } from "./check-budget.ts";
 import { chooseAgent } from "./choose-agent.ts";
@@ -103,6 +111,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
   const registry = await deps.agentSource.load(workspace);
   const agent = checkEnabled(chooseAgent(registry, inTeamOf(before.agent, submission, registry), before.agent), policy);
   await deps.tools.prepare?.(workspace);
+  checkTools(agent, deps.tools.specs(workspace));
   const added = submission.grant ? [sessionLayer(submission.grant, deps.tools.specs(workspace), registry)] : [];
   const layers = [
     policy.layer,

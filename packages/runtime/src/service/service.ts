@@ -10,6 +10,7 @@ import {
   type Redactor,
   SubmitSession,
   type Subscription,
+  type ToolSpec,
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
@@ -78,7 +79,8 @@ export function createService(given: ServiceOptions): RunningService {
       return { ...options.status(), agents: agents.length };
     },
     async agents(workspace) {
-      return listAgents(await deps.agentSource.load(workspace), policy);
+      await deps.tools.prepare?.(workspace);
+      return listAgents(await deps.agentSource.load(workspace), policy, deps.tools.specs(workspace));
     },
     async submit(submission) {
       if (closing) {
@@ -106,9 +108,10 @@ export function createService(given: ServiceOptions): RunningService {
   return redactService(service, deps.redact);
 }
 
-function listAgents({ agents, teams = [], problems }: AgentRegistry, { layer }: Policy): AgentList {
-  const summaries = agents.map((agent) => agentSummaryOf(agent, layer));
-  return { agents: summaries, problems: [...problems], teams: [...teams] };
+function listAgents(registry: AgentRegistry, { layer }: Policy, specs: readonly ToolSpec[]): AgentList {
+  const { teams = [], problems, toolProblems } = registry;
+  const agents = registry.agents.map((agent) => agentSummaryOf(agent, layer, specs));
+  return { agents, problems: [...problems, ...(toolProblems?.(specs) ?? [])], teams: [...teams] };
 }
 
 /**

@@ -37,7 +37,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
     const denial =
       rule?.decision === "deny"
         ? `denied by the stored rule ${rule.id} of ${rule.by}`
-        : (toolRemoval([policy.layer], spec, names)?.reason ?? commandRefusal(limits, spec, commands));
+        : (toolRemoval([policy.layer], spec, names)?.reason ?? commandRefusal(limits, spec, commands, names));
     if (denial !== null) {
       return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null, sends: false };
     }

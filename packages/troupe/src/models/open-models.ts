@@ -15,7 +15,7 @@ import {
   type ProviderSettings,
   probeLocalServer,
   requireSdk,
-  resolveForAgent,
+  resolveAgentModel,
   resolveModelName,
   type Scenario,
 } from "@troupe/models";
@@ -192,7 +192,9 @@ async function resolve(
   const role = Object.hasOwn(config.roles, agent) ? config.roles[agent] : undefined;
   const wanted = role?.value ?? request.wanted;
   try {
-    return resolveForAgent(wanted, config.names, inherited);
+    const { id, warning } = resolveAgentModel(wanted, config.names, inherited);
+    if (warning) logger.warn({ agent, wanted, fix: warning.fix }, warning.message);
+    return id;
   } catch (error) {
     logger.warn({ err: error, agent, wanted }, "an agent names a model that no provider serves");
     return wanted;

@@ -5,14 +5,17 @@ import {
   type Logger,
   type Policy,
   type Redactor,
+  type ToolSpec,
   TroupeError,
 } from "@troupe/core";
 import {
   cacheReads,
   createCustomTools,
+  createProjectTrust,
   createSandbox,
   createToolHost,
   createTools,
+  describedTools,
   hideFolder,
   openApprovalRules,
   type ProjectTrust,
@@ -61,6 +64,25 @@ export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) 
   // Commands of stopped sessions can take a moment to exit.
   cleanup.add(() => host.idle());
   return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
+}
+
+/**
+ * The specs of the tools of this machine and of a folder, without a host: the shipped ones, and those of the user and of a
+ * trusted project.
+ */
+export async function readToolSpecs({ home, workspace, env }: ToolSpecsOptions): Promise<ToolSpec[]> {
+  const shipped = describedTools();
+  const trust = createProjectTrust({ file: homeFiles(home).trust });
+  const custom = createCustomTools({ packagesFrom: import.meta.url, folders: toolFolders(home, env), trust, shipped });
+  await custom.refresh(workspace);
+  return [...shipped, ...custom.of(workspace)].map(({ spec }) => spec);
+}
+
+export interface ToolSpecsOptions {
+  home: Home;
+  /** Null: only the tools for every workspace. */
+  workspace: string | null;
+  env: NodeJS.ProcessEnv;
 }
 
 /** Throws `USAGE` if a tool of the program has the name of another tool. */
