@@ -1,6 +1,7 @@
-import type { BigIntStats } from "node:fs";
-import { constants, type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { lstat, opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refusedAgent, stemOf } from "./parse-agent.ts";
 import { createProblemReport, type Finding } from "./problem-report.ts";
@@ -40,6 +41,7 @@ const cachedFilesMax = 10_000;
  * an edit within the same second counts too.
  */
 export function createAgentReader(): AgentReader {
+  const turns = createTurns();
   const cache = new Map<string, { stamp: string; agent: ParsedAgent }>();
 
   const remember = (key: string, stamp: string, agent: ParsedAgent): ParsedAgent => {
@@ -53,10 +55,10 @@ export function createAgentReader(): AgentReader {
   const readFile = async (path: string, origin: AgentOrigin): Promise<ParsedAgent | null> => {
     const key = `${origin}:${path}`;
     try {
-      const stamp = stampOf(await lstat(path, { bigint: true }));
       const cached = cache.get(key);
-      if (cached?.stamp === stamp) return cached.agent;
-      const read = await readRegularFile(path);
+      if (cached && cached.stamp === stampOf(await lstat(path, { bigint: true }))) return cached.agent;
+      await turns.next();
+      const read = readRegularFile(path);
       return read && remember(key, read.stamp, parseBytes(path, origin, read));
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
@@ -75,6 +77,26 @@ export function createAgentReader(): AgentReader {
   };
 
   return { readFile, readFolder };
+}
+
+/** How long files are read and parsed before other work of the process gets its turn. */
+const turnMs = 10;
+
+/** Lets other work of the process run between files. */
+function createTurns() {
+  let turn: Promise<unknown> | null = null;
+  let startedMs = performance.now();
+  return {
+    async next(): Promise<void> {
+      while (turn || performance.now() - startedMs > turnMs) {
+        turn ??= setImmediate().then(() => {
+          turn = null;
+          startedMs = performance.now();
+        });
+        await turn;
+      }
+    },
+  };
 }
 
 interface FoundFiles {
@@ -169,30 +191,39 @@ interface FileBytes {
   stamp: string;
 }
 
-/** Returns null if the path is not a regular file. Does not follow a new symbolic link, and does not block on a pipe. */
-export async function readRegularFile(path: string, bytesMax = fileBytesMax): Promise<FileBytes | null> {
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  const file = await open(path, flags);
+/**
+ * Returns null if the path is not a regular file. Does not follow a new symbolic link, and does not block on a pipe.
+ *
+ * Synchronous, because the files are small: with promises, the calls for 1,000 files take longer than parsing them.
+ */
+export function readRegularFile(path: string, bytesMax = fileBytesMax): FileBytes | null {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
-    const stats = await file.stat({ bigint: true });
+    const stats = fstatSync(file, { bigint: true });
     if (!stats.isFile()) return null;
-    const bytes = await readAtMost(file, bytesMax + 1);
+    const bytes = readAtMost(file, Number(stats.size), bytesMax);
     return { bytes, size: Math.max(Number(stats.size), bytes.length), stamp: stampOf(stats) };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
-async function readAtMost(file: FileHandle, bytesMax: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(bytesMax);
+/** Reads a file to its end, or to one byte more than a file may have. It can have grown since its size was read. */
+function readAtMost(file: number, size: number, bytesMax: number): Uint8Array {
+  let buffer = new Uint8Array(Math.min(size, bytesMax) + 1);
   let length = 0;
-  while (length < bytesMax) {
-    const { bytesRead } = await file.read(buffer, length, bytesMax - length, length);
-    if (bytesRead === 0) break;
+  for (;;) {
+    const bytesRead = readSync(file, buffer, length, buffer.length - length, length);
     length += bytesRead;
+    if (bytesRead === 0 || length > bytesMax) return buffer.subarray(0, length);
+    if (length < buffer.length) continue;
+    const larger = new Uint8Array(Math.min(2 * length, bytesMax + 1));
+    larger.set(buffer);
+    buffer = larger;
   }
-  return buffer.slice(0, length);
 }
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function parseBytes(path: string, origin: AgentOrigin, { bytes, size }: FileBytes): ParsedAgent {
   if (size > fileBytesMax) {
@@ -202,7 +233,7 @@ function parseBytes(path: string, origin: AgentOrigin, { bytes, size }: FileByte
       fix: "shorten it: every model call sends the whole prompt",
     });
   }
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const text = decoder.decode(bytes);
   const bad = text.indexOf("\uFFFD");
   if (bad === -1 || isUtf8(bytes)) return parseAgent({ path, origin, text });
   const report = createProblemReport(path, text);

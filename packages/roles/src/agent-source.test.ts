@@ -87,8 +87,8 @@ describe("the agents of a registry", () => {
 
   test("a folder that is both the user's and the workspace's is read once", async () => {
     userFolder = join(workspace, ".claude", "agents");
-    await write(claude("bad.md"), "nothing");
-    expect(codes((await load()).problems)).toEqual(["missing-front-matter"]);
+    await write(claude("bad.md"), "---\nname: bad\n");
+    expect(codes((await load()).problems)).toEqual(["unterminated-front-matter"]);
   });
 });
 
@@ -102,7 +102,7 @@ describe("invalid files", () => {
   });
 
   test("the shipped agent of the same id does not replace it, and the problem says so", async () => {
-    await write(project("coder.md"), "You code.");
+    await write(project("coder.md"), "---\ndescription: codes\n---\n");
     const registry = await load({ builtin: true });
     expect(registry.find("coder")).toBeUndefined();
     expect(registry.problems[0]?.message).toContain("the shipped agent coder is not used in its place");
@@ -110,11 +110,11 @@ describe("invalid files", () => {
   });
 
   test("a valid file of a later source does replace it", async () => {
-    await write(claude("coder.md"), "You code.");
+    await write(claude("coder.md"), "---\ndescription: codes\n---\n");
     await write(project("coder.md"), agent("coder", "sound"));
     const registry = await load({ builtin: true });
     expect(registry.find("coder")?.description).toBe("sound");
-    expect(codes(registry.problems)).toEqual(["missing-front-matter"]);
+    expect(codes(registry.problems)).toEqual(["empty-prompt"]);
   });
 
   test("of two files with one id in one folder, the first by path is used", async () => {
@@ -134,12 +134,13 @@ describe("invalid files", () => {
     expect(problems).toMatchObject([{ code: "file-too-large" }, { code: "not-utf8", line: 3, column: 14 }]);
   });
 
-  test("files beyond the cap are not read, and a problem reports them", async () => {
-    const names = Array.from({ length: filesMax + 1 }, (_, i) => `a${String(i).padStart(4, "0")}`);
+  test("files beyond the cap are not read, and an error has their number", async () => {
+    const names = Array.from({ length: filesMax + 3 }, (_, i) => `a${String(i).padStart(4, "0")}`);
     await Promise.all(names.map((name) => write(project(`${name}.md`), agent(name, "d"))));
     const registry = await load();
     expect(registry.agents).toHaveLength(filesMax);
-    expect(codes(registry.problems)).toEqual(["too-many-files"]);
+    expect(registry.problems).toMatchObject([{ code: "too-many-files", severity: "error" }]);
+    expect(registry.problems[0]?.message).toContain("3 agent files were left out");
   });
 
   test("symbolic links are not followed, neither to files nor to folders nor as the folder itself", async () => {

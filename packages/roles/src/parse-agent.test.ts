@@ -23,12 +23,11 @@ describe("an invalid file gets an error with its place", () => {
     ["indented fence", "  ---\nname: a\n---\nx", ["error 1:3 missing-front-matter"]],
     ["executable front matter", '---js\n{ name: "a" }\n---\nx', ["error 1:4 unsupported-front-matter"]],
     ["front matter never closed", "---\nname: a\ndescription: d\n", ["error 1:1 unterminated-front-matter"]],
-    ["front matter without keys", "---\n---\nx", ["error 2:1 missing-description", "error 2:1 missing-name"]],
+    ["front matter without keys", "---\n---\nx", ["error 2:1 missing-description"]],
     ["front matter that is a list", "---\n- a\n- b\n---\nx", ["error 2:1 not-a-mapping"]],
     ["front matter that is a sentence", "---\nhello you\n---\nx", ["error 2:1 not-a-mapping"]],
     ["front matter too large", `---\nname: ${"a".repeat(40_000)}\n---\nx`, ["error 2:1 front-matter-too-large"]],
     ["tab for indentation", "---\n\tname: a\n---\nx", ["error 2:1 invalid-yaml"]],
-    ["no name", "---\ndescription: d\n---\nx", ["error 2:1 missing-name"]],
     ["empty name", "---\nname:\ndescription: d\n---\nx", ["error 2:1 missing-name"]],
     ["no description", "---\nname: a\n---\nx", ["error 2:1 missing-description"]],
     ["blank description", '---\nname: a\ndescription: " "\n---\nx', ["error 3:1 missing-description"]],
@@ -55,9 +54,23 @@ describe("an invalid file gets an error with its place", () => {
     ["tools are a map", withLines("tools: {read: true}"), ["error 4:8 wrong-type"]],
     ["a tool is a number", withLines("tools:", "  - read", "  - 3"), ["error 6:5 wrong-type"]],
     ["tools without a value", withLines("tools:"), ["warning 4:1 empty-tools"]],
-    ["two tools run together", withLines("tools: read, write shell"), ["warning 4:14 invalid-tool"]],
-    ["a restricted tool", withLines("tools: [read, Bash(git *)]"), ["warning 4:15 restricted-tool"]],
-    ["delegation without a named agent", withLines("tools: Read, Task"), ["warning 4:14 delegation-without-targets"]],
+    ["a sentence among the tools", withLines("tools: read, “all others”"), ["warning 4:14 invalid-tool"]],
+    [
+      "no tool but a sentence",
+      withLines("tools: “all tools”"),
+      ["warning 4:8 invalid-tool", "error 4:8 no-usable-tools"],
+    ],
+    ["a restricted tool", withLines("tools: [read, WebFetch(domain:a.org)]"), ["warning 4:15 restricted-tool"]],
+    [
+      "delegation, but an empty list of agents",
+      withLines("tools: Read, Task", "subagents: {allow: []}"),
+      ["warning 4:14 delegation-without-targets"],
+    ],
+    [
+      "delegation of an expert",
+      withLines("tools: Read, Task", "troupe: {domain: law}"),
+      ["warning 4:14 delegation-without-targets"],
+    ],
     ["a target that is not a valid id", withLines("tools: Agent(a b)"), ["error 4:8 invalid-id"]],
     ["a script for a model", withLines("model: scripted/./evil.yaml"), ["warning 4:8 script-as-model"]],
     ["a recording for a model", withLines('model: " replay/1"'), ["warning 4:8 script-as-model"]],
@@ -303,7 +316,7 @@ describe("a valid file", () => {
 
   test("the denials include every written one", () => {
     const { definition } = parse(withLines("disallowedTools: [Write, Bash(rm *), Agent(b)]"));
-    expect(definition?.disallowedTools).toEqual(["write", "shell"]);
+    expect(definition?.disallowedTools).toEqual(["write", "shell(rm *)"]);
     expect(definition?.subagents.deny).toEqual(["b"]);
   });
 

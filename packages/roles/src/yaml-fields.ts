@@ -9,6 +9,7 @@ import {
   type ParsedNode,
   parseDocument,
   visit,
+  type visitor,
 } from "yaml";
 
 /** A top key of the front matter, its value, and the offsets of nested values. Offsets are positions in the whole file. */
@@ -85,13 +86,15 @@ function readYamlUnguarded(text: string, base: number): YamlRead | { failure: Ya
 
   let aliasOffset: number | null = null;
   let danglingOffset: number | null = null;
-  visit(document, {
+  const findAlias: visitor = {
     Alias(_key, alias) {
       const offset = alias.range?.[0] ?? 0;
       if (alias.resolve(document) === undefined) danglingOffset ??= offset;
       else aliasOffset ??= base + offset;
     },
-  });
+  };
+  // Most files have no asterisk, and therefore no alias.
+  if (text.includes("*")) visit(document, findAlias);
   if (danglingOffset !== null) {
     return {
       failure: { code: "BAD_ALIAS", offset: danglingOffset, message: "a value that starts with * is an alias" },
