@@ -268,13 +268,7 @@ function readSettings(fields: Fields, text: string, report: ProblemReport): Sett
     addAnyTarget(granted.delegationOffset, { fields, isExpert: troupe.domain !== null, targets }, report);
   }
   const writes = granted ? restrictWriters(granted, troupe.writes, report) : troupe.writes;
-  if (granted?.hasEntries && !granted.all && granted.tools.length === 0 && !grantsDelegation(granted)) {
-    report.error(fields.get("tools")?.valueOffset ?? 0, {
-      code: "no-usable-tools",
-      message: "no entry of tools can be granted, so the agent could do nothing",
-      fix: "name tools that exist here, write tools: [] for an agent without tools, or remove the line for all tools",
-    });
-  }
+  if (granted) checkEntries(granted, fields, report);
   return {
     tools: denied?.all ? [] : granted === null || granted.all ? null : itemsOf(granted),
     disallowedTools: denied ? itemsOf(denied) : [],
@@ -295,6 +289,16 @@ function readSettings(fields: Fields, text: string, report: ProblemReport): Sett
       ...(denied?.tools ?? []).map((tool) => ({ ...tool, list: "disallowedTools" as const })),
     ],
   };
+}
+
+/** Reports a list whose entries were all left out: the agent would run without tools, and report success. */
+function checkEntries(granted: ToolList, fields: Fields, report: ProblemReport): void {
+  if (!granted.hasEntries || granted.all || granted.tools.length > 0 || grantsDelegation(granted)) return;
+  report.error(fields.get("tools")?.valueOffset ?? 0, {
+    code: "no-usable-tools",
+    message: "no entry of tools can be granted, so the agent could do nothing",
+    fix: "name tools that exist here, write tools: [] for an agent without tools, or remove the line for all tools",
+  });
 }
 
 function itemsOf({ tools }: ToolList): string[] {

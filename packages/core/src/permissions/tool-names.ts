@@ -151,9 +151,6 @@ const commonAliases: ReadonlyMap<string, Alias> = new Map<string, Alias>([
   ["google_web_search", { tool: "web_search" }],
   ["save_memory", { tool: "notes", args: { fact: as("text") }, defaults: { action: "add" } }],
   ["write_todos", { tool: "notes", args: { todos: as("items", planItems) }, defaults: { action: "plan" } }],
-  ["bash", running],
-  ["webfetch", { tool: "web_fetch", args: { format: dropped } }],
-  ["websearch", { tool: "web_search" }],
 ]);
 
 /** Copilot's sets of tools: `search/codebase` means `codebase`. */

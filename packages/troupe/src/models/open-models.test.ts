@@ -84,16 +84,23 @@ describe("an agent's model", () => {
 
   test("without a provider stays unchanged, and its call has the reason", async () => {
     const { models, resolve } = await open(openai);
-    expect(await resolve("qwen/qwen3")).toBe("qwen/qwen3");
-    await expect(models.provider.call(request("qwen/qwen3"), options)).rejects.toMatchObject({
+    expect(await resolve("nowhere/x")).toBe("nowhere/x");
+    await expect(models.provider.call(request("nowhere/x"), options)).rejects.toMatchObject({
       runError: {
         type: "params",
         message: expect.stringMatching(
-          /^the agent coder names a model that is not available: .*"qwen" is set up.*models:/,
+          /^the agent coder names a model that is not available: .*"nowhere" is set up.*models:/,
         ),
         recoverable: false,
       },
     });
+  });
+
+  test("of a vendor that is not set up is the inherited one, with a warning", async () => {
+    const { resolve, logger } = await open(openai);
+    expect(await resolve("claude-sonnet-4-20250514")).toBe("openai/gpt-6-sol");
+    expect(logger.warn).toHaveBeenCalledWith(expect.anything(), expect.stringContaining("is of anthropic"));
+    expect(await resolve("gpt-5.5")).toBe("openai/gpt-5.5");
   });
 
   test("of an incomplete provider has an error with the missing part, and is not retried", async () => {

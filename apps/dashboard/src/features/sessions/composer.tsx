@@ -1,5 +1,5 @@
 import type { AgentSummary } from "@troupe/core/internal";
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
 import { ActionButton } from "../../components/buttons.tsx";
 import { Glyph } from "../../components/icons.tsx";
 import { ProblemNote } from "../../components/text-blocks.tsx";
@@ -7,6 +7,8 @@ import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
 import { navigate } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { useAction } from "../../lib/use-action.ts";
+import { AgentProblems } from "./agent-problems.tsx";
+import { useAgents } from "./use-agents.ts";
 
 const demoTask = "Show what a troupe does: plan a small greeting tool, write it, test it and review it.";
 
@@ -156,30 +158,25 @@ function submitOnCtrlEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
 
 /** Selects the agent that starts. It is hidden until the agents are loaded. */
 function AgentChoice({ agent, setAgent }: { agent: string; setAgent(agent: string): void }) {
-  const live = usePage((state) => state.connection === "live");
-  const [agents, setAgents] = useState<readonly AgentSummary[]>([]);
-  useEffect(() => {
-    let isCurrent = true;
-    if (live) {
-      api.agents().then(
-        (list) => isCurrent && setAgents(list.agents),
-        () => {},
-      );
-    }
-    return () => {
-      isCurrent = false;
-    };
-  }, [live]);
-
+  const { agents, problems } = useAgents();
   if (agents.length === 0) return null;
   return (
-    <select aria-label="Agent that starts" value={agent} onChange={(event) => setAgent(event.target.value)}>
-      <option value="">Default agent</option>
-      {agents.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {id === name ? id : `${id} (${name})`}
-        </option>
-      ))}
-    </select>
+    <>
+      <select aria-label="Agent that starts" value={agent} onChange={(event) => setAgent(event.target.value)}>
+        <option value="">Default agent</option>
+        {agents.map((each) => (
+          <option key={each.id} value={each.id} disabled={each.disabled || each.unusable !== undefined}>
+            {labelOf(each)}
+          </option>
+        ))}
+      </select>
+      {problems.length > 0 && <AgentProblems problems={problems} />}
+    </>
   );
+}
+
+function labelOf({ id, name, disabled, unusable }: AgentSummary): string {
+  const label = id === name ? id : `${id} (${name})`;
+  if (disabled) return `${label}: disabled`;
+  return unusable === undefined ? label : `${label}: unusable`;
 }
