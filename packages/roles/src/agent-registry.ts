@@ -93,13 +93,8 @@ function addLayer(layer: readonly ParsedAgent[], byId: AgentsById, refused: Set<
     }
   }
   for (const agent of layer) {
-    if (agent.definition) continue;
+    if (agent.definition || agent.isNote) continue;
     const id = agent.claimedId;
-    if (agent.isNote) {
-      const named = own.get(id) ?? byId.get(id);
-      if (named) problems.push(noteProblem(agent, named));
-      continue;
-    }
     const replaced = own.has(id) ? undefined : byId.get(id);
     problems.push(...(replaced ? withReplacementNote(agent.problems, replaced) : agent.problems));
     if (own.has(id)) continue;
@@ -107,7 +102,7 @@ function addLayer(layer: readonly ParsedAgent[], byId: AgentsById, refused: Set<
     refused.add(id);
   }
   for (const [id, agent] of own) byId.set(id, agent);
-  return problems;
+  return [...problems, ...noteProblems(layer, byId)];
 }
 
 /** A member whose id another agent already has is left out: the ids of teams look like `coding_planner`. */
@@ -121,6 +116,13 @@ function addMember(member: ParsedAgent, byId: AgentsById): AgentProblem[] {
 }
 
 /** A file without front matter is no agent. With the name of an agent it was probably meant to be one. */
+function noteProblems(layer: readonly ParsedAgent[], byId: AgentsById): AgentProblem[] {
+  return layer.flatMap((note) => {
+    const named = note.isNote ? byId.get(note.claimedId) : undefined;
+    return named ? [noteProblem(note, named)] : [];
+  });
+}
+
 function noteProblem({ path }: ParsedAgent, named: ParsedAgent): AgentProblem {
   return {
     ...{ path, line: 1, column: 1, severity: "warning", code: "missing-front-matter" },

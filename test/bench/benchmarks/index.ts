@@ -1,4 +1,5 @@
 import type { Benchmark } from "../benchmark.ts";
+import { agents } from "./agents.ts";
 import { appends } from "./appends.ts";
 import { cancel } from "./cancel.ts";
 import { context } from "./context.ts";
@@ -34,4 +35,5 @@ export const benchmarks: readonly Benchmark[] = [
   appends,
   recorder,
   files,
+  agents,
 ];
