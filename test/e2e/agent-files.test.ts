@@ -140,7 +140,7 @@ describe.concurrent("agents new, set, enable and disable", () => {
     expect(await readFile(file, "utf8")).toBe(text);
   });
 
-  it("refuse what is not theirs to change, and values that would make the file invalid", async ({
+  it("refuse shipped agents, unknown keys, and values that would make the file invalid", async ({
     expect,
     onTestFinished,
   }) => {

@@ -1,6 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const parseAgent = "packages/roles/src/parse-agent.ts";
+const toolList = "packages/roles/src/tool-list.ts";
+const wildTest = "packages/roles/src/wild-files.test.ts";
 const parseTest = "packages/roles/src/parse-agent.test.ts";
 const sourceTest = "packages/roles/src/agent-source.test.ts";
 const modelNames = "packages/models/src/model-names.ts";
@@ -45,7 +47,7 @@ export const mutants: readonly Mutant[] = [
     name: "a list of tools is not read",
     rows: ["S1.1b"],
     file: parseAgent,
-    find: "tools: denied?.all ? [] : granted === null || granted.all ? null : granted.tools,",
+    find: "tools: denied?.all ? [] : granted === null || granted.all ? null : itemsOf(granted),",
     replace: "tools: null,",
     tests: [`${parseTest} > a valid file > tools: Read, Write, Bash`],
   },
@@ -56,6 +58,38 @@ export const mutants: readonly Mutant[] = [
     find: "if (layer.tools !== null && !namesTool(layer.tools.map(toolOfItem), spec, names)) {",
     replace: "if (layer.tools?.length === 0) {",
     tests: [`${runSpecTest} > the grant > is the intersection of every layer and the definition`],
+  },
+  {
+    name: "a pattern of commands grants the whole shell",
+    rows: ["S1.1b"],
+    file: toolList,
+    find: "list.tools.push({ item: rule, written: item.text, offset: item.offset });",
+    replace: "list.tools.push({ item: tool, written: item.text, offset: item.offset });",
+    tests: [`${wildTest} > a restriction in parentheses`],
+  },
+  {
+    name: "a restriction that nothing enforces is forgotten",
+    rows: ["S1.1b"],
+    file: toolList,
+    find: 'if (mode === "deny") list.tools.push(',
+    replace: "list.tools.push(",
+    tests: [`${wildTest} > a restriction in parentheses`],
+  },
+  {
+    name: "a folder of one tool is the folder of no tool",
+    rows: ["S1.1b"],
+    file: "packages/roles/src/write-restrictions.ts",
+    find: "return [...new Set(folders.map(({ folder }) => folder))];",
+    replace: "return own;",
+    tests: [`${wildTest} > a restriction in parentheses`],
+  },
+  {
+    name: "reading a list grants writing notes",
+    rows: ["S1.1b"],
+    file: toolNames,
+    find: '["TodoRead", { tool: "notes", isNarrower: true,',
+    replace: '["TodoRead", { tool: "notes",',
+    tests: [`${wildTest} > a list of tools means our tools`],
   },
   {
     name: "an agent that names no model does not inherit one",
@@ -79,8 +113,8 @@ export const mutants: readonly Mutant[] = [
     name: "inherit is not the parent's model",
     rows: ["S1.1c"],
     file: modelNames,
-    find: 'if (wanted === "inherit") return inherited;',
-    replace: 'if (wanted === "inherit") return "anthropic/claude-sonnet-5";',
+    find: 'if (wanted === "inherit") return { id: inherited, warning: null };',
+    replace: 'if (wanted === "inherit") return { id: "anthropic/claude-sonnet-5", warning: null };',
     tests: [`${modelNamesTest} > an agent's model > inherit below openai/gpt-6-sol is openai/gpt-6-sol`],
   },
   {
@@ -106,10 +140,26 @@ export const mutants: readonly Mutant[] = [
   {
     name: "Task grants no delegation",
     rows: ["S1.2b"],
-    file: "packages/roles/src/tool-list.ts",
+    file: toolList,
     find: "if (Token.safeParse(id).success) list.targets.push({ id, offset: item.offset });",
-    replace: "if (Token.safeParse(id).success) list.tools.push(id);",
+    replace: "if (Token.safeParse(id).success) list.hasEntries = true;",
     tests: [`${parseTest} > a valid file > tools: Agent(b), Task(c, d), read`],
+  },
+  {
+    name: "Task without names grants no delegation",
+    rows: ["S1.2b"],
+    file: parseAgent,
+    find: 'targets.push({ id: "*", offset });',
+    replace: "",
+    tests: [`${wildTest} > Task without names`],
+  },
+  {
+    name: "work goes to an agent without a usable tool",
+    rows: ["S1.2b"],
+    file: grant,
+    find: "return lack === null ? null : { by: id, reason: `not usable: ${lack}` };",
+    replace: 'return lack === "" ? { by: id, reason: lack } : null;',
+    tests: [`${wildTest} > an unknown tool is named, with its place`],
   },
   {
     name: "an agent delegates although its tools deny Task",

@@ -21,11 +21,11 @@ export const mutants: readonly Mutant[] = [
     tests: [allKeys],
   },
   {
-    name: "an agent file needs neither id nor name",
+    name: "an empty name without an id is accepted",
     rows: ["S3.1a"],
     file: "packages/roles/src/parse-agent.ts",
-    find: "  if (name === null) return null;",
-    replace: '  if (name === null) return { id: "a", name: "a" };',
+    find: 'if (key === "name" || key === "description") reportMissing(key, field.keyOffset, report);',
+    replace: 'if (key === "description") reportMissing(key, field.keyOffset, report);',
     tests: [`${parse} > an invalid file gets an error with its place`],
   },
   {
@@ -56,8 +56,8 @@ export const mutants: readonly Mutant[] = [
     name: "the list of allowed agents is not read",
     rows: ["S3.1b", "S3.15.1"],
     file: "packages/roles/src/parse-agent.ts",
-    find: "[...listed, ...(granted?.targets ?? [])] : [];",
-    replace: "[...listed.slice(0, 0), ...(granted?.targets ?? [])] : [];",
+    find: "[...named, ...(granted?.targets ?? [])] : [];",
+    replace: "[...named.slice(0, 0), ...(granted?.targets ?? [])] : [];",
     tests: [allKeys],
   },
   {

@@ -58,7 +58,7 @@ export function createAgentReader(): AgentReader {
       const cached = cache.get(key);
       if (cached && cached.stamp === stampOf(await lstat(path, { bigint: true }))) return cached.agent;
       await turns.next();
-      const read = readRegularFile(path);
+      const read = await readRegularFile(path);
       return read && remember(key, read.stamp, parseBytes(path, origin, read));
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
@@ -145,7 +145,7 @@ function tooManyFiles(path: string, leftOut: number, isLeast: boolean): AgentPro
   return {
     ...{ path, line: 1, column: 1, severity: "error", code: "too-many-files" },
     message: `${path} has too many files: ${count}; at most ${filesMax} agent files, and ${entriesMax} files and folders, are read`,
-    fix: "move unused agent files, and files that are no agents, to another folder",
+    fix: "move unused agent files and all other files to another folder",
   };
 }
 
@@ -194,9 +194,10 @@ interface FileBytes {
 /**
  * Returns null if the path is not a regular file. Does not follow a new symbolic link, and does not block on a pipe.
  *
- * Synchronous, because the files are small: with promises, the calls for 1,000 files take longer than parsing them.
+ * Its calls are synchronous, because the files are small: with a promise for each, reading 1,000 files takes longer than
+ * parsing them.
  */
-export function readRegularFile(path: string, bytesMax = fileBytesMax): FileBytes | null {
+export async function readRegularFile(path: string, bytesMax = fileBytesMax): Promise<FileBytes | null> {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(file, { bigint: true });

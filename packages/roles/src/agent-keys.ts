@@ -76,7 +76,7 @@ const keySynonyms: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keys that decide who the agent is or what it may do. They are suggested for another spelling only (`permission_mode`), and
+ * Keys of the identity and the permissions of an agent. They are suggested for another spelling only (`permission_mode`), and
  * never for a key that means something else (`permissions`).
  */
 const decisiveKeys: ReadonlySet<string> = new Set([

@@ -115,7 +115,7 @@ function addMember(member: ParsedAgent, byId: AgentsById): AgentProblem[] {
   return [duplicateProblem(member, first)];
 }
 
-/** A file without front matter is no agent. With the name of an agent it was probably meant to be one. */
+/** A file without front matter is not an agent. With the name of an agent it was probably meant to be one. */
 function noteProblems(layer: readonly ParsedAgent[], byId: AgentsById): AgentProblem[] {
   return layer.flatMap((note) => {
     const named = note.isNote ? byId.get(note.claimedId) : undefined;

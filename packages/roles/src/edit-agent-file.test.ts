@@ -111,7 +111,7 @@ describe("a new file", () => {
     expect(definition).toMatchObject({ id: "b", name: "b", description: "Long text on two lines", model: "opus" });
   });
 
-  test.each(["", "../x", "a b", "a/b"])("%j is no name", (name) => {
+  test.each(["", "../x", "a b", "a/b"])("%j is not a name", (name) => {
     expect(() => newAgentFile({ name })).toThrow(expect.objectContaining({ code: "USAGE" }));
   });
 });

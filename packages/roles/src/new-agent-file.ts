@@ -52,11 +52,11 @@ model: inherit
 #   writes: [docs]
 ---
 
-You are a specialist. Write here what this agent does, how it works, and what its answer contains.
+You are a specialist. Describe here the work of this agent, its rules, and the form of its answer.
 
 Work in these steps:
 
-1. Read what the task names.
+1. Read the files of the task.
 2. Do the work.
 3. Answer with the result and the files that you used.
 `;

@@ -62,18 +62,18 @@ export function createProblemReport(path: string, text: string): ProblemReport {
 export const problemsMax = 50;
 
 /**
- * The problems of one file without the ones over the limit, and a last one with their number. Errors are kept before
+ * The problems of one file without the ones over the limit, and a last one with their number. Errors come before
  * warnings.
  */
 export function capProblems(problems: readonly AgentProblem[]): AgentProblem[] {
   if (problems.length <= problemsMax) return [...problems];
   const errors = problems.filter(({ severity }) => severity === "error");
-  const kept = new Set([...errors, ...problems].slice(0, problemsMax));
+  const listed = new Set([...errors, ...problems].slice(0, problemsMax));
   // Errors can be in both parts, so the set can be smaller than the limit.
-  for (const problem of problems) if (kept.size < problemsMax) kept.add(problem);
-  const rest = problems.filter((problem) => !kept.has(problem));
+  for (const problem of problems) if (listed.size < problemsMax) listed.add(problem);
+  const rest = problems.filter((problem) => !listed.has(problem));
   const [first] = rest;
-  if (!first) return [...kept];
+  if (!first) return [...listed];
   const count = rest.filter(({ severity }) => severity === "error").length;
   const isError = count > 0;
   const summary: AgentProblem = {
@@ -83,7 +83,7 @@ export function capProblems(problems: readonly AgentProblem[]): AgentProblem[] {
     message: `${rest.length} more problems in this file are not listed${isError ? `, ${count} of them errors` : ""}`,
     fix: "correct the listed problems, then check the file again",
   };
-  return [...problems.filter((problem) => kept.has(problem)), summary];
+  return [...problems.filter((problem) => listed.has(problem)), summary];
 }
 
 /** Renders a value for a message: quoted, on one line, and short. */

@@ -27,7 +27,7 @@ function problemsOf(
   const { item, written, list, line, column } = location;
   const unknown = explainUnknownTool(item, specs);
   if (unknown === null) return [];
-  // What does not exist needs no denial.
+  // A tool that does not exist needs no denial.
   if (list === "disallowedTools" && unknown.isForeign) return [];
   const name = JSON.stringify(written);
   const effect = list === "tools" ? "" : ", so this denies nothing";

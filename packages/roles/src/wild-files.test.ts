@@ -68,7 +68,7 @@ describe("a list of tools means our tools", () => {
     ["TodoRead, TaskList, TaskGet, Read", "notes is not granted for reading a list", ["read"]],
     ["NotebookEdit, Read", "nor edit for notebooks", ["read"]],
     ["BashOutput, KillShell, KillBash, Read", "nor shell for its output", ["read"]],
-    ["ExitPlanMode, githubRepo, new, problems, Read", "nor anything for what does not exist here", ["read"]],
+    ["ExitPlanMode, githubRepo, new, problems, Read", "nor anything for a missing counterpart", ["read"]],
     ["'run*', read", "nor shell for the prefix of a name of Copilot", ["read"]],
   ])("never more than was meant: %s (%s)", (list, _rule, expected) => {
     expect(toolsOf(list)).toEqual(expected);

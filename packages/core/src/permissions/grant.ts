@@ -170,7 +170,7 @@ function describe({ from, kind }: GrantLayer): string {
   return kind === "session" ? "the session's grant" : `the agent ${from}`;
 }
 
-/** What the layers still restrict of a granted tool: "coder allows only shell(git diff:*)". */
+/** The restrictions of a granted tool: "coder allows only shell(git diff:*)". */
 function restrictions(layers: readonly GrantLayer[], spec: ToolSpec): string[] {
   const ofCommands = layers.flatMap(commandLimits).flatMap(({ from, allow, deny }) => {
     const only = allow === null || namesTool(allow, spec) ? [] : patternItems(allow, spec.name);
