@@ -1,5 +1,5 @@
 import type { AgentSummary } from "@troupe/core/internal";
-import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from "react";
 import { ActionButton } from "../../components/buttons.tsx";
 import { Glyph } from "../../components/icons.tsx";
 import { ProblemNote } from "../../components/text-blocks.tsx";
