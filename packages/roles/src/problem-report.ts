@@ -16,7 +16,7 @@ export interface Finding {
 
 /** Collects the problems of one file. An error makes the agent unusable; a warning does not. */
 export interface ProblemReport {
-  readonly problems: readonly AgentProblem[];
+  readonly problems: AgentProblem[];
   readonly failed: boolean;
   /** The name of the file, for messages. */
   readonly fileName: string;
