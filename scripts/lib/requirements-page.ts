@@ -36,7 +36,7 @@ export function parseRows(markdown: string): RequirementsRow[] {
   return markdown.split("\n").flatMap((line) => {
     const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
     const [before, id = "", text = "", proof = ""] = cells;
-    return before === "" && /^[A-Z]\d*(\.\d+)+[a-z]*$/.test(id) ? [{ id, text, proof }] : [];
+    return before === "" && /^[A-Z]+\d*(\.\d+)+[a-z]*$/.test(id) ? [{ id, text, proof }] : [];
   });
 }
 
