@@ -63,7 +63,7 @@ export const composition: Composition = {
   },
   async readSandbox(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
-    return sandboxFacts(await openSandbox({ home, policy, isUsed: true }));
+    return sandboxFacts(await openSandbox({ home, policy, isUsed: true, usage: null }));
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,

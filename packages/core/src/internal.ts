@@ -83,6 +83,7 @@ export {
 } from "./permissions/grant.ts";
 export {
   DelegationPolicy,
+  DiskPolicy,
   noHostDecisions,
   type RiskDecision,
   type RiskPolicy,

@@ -20,6 +20,19 @@ export function describeRetry({
   return `${why}: retry in ${formatWait(waitMs)}${count}`;
 }
 
+/**
+ * Describes a call that waits for space on a disk, after the name of its agent.
+ *
+ * @example
+ * describeSpaceWait({ waiting: false, message: "" }); // "continues: the disk has enough free space again"
+ */
+export function describeSpaceWait({
+  waiting,
+  message,
+}: Pick<Extract<LiveEvent, { kind: "disk.waiting" }>, "waiting" | "message">): string {
+  return waiting ? `waits for disk space: ${message}` : "continues: the disk has enough free space again";
+}
+
 /** The status of a run in words, with its position if it is queued, and marked if its last turn had no tools. */
 export function describeStatus({
   exactStatus,
@@ -60,4 +73,21 @@ function formatWait(waitMs: number): string {
 
 function twoDigits(number: number): string {
   return String(number).padStart(2, "0");
+}
+
+/**
+ * A number of bytes in words.
+ *
+ * @example
+ * formatBytes(1_536); // "1.5 KiB"
+ */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= 1_024 && unit < units.length - 1) {
+    amount /= 1_024;
+    unit += 1;
+  }
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
 }

@@ -6,7 +6,9 @@ export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./
 export type { ToolProblem } from "./custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./define-tool.ts";
 export { createFolderBlobs } from "./disk/folder-blobs.ts";
+export { createDiskSpace, type DiskSpaceOptions, findShortage } from "./disk/free-space.ts";
 export { readSettings } from "./disk/read-settings.ts";
+export { openSessionUsage, type SessionUsage, type SessionUsageOptions } from "./disk/session-usage.ts";
 export { createFileTools } from "./files/create-file-tools.ts";
 export type { FileToolOptions } from "./files/file-tool-deps.ts";
 export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
@@ -15,6 +17,7 @@ export { loadPolicy, policyWarnings } from "./policy/load-policy.ts";
 export { createReportTools, type ReportToolOptions } from "./report/create-report-tools.ts";
 export { createRunFolders, type RunFoldersOptions } from "./run-workspaces/run-folders.ts";
 export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
+export { type DiskLimits, limitDisk } from "./sandbox/limit-disk.ts";
 export type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";
 export { locateRipgrep } from "./search/ripgrep.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tool-host.ts";

@@ -24,6 +24,7 @@ import {
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
+import type { SessionUsage } from "./disk/session-usage.ts";
 import { approvalReach } from "./policy/approval-reach.ts";
 import { createPolicyCheck } from "./policy/check-policy.ts";
 import { countedCharacters, isTrusted } from "./policy/outward-calls.ts";
@@ -44,6 +45,8 @@ export interface ToolHostOptions {
   outputBytesMax?: number;
   /** Removes secrets from outputs before truncation, so that no secret is cut in two. @default no redaction */
   redact?: Redactor;
+  /** Charges calls that may write to their session, and refuses them when its space is used. @default no limit */
+  usage?: Pick<SessionUsage, "refuseFull" | "add">;
   /** @default systemClock() */
   clock?: Clock;
 }
@@ -62,7 +65,7 @@ export interface LocalToolHost extends ToolHost {
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
 export function createToolHost(options: ToolHostOptions): LocalToolHost {
-  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact, custom } = options;
+  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact, custom, usage } = options;
   const builtIn = byName(options.tools);
   const toolsIn = (workspace: string | null | undefined): readonly Tool[] =>
     custom ? [...options.tools, ...custom.of(workspace ?? null)] : options.tools;
@@ -112,6 +115,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     if (context.signal.aborted) throw cancelled(call.name);
     const { verdict, bound } = checkPolicy(tool, call, context);
     if (verdict.decision !== "allow" || bound === null) throw forbidden(call.name, verdict);
+    if (!isReadOnly(tool.spec)) usage?.refuseFull(context.session);
     return bound;
   };
 
@@ -120,7 +124,9 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     try {
       const bound = admit(call, context);
       started.outward = bound.outward;
-      return await outcomeOf(await bound.run(context), started);
+      const outcome = await outcomeOf(await bound.run(context), started);
+      usage?.add(context.session, storedBytesOf(call, outcome));
+      return outcome;
     } catch (thrown) {
       return failed(thrown, started);
     }
@@ -190,6 +196,11 @@ interface StartedCall {
   startedMs: number;
   /** Content that leaves this machine. Absent: the call did not start. */
   outward?: Outward | null;
+}
+
+/** About the bytes that a file tool has written. The sandbox counts those of a command. */
+function storedBytesOf({ args }: ToolCall, { changes }: ToolOutcome): number {
+  return changes.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(args) ?? "");
 }
 
 /** The reference that the run can pass to recall to get the whole result. Null for a run without that tool. */

@@ -1,5 +1,5 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
-import { describeRetry } from "@troupe/core/texts";
+import { describeRetry, describeSpaceWait } from "@troupe/core/texts";
 
 /** The latest live events of a run. The record does not contain them. */
 export interface LiveNote {
@@ -29,6 +29,8 @@ export function applyLiveEvent(note: LiveNote | undefined, event: LiveEvent, at:
       return { at, activity: describeRetry(event), text: "" };
     case "trace.event":
       return { at, activity: readable(event.event.name), text: note?.text ?? "" };
+    case "disk.waiting":
+      return { at, activity: describeSpaceWait(event), text: "" };
     case "run.waiting":
       // The record knows the reason: an approval, a child run, or a pause.
       return { at, activity: event.waiting ? null : "continues", text: "" };

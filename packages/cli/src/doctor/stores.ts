@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import { formatBytes } from "@troupe/core/texts";
 import { isBusy, openSqlite } from "@troupe/recorder/internal";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
@@ -41,17 +42,6 @@ export function checkDatabase(facts: DatabaseFacts): Check {
       ? warn(name, `${path} is busy: ${why}`, "troupe doctor")
       : fail(name, `${path}: ${why}`, repair);
   }
-}
-
-export function formatBytes(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 1_024 && unit < units.length - 1) {
-    amount /= 1_024;
-    unit += 1;
-  }
-  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
 }
 
 /** Damaged entries in the record. An unreadable record is the finding of `checkDatabase`. */

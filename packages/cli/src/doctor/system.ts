@@ -3,12 +3,12 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { formatBytes } from "@troupe/core/texts";
 import { chooseSearch, locateRipgrep } from "@troupe/tools";
 import type { Home } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../render/failure.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
-import { formatBytes } from "./stores.ts";
 
 const freeBytes = { fail: 50 * 1024 ** 2, warn: 1024 ** 3 };
 

@@ -1,6 +1,6 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
-import { describeBailout, describeRetry } from "@troupe/core/texts";
+import { describeBailout, describeRetry, describeSpaceWait } from "@troupe/core/texts";
 import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatDuration } from "./format.ts";
@@ -24,7 +24,7 @@ export interface ProgressOptions {
 
 export interface Progress {
   apply(change: RecordChange): string[];
-  /** Lines for a live event: a model call that waits for a retry. */
+  /** Lines for a live event: a model call that waits for a retry, or a call that waits for space on a disk. */
   live(event: LiveEvent, nowMs: number): string[];
 }
 
@@ -51,6 +51,8 @@ export function createProgress(options: ProgressOptions): Progress {
     },
     live(event, nowMs) {
       const run = seen.get(event.run);
+      if (event.kind === "disk.waiting" && run)
+        return [toLine(spaceEvent(run, event, nowMs, options.colours), options)];
       if (event.kind !== "model.retrying" || event.waitMs < waitShownMs || !run) return [];
       return [toLine(retryEvent(run, event, nowMs, options.colours), options)];
     },
@@ -106,6 +108,16 @@ function retryEvent(
 ): ProgressEvent {
   const text = `${cleanLine(run.agent)} ${describeRetry(event)}`;
   return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text };
+}
+
+function spaceEvent(
+  run: RunRow,
+  event: Extract<LiveEvent, { kind: "disk.waiting" }>,
+  nowMs: number,
+  colours: Colours,
+): ProgressEvent {
+  const text = `${cleanLine(run.agent)} ${describeSpaceWait(event)}`;
+  return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text: cleanLine(text) };
 }
 
 function bailoutOf({ bailoutReason }: RunRow): string | null {

@@ -36,6 +36,20 @@ export const WebPolicy = z
   .prefault({});
 export type WebPolicy = z.infer<typeof WebPolicy>;
 
+/** Free space that stays on this machine's volumes, and the space that one session may use. */
+export const DiskPolicy = z
+  .strictObject({
+    /**
+     * Below this free space on the volume of the home or of a workspace, no call that may write starts. 0: never.
+     * Null: 512 MB, or a twentieth of a smaller volume.
+     */
+    freeMb: z.int().min(0).nullable().default(null),
+    /** Space that the calls of one session may add on this machine. */
+    sessionMb: z.int().min(1).default(10_240),
+  })
+  .prefault({});
+export type DiskPolicy = z.infer<typeof DiskPolicy>;
+
 export const noHostDecisions = ["fail", "queue"] as const;
 
 /** Handling of runs that no live host can take. */
@@ -58,6 +72,8 @@ export interface Policy {
   /** Whether results of read calls are cached for all agents of a session, until one of them changes something. */
   readonly cacheReads: boolean;
   readonly sandbox: SandboxPolicy;
+  /** @default 512 MB stay free, and a session may add 10 GB */
+  readonly disk?: DiskPolicy | undefined;
   readonly web: WebPolicy;
   readonly delegation: DelegationPolicy;
   /** Patterns of files with private data, besides those whose name says so, such as `.env`. */
@@ -70,6 +86,7 @@ export const defaultPolicy: Policy = {
   risk: { low: "allow", medium: "allow", high: "ask" },
   cacheReads: false,
   sandbox: SandboxPolicy.parse(undefined),
+  disk: DiskPolicy.parse(undefined),
   web: WebPolicy.parse(undefined),
   delegation: DelegationPolicy.parse(undefined),
   privateFiles: [],

@@ -229,6 +229,8 @@ export const DaemonStatus = z.object({
   sandbox: z
     .object({ kind: z.string(), contains: z.boolean(), detail: z.string(), fix: z.string().nullable() })
     .exactOptional(),
+  /** Conditions that hold back work and that the user can end, such as a full disk. */
+  warnings: z.array(z.string()).exactOptional(),
   startedAt: z.iso.datetime(),
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;

@@ -45,6 +45,17 @@ export const LiveEvent = z.discriminatedUnion("kind", [
   }),
   /** An event of the trace, whose entry is durable. */
   z.object({ v: Version, kind: z.literal("trace.event"), session: Id, run: Id, agent: Token, event: TraceEvent }),
+  /** A call waits until its host has enough free space on a disk, or goes on. */
+  z.object({
+    v: Version,
+    kind: z.literal("disk.waiting"),
+    session: Id,
+    run: Id,
+    agent: Token,
+    waiting: z.boolean(),
+    /** The folder, the free space, the limit and what to do. Empty when the call goes on. */
+    message: z.string(),
+  }),
   /** The run's clock stopped, because it or a run below it waits for a person; or the clock runs again. */
   z.object({ v: Version, kind: z.literal("run.waiting"), session: Id, run: Id, agent: Token, waiting: z.boolean() }),
 ]);

@@ -2,6 +2,7 @@ import type {
   AgentSource,
   Bus,
   Clock,
+  DiskSpace,
   EntryBody,
   GrantLayer,
   HostDirectory,
@@ -47,6 +48,8 @@ export interface HostDeps {
   delegation?: DelegationPolicy;
   /** The folders of worktree and isolated runs. Absent: such runs fail. */
   folders?: RunFolders;
+  /** The free space of this machine's disks. Absent: no call waits for space. */
+  diskSpace?: DiskSpace;
   /** Name of the disk with this machine's workspaces. Absent: all hosts see the same disk. */
   locality?: string;
   /** Lease of a taken task. Absent: the queue has no leases, because this process is its only host. */

@@ -22,6 +22,8 @@ export function endError(end: CommandResult, how: string): NonNullable<ToolResul
       return { type: "timeout", message: how, recoverable: true };
     case "aborted":
       return { type: "cancelled", message: how, recoverable: false };
+    case "disk":
+      return { type: "tool_error", message: how, recoverable: false };
     case "exited":
       if (end.code === 0) return null;
       return { type: "tool_error", message: `the command ended with ${how}`, recoverable: true };
@@ -31,6 +33,9 @@ export function endError(end: CommandResult, how: string): NonNullable<ToolResul
 export function describeEnd(end: CommandResult, timeoutMs: number): string {
   if (end.reason === "timeout") return `stopped: not done after ${timeoutMs} ms`;
   if (end.reason === "aborted") return "stopped: cancelled";
+  if (end.reason === "disk") {
+    return `stopped: ${end.diskNote}. The files that it wrote stay until the user removes them`;
+  }
   return end.code === null ? `signal ${end.signal}` : `exit code ${end.code}`;
 }
 

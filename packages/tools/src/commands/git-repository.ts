@@ -9,7 +9,7 @@ import type { GitIdentity } from "./git-identity.ts";
 
 export interface OpenRepositoryOptions {
   sandbox: Sandbox;
-  context: Pick<ToolContext, "workspace" | "grant" | "signal">;
+  context: Pick<ToolContext, "session" | "workspace" | "grant" | "signal">;
   /** Whether the repository may be missing. @default false */
   mayBeNew?: boolean;
 }
@@ -65,6 +65,7 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Sa
     return sandbox.run({
       argv: ["/bin/sh", "-c", script, "git", ...args],
       workspace,
+      session: context.session,
       writes: writes ? grant.writes : [...grant.writes, []],
       env: gitEnvironment({ ...environment, workspace, configKeys, locks: writes }),
       ...(input === undefined ? {} : { input }),

@@ -33,11 +33,12 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
     commandsOf: ({ command }) => parseCommandLine(command),
     effect: "unsafe",
     groups: ["shell"],
-    async run({ command, timeoutMs, folder }, { workspace, grant, signal }) {
+    async run({ command, timeoutMs, folder }, { session, workspace, grant, signal }) {
       refuseNul(command, "the command");
       const end = await sandbox.run({
         argv: ["/bin/sh", "-c", command],
         workspace,
+        session,
         folder: await startFolder(workspace, folder),
         writes: grant.writes,
         timeoutMs,

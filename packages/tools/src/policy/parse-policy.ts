@@ -1,6 +1,7 @@
 import { defaultPolicy, GrantLayer, type Policy } from "@troupe/core";
 import {
   DelegationPolicy,
+  DiskPolicy,
   didYouMean,
   noHostDecisions,
   parseCommandPattern,
@@ -43,6 +44,7 @@ const PolicyFile = z.strictObject({
   /** Folders outside of which no agent may write. */
   writes: WriteScope.optional(),
   sandbox: SandboxPolicy,
+  disk: DiskPolicy,
   web: WebPolicy,
   delegation: DelegationPolicy,
   cacheReads: z.boolean().default(defaultPolicy.cacheReads),
@@ -65,7 +67,7 @@ const form: YamlForm<typeof PolicyFile> = {
  */
 export function parsePolicy(text: string, file: string): Policy {
   const { value } = parseStrictYaml(text, file, form);
-  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads, privateFiles } = value;
+  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads, privateFiles, disk } = value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -76,7 +78,7 @@ export function parsePolicy(text: string, file: string): Policy {
     writes: writes ?? null,
   });
   const ask = tools.ask.length > 0 ? { ask: tools.ask } : {};
-  return { layer, risk, ...ask, sandbox, web, delegation, cacheReads, privateFiles };
+  return { layer, risk, ...ask, sandbox, disk, web, delegation, cacheReads, privateFiles };
 }
 
 function isToolItem(item: string): boolean {
@@ -109,13 +111,23 @@ function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): s
   if (section === "risk") {
     return (typeof value === "string" ? didYouMean(value, riskDecisions) : null) ?? "write allow, ask or deny";
   }
-  if (section === "sandbox") return fixForSandbox(String(key), value);
-  if (section === "delegation") return fixForDelegation(String(key), value);
+  const fixForKey = fixesBySection.get(String(section));
+  if (fixForKey) return fixForKey(String(key), value);
   if (section === "tools" && typeof value === "string" && /[()]/.test(value)) {
     return 'write a tool and the first words of its commands: "shell(git status:*)"';
   }
   if (item !== undefined && value === "*") return "to allow no agents, write agents: {allow: []}";
   return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
+}
+
+const fixesBySection = new Map([
+  ["sandbox", fixForSandbox],
+  ["disk", fixForDisk],
+  ["delegation", fixForDelegation],
+]);
+
+function fixForDisk(key: string): string {
+  return `write a whole number of MB, such as ${key}: ${key === "freeMb" ? 1_024 : DiskPolicy.parse(undefined).sessionMb}`;
 }
 
 function fixForSandbox(key: string, value: unknown): string {

@@ -14,6 +14,8 @@ import { describeGuard, type KernelGuard, kernelGuards, probeCommand } from "./s
 export interface CreateSandboxOptions {
   /** @default the best sandbox of the machine, without network */
   policy?: SandboxPolicy;
+  /** The largest file that a command may write. @default 16 GiB */
+  fileBytesMax?: number | undefined;
   /** Folders that no command may see, such as those with keys and journals. */
   hidden?: readonly string[];
   /** The machine's settings, of which commands see an allow-list. @default `/etc` */
@@ -22,7 +24,7 @@ export interface CreateSandboxOptions {
   path?: string;
 }
 
-interface BackendOptions extends Required<CreateSandboxOptions> {
+interface BackendOptions extends Required<Omit<CreateSandboxOptions, "fileBytesMax">> {
   programs: Programs;
   limits: ResourceLimits;
   /** From the best to the worst. */
@@ -43,7 +45,10 @@ interface Unavailable {
  */
 export async function createSandbox(options: CreateSandboxOptions = {}): Promise<Sandbox> {
   const { policy = defaultPolicy.sandbox, hidden = [], etc = "/etc", path = process.env.PATH ?? "" } = options;
-  const [programs, limits] = await Promise.all([findPrograms(path), chooseResourceLimits(policy)]);
+  const [programs, limits] = await Promise.all([
+    findPrograms(path),
+    chooseResourceLimits(policy, options.fileBytesMax),
+  ]);
   const backendOptions: BackendOptions = {
     policy,
     hidden,

@@ -37,6 +37,8 @@ export interface SandboxedCommand {
   readable?: readonly string[];
   /** Standard input. @default empty */
   input?: string | Uint8Array;
+  /** The session whose space on the disk the command uses. @default none is charged */
+  session?: string;
   timeoutMs: number;
   signal: AbortSignal;
   /** Longer output is counted and cut in the middle: its beginning and end stay. */
@@ -45,7 +47,9 @@ export interface SandboxedCommand {
 
 /** The end and the output of a command. */
 export interface CommandResult {
-  reason: "exited" | "timeout" | "aborted";
+  /** `disk`: it used too much space, and `diskNote` has the numbers. */
+  reason: "exited" | "timeout" | "aborted" | "disk";
+  diskNote?: string;
   /** Null when a signal ended it. */
   code: number | null;
   signal: string | null;

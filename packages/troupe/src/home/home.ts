@@ -26,6 +26,9 @@ export function homeFiles(home: Home) {
     policy: join(home.path, "policy.yaml"),
     rules: join(home.path, "rules.json"),
     trust: join(home.path, "trust.json"),
+    diskUsage: join(home.path, "disk-usage.json"),
+    diskReserve: join(home.path, "disk-reserve"),
+    removed: join(home.path, "removed"),
   };
 }
 

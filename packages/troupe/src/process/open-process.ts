@@ -1,5 +1,5 @@
-import type { Clock, Logger, Redactor } from "@troupe/core";
-import { createInvalidMessages, leaseMsDefault } from "@troupe/core/internal";
+import type { Clock, DaemonStatus, DiskShortage, Logger, Policy, Redactor } from "@troupe/core";
+import { createInvalidMessages, DiskPolicy, leaseMsDefault } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
@@ -12,7 +12,15 @@ import {
   redactDeps,
 } from "@troupe/runtime";
 import type { HostFacts } from "@troupe/runtime/internal";
-import { createRunFolders, createWorkspaceFiles, loadPolicy, type ProjectTrust, type Sandbox } from "@troupe/tools";
+import {
+  createDiskSpace,
+  createRunFolders,
+  createWorkspaceFiles,
+  loadPolicy,
+  openSessionUsage,
+  type ProjectTrust,
+  type Sandbox,
+} from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import { selectRecord } from "../home/record.ts";
@@ -65,7 +73,8 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   // An unreadable policy stops the start: without it, runs could do more than the user allows.
   const policy = await loadPolicy(homeFiles(settings).policy);
   // The sandbox tests itself, which takes a moment. The stores open at the same time.
-  const sandboxing = openSandbox({ home, policy, isUsed: role !== null });
+  const usage = openSessionUsage({ file: homeFiles(home).diskUsage, sessionMb: diskOf(policy).sessionMb, logger });
+  const sandboxing = openSandbox({ home, policy, isUsed: role !== null, usage });
   sandboxing.catch(() => {});
   const createStreams = role !== "worker";
   const ports = await openPorts(
@@ -75,7 +84,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   const { journal, queue, bus, subjects, shared } = ports;
   const blobs = redactBlobs(ports.blobs, redact);
   const sandbox = await sandboxing;
-  const toolOptions = { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust };
+  const toolOptions = { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, usage, trust };
   const { rules, tools } = await openTools({ ...toolOptions, tools: program.tools ?? [] }, cleanup);
 
   let membership: HostMembership | null = null;
@@ -94,6 +103,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     agentSource: shared && role ? served.agentSource : agentSource,
     delegation: policy.delegation,
     ...(options.agentListTokens === undefined ? {} : { agentListTokens: options.agentListTokens }),
+    diskSpace: createDiskSpace({ home: home.path, freeMb: diskOf(policy).freeMb, logger, notice }),
     folders: createRunFolders({
       folder: homeFiles(home).runs,
       blobs,
@@ -115,6 +125,10 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
 
 function embeddedDefaults(): { locality: string; leaseMs: number } {
   return { locality: defaultLocality(), leaseMs: leaseMsDefault };
+}
+
+function diskOf({ disk }: Policy): DiskPolicy {
+  return disk ?? DiskPolicy.parse(undefined);
 }
 
 /** Opens the record and starts the recorder that follows the journal. */
@@ -185,9 +199,15 @@ export function createProcessService(
       ...ports.status(),
       ...models.status,
       sandbox: sandboxFacts(sandbox),
+      ...warningsField(deps.diskSpace?.current() ?? []),
       startedAt,
     }),
   });
+}
+
+function warningsField(shortages: readonly DiskShortage[]): Pick<DaemonStatus, "warnings"> {
+  if (shortages.length === 0) return {};
+  return { warnings: shortages.map(({ message }) => `calls that may write wait: ${message}`) };
 }
 
 export function sandboxFacts({ kind, contains, detail, fix }: Sandbox): SandboxFacts {

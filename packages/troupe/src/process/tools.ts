@@ -17,9 +17,11 @@ import {
   createTools,
   describedTools,
   hideFolder,
+  limitDisk,
   openApprovalRules,
   type ProjectTrust,
   type Sandbox,
+  type SessionUsage,
   type Tool,
 } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
@@ -38,6 +40,7 @@ export interface ProcessToolsOptions {
   blobs: Blobs;
   policy: Policy;
   sandbox: Sandbox;
+  usage: SessionUsage;
   /** Decides whether the tools of a project are used. */
   trust: Pick<ProjectTrust, "inspect">;
   /** Tools of the program, beside the shipped ones. */
@@ -46,7 +49,7 @@ export interface ProcessToolsOptions {
 
 /** Opens the tool host of this machine, under its policy and approval rules. */
 export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) {
-  const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
+  const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, usage, trust } = options;
   const files = homeFiles(home);
   const rules = await openApprovalRules({ file: homeFiles(settings).rules });
   // A workspace can contain the home. Agents must not see it: its files decide what they may do.
@@ -60,7 +63,7 @@ export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) 
     shipped: tools,
     onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is ignored: ${message}`),
   });
-  const host = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
+  const host = createToolHost({ tools, custom, policy, rules, blobs, clock, redact, usage });
   // Commands of stopped sessions can take a moment to exit.
   cleanup.add(() => host.idle());
   return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
@@ -100,15 +103,23 @@ function withProgramTools(shipped: readonly Tool[], own: readonly Tool[]): Tool[
 }
 
 /** Creates the sandbox for agents' commands. An unused sandbox is off, so that its self-test does not run. */
-export function openSandbox({
+export async function openSandbox({
   home,
   policy,
   isUsed,
+  usage,
 }: {
   home: Home;
   policy: Policy;
   isUsed: boolean;
+  /** Charges commands to their sessions. Null: none runs. */
+  usage: SessionUsage | null;
 }): Promise<Sandbox> {
   const mode = isUsed ? policy.sandbox.mode : "off";
-  return createSandbox({ policy: { ...policy.sandbox, mode }, hidden: [home.path] });
+  const sandbox = await createSandbox({
+    policy: { ...policy.sandbox, mode },
+    hidden: [home.path],
+    fileBytesMax: usage?.bytesMax,
+  });
+  return usage === null ? sandbox : limitDisk(sandbox, { freeMb: policy.disk?.freeMb ?? null, usage });
 }

@@ -17,6 +17,7 @@ import { waitForTimeSlice } from "../time-slice.ts";
 import type { RunInbox } from "./inbox.ts";
 import type { RunWorkspace } from "./run-workspace.ts";
 import type { RunSlot } from "./slots.ts";
+import { waitForSpace } from "./wait-for-space.ts";
 
 /** A constant, because an abort without a reason creates an error with a stack each time. */
 const abortReason = "no longer wanted";
@@ -52,7 +53,7 @@ export interface EffectsOwner {
   record(body: EntryBody): Promise<void>;
   hint: EffectScope["hint"];
   publish: EffectScope["publish"];
-  /** A paused effect stopped working: the run may now release its slot or park. */
+  /** An effect that is paused, or waits for space, stopped working: the run may now release its slot or park. */
   effectPaused(): void;
   /** Ends the run with this error. */
   fail(error: RunError): void;
@@ -205,12 +206,12 @@ export class RunEffects {
   }
 
   async #perform(key: string, tracked: TrackedEffect): Promise<void> {
-    const { deps, request, slot, inbox, workspace, owner } = this.#options;
+    const { deps, request, workspace, owner } = this.#options;
     const detail = { run: request.run, key };
     try {
       await waitForTimeSlice();
-      if (tracked.working) await slot.acquire();
-      if (tracked.working && !this.#isStale(key, tracked)) await inbox.ensureRead(tracked.abort.signal);
+      if (deps.diskSpace && !(await this.#waitForSpace(key, tracked))) return;
+      await this.#acquireSlot(key, tracked);
       if (this.#isStale(key, tracked)) return;
       if (!(await this.#isStillHeld(key, tracked))) return;
       if (tracked.working && owner.isPaused()) return this.#holdBack(tracked);
@@ -227,6 +228,39 @@ export class RunEffects {
     } catch (error) {
       if (!this.#isStale(key, tracked)) owner.crash(error);
     }
+  }
+
+  /** Acquires the slot for work, and reads the inbox before it starts. */
+  async #acquireSlot(key: string, tracked: TrackedEffect): Promise<void> {
+    const { slot, inbox } = this.#options;
+    if (tracked.working) await slot.acquire();
+    if (tracked.working && !this.#isStale(key, tracked)) await inbox.ensureRead(tracked.abort.signal);
+  }
+
+  /** Waits for space on the disk, without a slot. Returns whether the effect may still start. */
+  async #waitForSpace(key: string, tracked: TrackedEffect): Promise<boolean> {
+    const { deps, pin, request, workspace, owner } = this.#options;
+    const { effect, abort } = tracked;
+    const hasWaited = await waitForSpace(effect, {
+      ...{ deps, pin, publish: (event) => owner.publish(event), signal: abort.signal },
+      folder: workspace.isOpen ? workspace.folder.path : request.workspace.path,
+      opensFolder: !workspace.isShared && !workspace.isOpen,
+      onWait: () => this.#rest(tracked),
+    });
+    if (!hasWaited) return true;
+    // A host that drains leaves the effect to the next host.
+    if (this.#isStale(key, tracked) || !owner.mayStart()) return false;
+    tracked.working = isWork(effect.kind);
+    if (tracked.working) this.#working += 1;
+    return true;
+  }
+
+  /** The effect needs no slot for now. */
+  #rest(tracked: TrackedEffect): void {
+    if (!tracked.working) return;
+    tracked.working = false;
+    this.#working -= 1;
+    this.#options.owner.effectPaused();
   }
 
   /** Opens the run's folder. Returns whether the effect is still wanted. */
@@ -252,9 +286,7 @@ export class RunEffects {
   /** The machine wanted the effect before it was paused. The effect starts when the run is resumed. */
   #holdBack(tracked: TrackedEffect): void {
     tracked.paused = true;
-    tracked.working = false;
-    this.#working -= 1;
-    this.#options.owner.effectPaused();
+    this.#rest(tracked);
   }
 
   #isStale(key: string, tracked: TrackedEffect): boolean {

@@ -50,6 +50,7 @@ export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
       const end = await sandbox.run({
         ...command,
         workspace,
+        session: context.session,
         folder: found.folder,
         writes: grant.writes,
         timeoutMs,

@@ -30,7 +30,10 @@ const cpuSecondsMax = 3_600;
 const fileBytesMax = 16 * 1024 ** 3;
 
 /** Chooses how the caps of a policy are enforced: by control groups, or else by limits of each process. */
-export async function chooseResourceLimits({ memoryMb, processes }: SandboxPolicy): Promise<ResourceLimits> {
+export async function chooseResourceLimits(
+  { memoryMb, processes }: SandboxPolicy,
+  fileBytes = fileBytesMax,
+): Promise<ResourceLimits> {
   const controllers = process.platform === "linux" ? await findControllers() : null;
   // The kernel does not count the processes of root.
   const isRoot = process.getuid?.() === 0;
@@ -38,7 +41,7 @@ export async function chooseResourceLimits({ memoryMb, processes }: SandboxPolic
     memoryMb: controllers?.memory ? null : memoryMb,
     processes: controllers?.pids || isRoot ? null : processes,
     cpuSeconds: cpuSecondsMax,
-    fileBytes: fileBytesMax,
+    fileBytes: Math.min(fileBytes, fileBytesMax),
   };
   const memory = controllers?.memory ? `${memoryMb} MB of memory` : `${memoryMb} MB of memory for each process`;
   const count = controllers?.pids || !isRoot ? `${processes} processes` : "any number of processes";
