@@ -42,7 +42,7 @@ export const mutants: readonly Mutant[] = [
     find: "const reason = verifySandbox(firstPid, plan.steps);",
     replace: "const reason = plan.steps.length < 0 ? verifySandbox(firstPid, plan.steps) : null;",
     tests: [
-      `${sandbox}/mount-race.test.ts > namespaces: a folder that is exchanged with a link while commands are prepared`,
+      `${sandbox}/mount-race.test.ts > a protected folder that is exchanged right before it is mounted stays as it is`,
     ],
   },
   {

@@ -6,7 +6,7 @@ export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./
 export type { ToolProblem } from "./custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./define-tool.ts";
 export { createFolderBlobs } from "./disk/folder-blobs.ts";
-export { createDiskSpace, type DiskSpaceOptions, findShortage } from "./disk/free-space.ts";
+export { createDiskSpace, type DiskSpaceOptions, findShortage, readVolumeSpace } from "./disk/free-space.ts";
 export { readSettings } from "./disk/read-settings.ts";
 export { openSessionUsage, type SessionUsage, type SessionUsageOptions } from "./disk/session-usage.ts";
 export { createFileTools } from "./files/create-file-tools.ts";

@@ -50,6 +50,8 @@ describe("the port", () => {
     const third = connect(server.port, "127.0.0.1");
     third.resume();
     await once(third, "close");
+    // The limit closes it, not a timeout, which would close the older ones first.
+    expect(sockets.map(({ closed }) => closed)).toEqual([false, false]);
     for (const socket of sockets) socket.destroy();
     await Promise.all(sockets.map((socket) => once(socket, "close")));
     const status = { path: "/api/status", headers: clientHeaders(server.port) };

@@ -20,6 +20,11 @@ export interface CreateSandboxOptions {
   hidden?: readonly string[];
   /** The machine's settings, of which commands see an allow-list. @default `/etc` */
   etc?: string;
+  /**
+   * Keeps protected files that appeared in a workspace while a command ran and were taken out of it afterwards: a person
+   * may have made them. @default they are removed
+   */
+  removedFolder?: string | null;
   /** Search path for programs, also for the programs that build the sandbox. @default this process's PATH */
   path?: string;
 }
@@ -54,6 +59,7 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
     hidden,
     etc,
     path,
+    removedFolder: options.removedFolder ?? null,
     programs,
     limits,
     guards: await kernelGuards(programs),

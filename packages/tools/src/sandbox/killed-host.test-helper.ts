@@ -7,10 +7,12 @@ import { createSandbox } from "./create-sandbox.ts";
 const [programs = "", workspace = "", token = ""] = process.argv.slice(2);
 const sandbox = await createSandbox({ path: programs });
 process.stdout.write(`${sandbox.kind}\n`);
-const loop = async (): Promise<never> => {
+/** Half of the commands are short, so that many start. The others outlive the host unless they are killed. */
+const lines = [`: ${token}`, `: ${token}; sleep 60`];
+const loop = async (line: string): Promise<never> => {
   for (;;) {
     await sandbox.run({
-      argv: ["/bin/sh", "-c", `: ${token}`],
+      argv: ["/bin/sh", "-c", line],
       workspace,
       writes: [[]],
       timeoutMs: 60_000,
@@ -19,4 +21,4 @@ const loop = async (): Promise<never> => {
     });
   }
 };
-await Promise.all(Array.from({ length: 8 }, loop));
+await Promise.all(Array.from({ length: 8 }, (_, i) => loop(lines[i % lines.length] ?? "")));

@@ -1,11 +1,12 @@
 // A command of an agent exchanges a folder with a link while other commands of its workspace are prepared and cleaned up.
 // A sandbox that finds a folder by its name and mounts, restores or removes it by its name later is led out.
 import { execFile } from "node:child_process";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, inject, test } from "vitest";
 import type { MountRace } from "./mount-race.test-helper.ts";
-import { containing } from "./sandbox.fixture.ts";
+import { containing, runLine, sandboxTest } from "./sandbox.fixture.ts";
 
 const tries = inject("long") ? 1_200 : 60;
 const helper = join(import.meta.dirname, "mount-race.test-helper.ts");
@@ -30,3 +31,27 @@ for (const kind of containing) {
     );
   });
 }
+
+/** By its path: the program of the test comes first in the search path. */
+const mountOfTheMachine = 'for at in /usr/bin /bin /usr/sbin /sbin; do [ ! -x $at/mount ] || exec $at/mount "$@"; done';
+
+sandboxTest(
+  "a protected folder that is exchanged right before it is mounted stays as it is",
+  async ({ programs, sandboxOf, folder, workspace }) => {
+    const settings = join(workspace, "b/.claude/settings.json");
+    await mkdir(join(workspace, "a/.claude"), { recursive: true });
+    await writeFile(join(workspace, "a/.claude/settings.json"), "{}");
+    // Takes the place of another command, at the worst moment.
+    const exchange = `[ -e ${workspace}/b ] || { mv ${workspace}/a ${workspace}/b; mkdir -p ${workspace}/a/.claude; }`;
+    const mount = join(programs, "namespaces", "mount");
+    await mkdir(join(programs, "namespaces"));
+    await writeFile(mount, `#!/bin/sh\n[ ! -e ${folder}/armed ] || ${exchange}\n${mountOfTheMachine}\n`);
+    await chmod(mount, 0o755);
+    const sandbox = await sandboxOf("namespaces");
+    expect(sandbox.kind).toBe("namespaces");
+    await writeFile(join(folder, "armed"), "");
+    const end = await runLine(sandbox, workspace, "echo evil > b/.claude/settings.json");
+    expect(end.output).toContain("Read-only file system");
+    expect(await readFile(settings, "utf8")).toBe("{}");
+  },
+);

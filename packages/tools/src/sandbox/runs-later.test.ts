@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { type ProtectionClass, protectedTable } from "../workspace/protected-table.ts";
 import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
@@ -150,4 +150,24 @@ async function put(workspace: string, files: Record<string, string>): Promise<vo
     await mkdir(dirname(join(workspace, path)), { recursive: true });
     await writeFile(join(workspace, path), text);
   }
+}
+
+for (const kind of containing) {
+  describe(`${kind}: a protected file that a person makes while a command runs`, () => {
+    test("is kept, and the output says where", async ({ sandboxOf, folder, workspace }) => {
+      const removedFolder = join(folder, "removed");
+      const sandbox = await sandboxOf(kind, {}, { removedFolder });
+      const running = runLine(sandbox, workspace, "touch started; while [ ! -e go ]; do sleep 0.05; done");
+      await vi.waitUntil(() => existsSync(join(workspace, "started")), { timeout: 20_000 });
+      await mkdir(join(workspace, "sub/.cursor"), { recursive: true });
+      await writeFile(join(workspace, "sub/.cursor/mcp.json"), "mine");
+      await writeFile(join(workspace, "go"), "");
+      const { output } = await running;
+
+      expect(existsSync(join(workspace, "sub/.cursor"))).toBe(false);
+      const kept = /kept for the user in (\S+)\]/.exec(output)?.[1] ?? "";
+      expect(kept.startsWith(removedFolder)).toBe(true);
+      expect(await readFile(join(kept, "sub/.cursor/mcp.json"), "utf8")).toBe("mine");
+    });
+  });
 }

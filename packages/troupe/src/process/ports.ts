@@ -17,6 +17,7 @@ import { type Home, homeFiles } from "../home/home.ts";
 import type { Connection, SharedSettings } from "../nats/connection.ts";
 import { loadNats } from "../nats/load-nats.ts";
 import { streamWarnings } from "../nats/stream-warnings.ts";
+import { withReserve } from "./journal-reserve.ts";
 
 /** The ports of a process: embedded, or on a NATS server. */
 export interface Ports {
@@ -67,7 +68,9 @@ export function openPorts(options: PortsOptions, cleanup: Cleanup): Promise<Port
 async function openEmbedded({ home, logger, store }: PortsOptions, cleanup: Cleanup): Promise<Ports> {
   const files = homeFiles(home);
   const inMemory = store === "memory";
-  const journal = inMemory ? createMemoryJournal() : await openSqliteJournal({ file: files.journal });
+  const journal = inMemory
+    ? createMemoryJournal()
+    : await withReserve(await openSqliteJournal({ file: files.journal }), { file: files.diskReserve, logger });
   cleanup.add(() => journal.close());
   const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
   cleanup.add(() => bus.close());

@@ -119,6 +119,7 @@ export async function openSandbox({
   const sandbox = await createSandbox({
     policy: { ...policy.sandbox, mode },
     hidden: [home.path],
+    removedFolder: homeFiles(home).removed,
     fileBytesMax: usage?.bytesMax,
   });
   return usage === null ? sandbox : limitDisk(sandbox, { freeMb: policy.disk?.freeMb ?? null, usage });

@@ -11,6 +11,7 @@ import {
   releaseSteps,
   WorkspaceChangedError,
 } from "../mount-plan/held-workspace.ts";
+import { createKeptFolder } from "../mount-plan/keep-removed.ts";
 import {
   linkSteps,
   type MachineFolders,
@@ -50,12 +51,14 @@ export interface NamespaceRunOptions {
   /** The machine's settings, of which commands see an allow-list. */
   etc: string;
   path: string;
+  /** Keeps what a clean-up takes out of a workspace. Null: it is removed. */
+  removedFolder: string | null;
   limits: ResourceLimits;
 }
 
 /** Runs each command in namespaces of its own. `probe` tests whether the machine can do it. */
 export function createNamespaceRun(options: NamespaceRunOptions) {
-  const { renderLaunch, renderExchangeable, policy, hidden, etc, path, limits } = options;
+  const { renderLaunch, renderExchangeable, policy, hidden, etc, path, removedFolder, limits } = options;
   let machine: MachineFolders | null = null;
   const machineFolders = (): MachineFolders => {
     // Programs are installed and permissions change while this process runs.
@@ -99,17 +102,22 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     const secrets = secretSteps(workspace.path, hidden);
     const prepared = await prepareWorkspace(workspace, command.writes, secrets);
     let shown: readonly MountStep[] = [];
+    const kept = removedFolder === null ? null : createKeptFolder(removedFolder);
     let restored: string[] = [];
+    let hasRun = true;
     let result: CommandResult;
     try {
       shown = holdReadable(command.readable ?? [], workspace.path);
       const steps = [...shown, ...prepared.steps];
       result = await runPlan(planFor(command, workspace.path, { steps, secrets }), command);
+    } catch (error) {
+      hasRun = !(error instanceof SandboxFailedError);
+      throw error;
     } finally {
       releaseSteps(shown);
-      restored = await prepared.close();
+      restored = await prepared.close({ hasRun, kept });
     }
-    return withRestored(result, restored);
+    return withRestored(result, restored, kept?.path);
   }
 
   function planFor(

@@ -1,4 +1,13 @@
-import { closeSync, constants, fchmodSync, openSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
   entriesIn,
@@ -12,6 +21,7 @@ import {
 } from "../../workspace/held-folder.ts";
 import { removeEntry } from "../../workspace/remove-entry.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
+import type { KeptFolder } from "./keep-removed.ts";
 import { isPlaceholder } from "./placeholders.ts";
 import { isInFolder, type ProtectedPath, pathIn, scanWorkspace, type WorkspaceScan } from "./scan-workspace.ts";
 
@@ -58,23 +68,32 @@ function recordOriginal(folder: HeldFolder, name: string, path: string): Origina
   return content === null ? [] : [{ path, content, mode: Number(entry.stats.mode) }];
 }
 
-/** Removes protected paths that the command created, restores the originals, and resolves to all paths it changed. */
-export async function restoreProtected(workspace: HeldWorkspace, before: BeforeCommand): Promise<string[]> {
+/**
+ * Removes protected paths that were created while the command ran, restores the originals, and resolves to all changed
+ * paths. A person may have created them, or written to an original: what is removed is kept.
+ */
+export async function restoreProtected(
+  workspace: HeldWorkspace,
+  before: BeforeCommand,
+  kept: KeptFolder | null,
+): Promise<string[]> {
   const now = await scanWorkspace(workspace.folder);
   const madeRepositories = now.repositories.filter(
     (path) => !isGitFolder(path) && !before.scan.repositories.includes(path) && isWritable(path, before),
   );
   const changed: string[] = [];
   for (const path of createdPaths(workspace, before, now)) {
-    if (!madeRepositories.includes(path.repository ?? "/") && (await removeCreated(workspace, path.path))) {
+    if (!madeRepositories.includes(path.repository ?? "/") && (await removeCreated(workspace, path.path, kept))) {
       changed.push(path.path);
     }
   }
   for (const repository of madeRepositories) {
     const head = pathIn(repository, "HEAD");
-    if (await removeHead(workspace, head)) changed.push(head);
+    if (await removeHead(workspace, head, kept)) changed.push(head);
   }
-  for (const original of before.originals) if (await restoreOriginal(workspace, original)) changed.push(original.path);
+  for (const original of before.originals) {
+    if (await restoreOriginal(workspace, original, kept)) changed.push(original.path);
+  }
   return changed;
 }
 
@@ -97,31 +116,46 @@ function isGitFolder(path: string): boolean {
  * Ends that a folder is a repository. The rest of it stays: its `config` or `hooks` may be folders of the user, which
  * were not part of a repository before the command.
  */
-async function removeHead(workspace: HeldWorkspace, path: string): Promise<boolean> {
+async function removeHead(workspace: HeldWorkspace, path: string, kept: KeptFolder | null): Promise<boolean> {
   using entry = holdPath(workspace.folder, path);
   if (entry === null || isFolder(entry)) return false;
   const content = readHeld(entry, contentBytesMax)?.toString("latin1");
   if (content !== undefined && !/^(?:ref:|[0-9a-f]{40})/i.test(content)) return false;
-  return await removeCreated(workspace, path);
+  return await removeCreated(workspace, path, kept);
 }
 
 /** Resolves to whether it was there and is gone. */
-async function removeCreated({ folder }: HeldWorkspace, path: string): Promise<boolean> {
+async function removeCreated({ folder }: HeldWorkspace, path: string, kept: KeptFolder | null): Promise<boolean> {
   const held = holdParent(folder, path);
   if (held === null) return false;
   using _folder = held.folder;
-  return await removeEntry(held.folder, held.name);
+  return await takeOut(held.folder, held.name, path, kept);
 }
 
+/** Resolves to whether nothing is left at the name. */
+async function takeOut(folder: HeldFolder, name: string, path: string, kept: KeptFolder | null): Promise<boolean> {
+  if (kept === null) return await removeEntry(folder, name);
+  if (kept.keep(folder, name, path)) return await removeEntry(folder, name);
+  // Too large to be copied to the disk of the home. Under another name no program reads it.
+  renameSync(folder.at(name), folder.at(`${name}${asideSuffix}${Date.now()}`));
+  return true;
+}
+
+const asideSuffix = ".removed-by-troupe-";
+
 /** Resolves to whether the command had changed it. */
-async function restoreOriginal({ folder }: HeldWorkspace, original: Original): Promise<boolean> {
+async function restoreOriginal(
+  { folder }: HeldWorkspace,
+  original: Original,
+  kept: KeptFolder | null,
+): Promise<boolean> {
   const held = holdParent(folder, original.path);
   if (held === null) return false;
   using _folder = held.folder;
   using entry = holdEntry(held.folder, held.name);
   if (isAsBefore(held.folder, held.name, entry, original)) return false;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    await removeEntry(held.folder, held.name);
+    await takeOut(held.folder, held.name, original.path, kept);
     if (putOriginal(held.folder, held.name, original)) break;
   }
   return true;

@@ -4,6 +4,7 @@ import { createSerialQueue } from "../../serial-queue.ts";
 import { type HeldRepository, holdRepository } from "../../workspace/linked-repository.ts";
 import { protectedPart } from "../../workspace/protected-paths.ts";
 import { type HeldWorkspace, holdSteps, isPlainWay, releaseSteps, WorkspaceChangedError } from "./held-workspace.ts";
+import type { KeptFolder } from "./keep-removed.ts";
 import type { HiddenStep, MountStep } from "./mount-steps.ts";
 import {
   acquirePlaceholder,
@@ -23,7 +24,15 @@ export interface PreparedWorkspace {
   /** Releases the held entries, after the mounts were checked. */
   release(): void;
   /** Removes placeholders and undoes forbidden changes. Resolves to the protected paths that the command had changed. */
-  close(): Promise<string[]>;
+  close(end: CommandEnd): Promise<string[]>;
+}
+
+/** What a clean-up has to know of the command. */
+export interface CommandEnd {
+  /** False: the command never started, so it has made nothing. */
+  hasRun: boolean;
+  /** Keeps what the clean-up takes out of the workspace. Null: it is removed. */
+  kept: KeptFolder | null;
 }
 
 /** Commands of one workspace prepare and close one after the other, because each changes placeholders in it. */
@@ -92,13 +101,18 @@ async function prepareWritable(
     const planned = plannedSteps(workspace, writable, scan, placeholders);
     steps = holdSteps(workspace, [...planned, ...stepsAbove(workspace, writable, hidden)]);
     repository = linked && prepareRepository(linked, { isWritable: writable.includes("") });
-    const close = async (): Promise<string[]> => {
-      const changed = writable.length > 0 ? await restoreProtected(workspace, { scan, originals, writable }) : [];
+    const close = async ({ hasRun, kept }: CommandEnd): Promise<string[]> => {
+      const mayHaveWritten = hasRun && writable.length > 0;
+      const changed = mayHaveWritten ? await restoreProtected(workspace, { scan, originals, writable }, kept) : [];
       giveBack();
       linked?.[Symbol.dispose]();
       return changed;
     };
-    return { steps: [...steps, ...(repository?.steps ?? [])], release, close: () => inTurn(workspace.path, close) };
+    return {
+      steps: [...steps, ...(repository?.steps ?? [])],
+      release,
+      close: (end) => inTurn(workspace.path, () => close(end)),
+    };
   } catch (error) {
     giveBack();
     throw error;

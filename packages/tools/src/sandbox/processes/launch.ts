@@ -68,11 +68,15 @@ export function starterScript({ isFirst }: { isFirst: boolean }): string {
   ].join("\n");
 }
 
+const gatePipe = 3;
+/** Without a sandbox: the command starts when its group is watched, and never if this process has ended before. */
+const gate = ["/bin/sh", "-c", `read -r permission <&${gatePipe} || exit 125; exec ${gatePipe}<&-; exec "$@"`, "sh"];
+
 /** Starts a command in a process group and session of its own. Throws a `RunFailure` if it cannot be started. */
 export async function launch(start: Launch, input: string | Uint8Array | undefined): Promise<LaunchedCommand> {
   const { argv, cwd, env, setup, descriptors = [], filter = null } = start;
-  const [program = "", ...args] = argv;
   const isSandboxed = setup !== null;
+  const [program = "", ...args] = isSandboxed ? argv : [...gate, ...argv];
   const child = spawn(program, args, {
     cwd,
     env,
@@ -81,7 +85,7 @@ export async function launch(start: Launch, input: string | Uint8Array | undefin
       input === undefined ? "ignore" : "pipe",
       "pipe",
       "pipe",
-      ...(isSandboxed ? (["pipe", "pipe", "pipe", "pipe", ...descriptors] as const) : []),
+      ...(isSandboxed ? (["pipe", "pipe", "pipe", "pipe", ...descriptors] as const) : (["pipe"] as const)),
       ...(filter ? (["pipe"] as const) : []),
     ],
   });
@@ -91,11 +95,12 @@ export async function launch(start: Launch, input: string | Uint8Array | undefin
     const [error] = await once(child, "error");
     throw couldNotStart(error?.code ?? String(error), error);
   }
-  // A sandbox begins when it has read its setup: from then on it must be watched.
+  // It begins when it has read its setup or its permission: from then on it must be watched.
   await watchGroup(child.pid);
-  if (setup !== null) writeAll((child.stdio as (Writable | null)[])[setupPipe] ?? null, setup);
-  if (filter)
-    writeAll((child.stdio as (Writable | null)[])[firstPassedDescriptor + descriptors.length] ?? null, filter);
+  const inputs = child.stdio as (Writable | null)[];
+  if (setup === null) writeAll(inputs[gatePipe] ?? null, "start\n");
+  else writeAll(inputs[setupPipe] ?? null, setup);
+  if (filter) writeAll(inputs[firstPassedDescriptor + descriptors.length] ?? null, filter);
   if (input !== undefined) writeAll(child.stdin, input);
   const launched = { pid: child.pid, child, stdout, stderr };
   if (!isSandboxed) return { ...launched, ...withoutSandbox };
