@@ -27,6 +27,7 @@ export { offlineServerWarnings, streamWarnings } from "./nats/stream-warnings.ts
 export { createActiveSessions } from "./process/active-sessions.ts";
 export { createHomeAgentSource } from "./process/agents.ts";
 export { injectClockFaults } from "./process/fault-injection.ts";
+export { withReserve } from "./process/journal-reserve.ts";
 export { createLocalHost, newHostId, resumeRuns } from "./process/local-host.ts";
 export {
   createProcessService,

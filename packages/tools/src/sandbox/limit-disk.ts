@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { formatBytes } from "@troupe/core/texts";
-import { freeLimitOf, readVolumeSpace } from "../disk/free-space.ts";
+import { freeLimitOf, readVolumeSpace, type VolumeSpace } from "../disk/free-space.ts";
 import type { SessionUsage } from "../disk/session-usage.ts";
 import { writtenBytesIn } from "../disk/written-bytes.ts";
+import { withNotice } from "./processes/command-output.ts";
 import type { CommandResult, Sandbox, SandboxedCommand } from "./sandbox.ts";
 
 export interface DiskLimits {
@@ -58,12 +59,31 @@ async function runWatched(run: Sandbox["run"], command: SandboxedCommand, limits
     ended.abort();
     await watching;
     const isStopped = stopped !== null && result.reason === "aborted" && !command.signal.aborted;
-    return isStopped ? { ...result, reason: "disk", diskNote: stopped ?? "" } : result;
+    if (isStopped) return { ...result, reason: "disk", diskNote: stopped ?? "" };
+    return result.code === 0 ? result : await withSpaceNotice(result, workspace, limits);
   } finally {
     ended.abort();
     await watching;
     if (session !== undefined) limits.usage.add(session, await addedBytes(watched, Number.POSITIVE_INFINITY));
   }
+}
+
+/** A fast command can fill a small disk before the next look. Then its failure gets the reason. */
+async function withSpaceNotice(
+  result: CommandResult,
+  workspace: string,
+  { freeMb = null }: DiskLimits,
+): Promise<CommandResult> {
+  const space = await readVolumeSpace(workspace);
+  const reason = space && lowSpaceReason(space, freeMb);
+  return reason === null ? result : withNotice(result, reason);
+}
+
+function lowSpaceReason(space: VolumeSpace, freeMb: number | null): string | null {
+  const limitBytes = freeLimitOf(space, freeMb);
+  if (space.freeBytes >= limitBytes) return null;
+  const [free, limit] = [formatBytes(space.freeBytes), formatBytes(limitBytes)];
+  return `the disk of the workspace has only ${free} free, and ${limit} have to stay free (disk.freeMb of policy.yaml)`;
 }
 
 interface Watched {
@@ -86,10 +106,8 @@ async function watch(
     await delay(waitMs, undefined, { signal: ended, ref: false }).catch(() => {});
     const space = ended.aborted ? null : await readVolumeSpace(watched.workspace);
     if (space === null) continue;
-    const limitBytes = freeLimitOf(space, freeMb);
-    if (space.freeBytes < limitBytes) {
-      return `the disk of the workspace has only ${formatBytes(space.freeBytes)} free, and ${formatBytes(limitBytes)} have to stay free (disk.freeMb of policy.yaml)`;
-    }
+    const reason = lowSpaceReason(space, freeMb);
+    if (reason !== null) return reason;
     if (watched.startFreeBytes - space.freeBytes > measuredFrom) {
       const added = await addedBytes(watched, left);
       if (added > left) {
@@ -97,7 +115,7 @@ async function watch(
       }
       measuredFrom += left - added;
     }
-    waitMs = Math.min(lookMsMax, Math.max(lookMsMin, (space.freeBytes - limitBytes) / bytesPerMs));
+    waitMs = Math.min(lookMsMax, Math.max(lookMsMin, (space.freeBytes - freeLimitOf(space, freeMb)) / bytesPerMs));
   }
   return null;
 }
