@@ -39,6 +39,7 @@ describe.concurrent("arguments", () => {
       { args: ["run", "not", "quoted"], names: "not, quoted", fix: 'troupe run "not quoted"' },
       { args: ["run", "x", "--json", "--stream-json"], names: "--stream-json", fix: "troupe run --help" },
       { args: ["run", "x", "--workspace", "./nowhere"], names: "--workspace ./nowhere", fix: "mkdir -p ./nowhere" },
+      { args: ["nats", "purge", "--older-than", "36x"], names: "'36x'", fix: "troupe nats --help" },
       { args: ["run", "x", "--agent", "no body"], names: '"no body"', fix: "troupe agents ls" },
       { args: ["rum", "x"], names: "'rum'", fix: "troupe --help" },
       { args: ["sessions", "ls", "--limit", "many"], names: '--limit "many"', fix: "troupe sessions ls --limit 20" },
@@ -101,6 +102,25 @@ it.concurrent("a budget that is too small for one turn with tools ends with 2, a
   expect(error).toContain("the token budget of 500 tokens is too small: coder needs at least ");
   expect(fix).toMatch(/^troupe run "…" --max-tokens \d{4,} \(more if further turns follow\)$/);
   expect(await readdir(home)).not.toContain("workspaces");
+});
+
+it.concurrent("up with an agent that does not exist ends with 2, and suggests a name", async ({
+  expect,
+  onTestFinished,
+}) => {
+  const home = await tempFolder("up-agents", { onTestFinished });
+  const result = await troupe(["up", "--port", "0", "--agents", "main,codr"], { home });
+  expect(result.code).toBe(2);
+  expect(refusal(result).error).toContain('the agent "codr" does not exist; available: coder');
+  expect(refusal(result).fix).toBe("did you mean coder?");
+});
+
+it.concurrent("a recording as the model ends with 3, and begins no session", async ({ expect, onTestFinished }) => {
+  const home = await tempFolder("replay-model", { onTestFinished });
+  const result = await troupe(["run", "x", "--model", "replay/abc"], { home });
+  expect(result.code).toBe(3);
+  expect(refusal(result).error).toContain('"replay/abc" names a recording, which answers no new session');
+  expect(refusal(result).fix).toMatch(/^troupe sessions replay abc/);
 });
 
 describe.concurrent("files", () => {

@@ -58,6 +58,7 @@ it.skipIf(program === null)(
     await again.stop();
 
     expect(await nats("purge")).toMatchObject({ code: 0, olderThanDays: 7, purged: [] });
+    expect(await nats("purge", "--older-than", "36h")).toMatchObject({ olderThanDays: 1.5, purged: [] });
     expect(await nats("purge", "--older-than", "0", "--dry-run")).toMatchObject({
       purged: [{ session }],
       dryRun: true,

@@ -1,3 +1,4 @@
+import { parseDuration } from "@troupe/core/internal";
 import { type Command, InvalidArgumentError } from "commander";
 import {
   addServerOptions,
@@ -33,7 +34,11 @@ export function addNatsCommands(program: Command, runCommand: RunCommand): void 
     );
   addServerOptions(nats.command("purge"), serverHelp)
     .description("delete old settled sessions that every recorder has from the server; daemons do this hourly")
-    .option("--older-than <days>", "age in days (default: nats.keepDays of your configuration, or 7)", days)
+    .option(
+      "--older-than <age>",
+      "age in days, or a duration such as 36h (default: nats.keepDays of your configuration, or 7)",
+      days,
+    )
     .option("--dry-run", "print the result without deleting anything")
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe nats purge --older-than 30 --dry-run"))
@@ -59,8 +64,13 @@ export function addNatsCommands(program: Command, runCommand: RunCommand): void 
     );
 }
 
+/** Days from a number of days or a duration. */
 function days(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("give a number of days, such as 7");
+  const durationMs = parseDuration(text);
+  if (durationMs !== null) return durationMs / msPerDay;
+  throw new InvalidArgumentError("give a number of days, such as 7, or a duration, such as 36h");
 }
+
+const msPerDay = 86_400_000;

@@ -53,6 +53,14 @@ function checkedChoice(config: Config, id: string, origin: Origin): ModelChoice 
   return { id, demo: isOfflineModel(id), origin };
 }
 
+/** The error for a recording as the model of a session: it answers only while it is replayed. */
+export function noReplay(id: string): TroupeError {
+  const session = id.slice(id.indexOf("/") + 1);
+  return new TroupeError("UNKNOWN_MODEL", `"${id}" names a recording, which answers no new session`, {
+    fix: `troupe sessions replay ${session || "<session>"}   # or name a model: troupe models ls`,
+  });
+}
+
 /** The error for configured providers without a default model. The demo does not replace them. */
 function noDefaultModel(setUp: readonly Provider[]): TroupeError {
   const broken = setUp.find(({ problem }) => problem !== null);

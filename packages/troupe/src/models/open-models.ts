@@ -1,5 +1,5 @@
 import { type Clock, type Logger, type ModelProvider, type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
-import { providerOf, type ResolveModel } from "@troupe/core/internal";
+import { isReplayModel, providerOf, type ResolveModel } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import {
   createModelRouter,
@@ -22,7 +22,7 @@ import {
 import type { ChooseModel } from "@troupe/runtime/internal";
 import { type Config, type ConfigSource, findProvider } from "../config/config.ts";
 import type { Provider } from "../config/providers.ts";
-import { chooseModel, type ModelChoice, providerLabel } from "./choose-model.ts";
+import { chooseModel, type ModelChoice, noReplay, providerLabel } from "./choose-model.ts";
 
 /** Providers, and the choice of a model for each session and agent. */
 export interface Models {
@@ -74,6 +74,7 @@ export async function openModels(given: ModelsOptions): Promise<Models> {
     async choose({ model, workspace }) {
       const config = await source.at(workspace);
       const { id, demo } = chooseModel(config, model ?? named);
+      if (isReplayModel(id) && !options.providers?.some((own) => own.id === providerOf(id))) throw noReplay(id);
       const provider = findProvider(config, id);
       if (provider) await requireSdk(provider.settings.wire);
       await checkScenario(id, loadScenario);

@@ -12,6 +12,7 @@ import { findConnection } from "../nats/find-connection.ts";
 import { loadNats } from "../nats/load-nats.ts";
 import { startOwnServerIfAsked } from "../nats/own-server.ts";
 import { createActiveSessions } from "./active-sessions.ts";
+import { checkServed } from "./check-served.ts";
 import { injectClockFaults } from "./fault-injection.ts";
 import { createLocalHost, newHostId, resumeRuns } from "./local-host.ts";
 import {
@@ -51,6 +52,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
     cleanup,
   );
   const { deps } = parts;
+  if (kind === "daemon") await checkServed(parts, options.work, cwd);
   const recording = await openRecording(parts, { logger }, cleanup);
   const host = createLocalHost(parts, options.work, cleanup);
   const startedAt = new Date(deps.clock.now()).toISOString();

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type AgentRegistry, TroupeError } from "@troupe/core";
-import { unknownAgent } from "@troupe/core/internal";
+import { TroupeError } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader } from "@troupe/models";
 import type { NatsLink } from "@troupe/nats";
@@ -13,6 +12,7 @@ import { openModels } from "../models/open-models.ts";
 import type { Connection } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
 import { loadNats } from "../nats/load-nats.ts";
+import { checkServed } from "./check-served.ts";
 import { injectClockFaults } from "./fault-injection.ts";
 import { createLocalHost } from "./local-host.ts";
 import { openProcess, type ProcessParts } from "./open-process.ts";
@@ -50,6 +50,7 @@ export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Pro
   cleanup.add(() => host.stop());
   await checkName(parts, options);
   await checkServed(parts, work);
+  if (parts.served.ids().length === 0) throw nothingServed();
 
   const drain = Promise.withResolvers<string>();
   await host.announce((by) => {
@@ -133,20 +134,6 @@ async function checkName({ deps }: ProcessParts, { name, isNamed }: WorkerOption
   }
 }
 
-/** Loads the served agents. Throws for an unknown id, and if no agent is left. */
-async function checkServed({ served }: ProcessParts, { serve }: WorkerOptions["work"]): Promise<void> {
-  const registry = await served.agentSource.load(null);
-  const unknown = serve === "all" ? [] : serve.filter((id) => !served.ids().includes(id));
-  const [first] = unknown;
-  if (first !== undefined) throw notServed(first, registry);
-  if (served.ids().length > 0) return;
-  throw new TroupeError("USAGE", "no agent is available to serve", { fix: "troupe agents ls" });
-}
-
-function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
-  const own = agents.filter(({ source }) => source.origin !== "remote");
-  const known = own.filter(({ disabled }) => !disabled).map((agent) => agent.id);
-  const found = find(id);
-  const why = found && found.source.origin !== "remote" ? "is disabled" : "does not exist";
-  return unknownAgent(id, known, `the agent ${JSON.stringify(id)} ${why}`);
+function nothingServed(): TroupeError {
+  return new TroupeError("USAGE", "no agent is available to serve", { fix: "troupe agents ls" });
 }

@@ -1,0 +1,31 @@
+import type { AgentRegistry, TroupeError } from "@troupe/core";
+import { unknownAgent } from "@troupe/core/internal";
+import type { ProcessParts } from "./open-process.ts";
+import type { ServeOptions } from "./running-troupe.ts";
+
+/**
+ * Loads the served agents. Throws `UNKNOWN_AGENT` for an id that no agent of this machine has.
+ *
+ * @param project a folder whose agents may be named too
+ */
+export async function checkServed(
+  { served }: Pick<ProcessParts, "served">,
+  { serve }: Pick<ServeOptions, "serve">,
+  project: string | null = null,
+): Promise<void> {
+  const registry = await served.agentSource.load(null);
+  if (serve === "all") return;
+  const missing = serve.filter((id) => !served.ids().includes(id));
+  if (missing.length === 0) return;
+  const ofProject = project === null ? registry : await served.agentSource.load(project);
+  const unknown = missing.find((id) => !served.ids().includes(id));
+  if (unknown !== undefined) throw notServed(unknown, ofProject);
+}
+
+function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
+  const own = agents.filter(({ source }) => source.origin !== "remote");
+  const known = own.filter(({ disabled }) => !disabled).map((agent) => agent.id);
+  const found = find(id);
+  const why = found && found.source.origin !== "remote" ? "is disabled" : "does not exist";
+  return unknownAgent(id, known, `the agent ${JSON.stringify(id)} ${why}`);
+}
