@@ -3,10 +3,11 @@
  * of the test: that works for root and for ordinary users.
  */
 import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { tempFolder } from "../harness/temp-folder.ts";
 
 interface Report {
   flood: string;
@@ -26,13 +27,12 @@ const namespaces = process.getuid?.() === 0 ? ["--mount"] : ["--user", "--map-ro
 const program = join(import.meta.dirname, "full-disk-program.ts");
 
 async function fillDisk(): Promise<Report> {
-  const cleanups: (() => unknown)[] = [];
-  const folder = await tempFolder("full-disk", { onTestFinished: (cleanup) => void cleanups.push(cleanup) });
+  const folder = await mkdtemp(join(tmpdir(), "troupe-full-disk-"));
   try {
     const { stdout } = await promisify(execFile)("unshare", [...namespaces, process.execPath, program, folder]);
     return JSON.parse(stdout);
   } finally {
-    for (const cleanup of cleanups.toReversed()) await cleanup();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { TokenForm } from "./features/access/token-form.tsx";
 import { ApprovalsView } from "./features/approvals/approvals-view.tsx";
 import { Announcements } from "./features/header/announcements.tsx";
-import { Header, LostBanner } from "./features/header/header.tsx";
+import { Header, LostBanner, WarningBanner } from "./features/header/header.tsx";
 import { HostsView } from "./features/hosts/hosts-view.tsx";
 import { SessionView } from "./features/sessions/session-view.tsx";
 import { Sidebar } from "./features/sessions/sidebar.tsx";
@@ -25,6 +25,7 @@ export function App() {
       ) : (
         <>
           <LostBanner />
+          <WarningBanner />
           <Board />
         </>
       )}

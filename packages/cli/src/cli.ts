@@ -110,4 +110,6 @@ export type RecordArchive = RecordReader & { close(): Promise<void> | void };
 export interface HomePolicy {
   layer: GrantLayer;
   warnings: string[];
+  /** Free space that has to stay on a disk, in MB. Absent or null: the default. */
+  freeMb?: number | null;
 }

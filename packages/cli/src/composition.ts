@@ -59,7 +59,11 @@ export const composition: Composition = {
   },
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
-    return { layer: policy.layer, warnings: policyWarnings(policy, shippedToolSpecs()) };
+    return {
+      layer: policy.layer,
+      freeMb: policy.disk?.freeMb ?? null,
+      warnings: policyWarnings(policy, shippedToolSpecs()),
+    };
   },
   async readSandbox(home) {
     const policy = await loadPolicy(homeFiles(home).policy);

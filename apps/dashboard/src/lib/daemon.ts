@@ -1,3 +1,4 @@
+import type { DaemonStatus } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
 import { api, problemOf } from "./api.ts";
 import { openFeed } from "./feed.ts";
@@ -6,6 +7,8 @@ import type { PageStore } from "./store.ts";
 
 /** Between two attempts to reach a daemon that does not respond. */
 const retryMs = 3_000;
+/** Between two looks at a warning of the daemon. */
+const warningEveryMs = 5_000;
 
 /** The record lags behind the journal, so the page looks for a new session again before it counts as missing. */
 const missingRetriesMax = 4;
@@ -32,6 +35,7 @@ export function connect(store: PageStore): Daemon {
   let isStreaming = false;
   let includesSettled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let warningTimer: ReturnType<typeof setTimeout> | undefined;
 
   const load = (): Promise<void> => {
     if (loading) reloadRequested = true;
@@ -42,12 +46,22 @@ export function connect(store: PageStore): Daemon {
     store.beginLoad();
     try {
       const [status, { position, sessions }] = await Promise.all([api.status(), api.sessions()]);
-      store.set({ status });
+      setStatus(status);
       store.loadSessions(position, sessions);
       await Promise.all([loadApprovals(), loadOpen()]);
     } catch (thrown) {
       fail(thrown);
     }
+  };
+  /** A warning of the daemon is looked at again until it is gone. */
+  const setStatus = (status: DaemonStatus): void => {
+    store.set({ status });
+    clearTimeout(warningTimer);
+    if ((status.warnings ?? []).length > 0) warningTimer = setTimeout(refreshStatus, warningEveryMs);
+  };
+  const refreshStatus = async (): Promise<void> => {
+    // A failed connection is noticed elsewhere.
+    await api.status().then(setStatus, () => {});
   };
   const loadApprovals = async (): Promise<void> => {
     for (const state of includesSettled ? (["waiting", "all"] as const) : (["waiting"] as const)) {
@@ -99,7 +113,7 @@ export function connect(store: PageStore): Daemon {
     try {
       const status = await api.status();
       const known = store.state().status;
-      store.set({ status });
+      setStatus(status);
       if (!store.complete || known?.home !== status.home) await load();
       else if (store.state().open?.state === "failed") await loadOpen();
       if (isStreaming && store.loaded) store.setConnection("live");
@@ -113,7 +127,10 @@ export function connect(store: PageStore): Daemon {
     feed ??= openFeed({
       position: () => store.position,
       change: applyChange,
-      live: (event) => store.applyLive(event),
+      live(event) {
+        store.applyLive(event);
+        if (event.kind === "disk.waiting") void refreshStatus();
+      },
       resync: () => void load(),
       connection(state) {
         isStreaming = state === "up";

@@ -27,9 +27,11 @@ async function runChecks(cli: Cli): Promise<Check[]> {
   const files = homeFiles(home);
   const versions = cli.composition.storeVersions;
   const owned = await checkOwner(cli);
+  // Its own check reports a policy that cannot be read.
+  const policy = await cli.composition.readPolicy(home).catch(() => null);
   return [
     checkNode(process.versions.node),
-    await checkHome(home),
+    await checkHome(home, policy?.freeMb ?? null),
     owned.check,
     checkDatabase({
       name: "journal",

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { formatBytes } from "@troupe/core/texts";
-import { chooseSearch, locateRipgrep } from "@troupe/tools";
+import { chooseSearch, findShortage, locateRipgrep } from "@troupe/tools";
 import type { Home } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../render/failure.ts";
@@ -18,8 +18,12 @@ export function checkNode(version: string): Check {
   return fail("node", `${version}; troupe needs 22.13 or later`, "install Node 24 from https://nodejs.org");
 }
 
-/** Checks the home, or the folder in which it will be created. Creates nothing. */
-export async function checkHome(home: Home): Promise<Check> {
+/**
+ * Checks the home, or the folder in which it will be created. Creates nothing.
+ *
+ * @param freeMb the limit of free space in the policy; null for its default
+ */
+export async function checkHome(home: Home, freeMb: number | null = null): Promise<Check> {
   const folder = await nearestExisting(home.path);
   const exists = folder === home.path;
   const fix = "export TROUPE_HOME=<a folder that you can write>";
@@ -33,6 +37,8 @@ export async function checkHome(home: Home): Promise<Check> {
   const free = bavail * bsize;
   const detail = `${home.path}${exists ? "" : " (created at the first start)"}, ${formatBytes(free)} free`;
   const command = `df -h ${folder}`;
+  const shortage = await findShortage(folder, freeMb);
+  if (shortage !== null) return fail("home", `calls that may write wait: ${shortage.message}`, command);
   if (free < freeBytes.fail) return fail("home", detail, command);
   if (free < freeBytes.warn) return warn("home", detail, command);
   const open = exists && ((await stat(folder)).mode & 0o077) !== 0;

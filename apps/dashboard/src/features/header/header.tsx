@@ -67,6 +67,21 @@ export function LostBanner() {
   );
 }
 
+/** Shows what holds back work and what the user can do about it, such as a full disk. */
+export function WarningBanner() {
+  const warnings = usePage((state) => state.status?.warnings);
+  if (warnings === undefined || warnings.length === 0) return null;
+  return (
+    <div className="banner" role="status" data-testid="warnings">
+      {warnings.map((warning) => (
+        <p key={warning}>
+          <bdi>{warning}</bdi>
+        </p>
+      ))}
+    </div>
+  );
+}
+
 function Counts() {
   const running = usePage((state) => (state.sessions ?? []).filter((row) => row.status === "running").length);
   const failed = usePage(
