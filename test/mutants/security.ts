@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "keys of SSH are no secret",
+    name: "keys of SSH are visible",
     rows: ["SEC.1d"],
     file: `${workspace}/secret-places.ts`,
     find: '".ssh", ".config/ssh"',
@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
     tests: ["test/hostile/injection.test.ts > a model that follows injected text"],
   },
   {
-    name: "a parent forgets what its child has read",
+    name: "a parent forgets the sources of its child",
     rows: ["SEC.3b"],
     file: "packages/core/src/machines/agent/usage.ts",
     find: "taint: joinTaint(counts.taint, response.taint),",
@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${ruleOfTwo} > a run that has read > a page that its child has read: asks 1 times`],
   },
   {
-    name: "a child is not limited by what its parent has read",
+    name: "a child is not limited by the sources of its parent",
     rows: ["SEC.3b"],
     file: "packages/core/src/machines/agent/children.ts",
     find: "...taintField(context.usage.taint) };",
@@ -159,7 +159,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${ruleOfTwo} > a run that has read > both, and its child sends: asks 1 times`],
   },
   {
-    name: "a turn forgets what the earlier ones have read",
+    name: "a turn forgets the sources of the earlier turns",
     rows: ["SEC.3b"],
     file: "packages/runtime/src/host/claim/open-run.ts",
     find: "...taintField(earlier?.taint),",
@@ -375,11 +375,11 @@ export const mutants: readonly Mutant[] = [
     tests: ["packages/recorder/src/record/recorder.test.ts > an invalid item"],
   },
   {
-    name: "a clean-up removes what a person made",
+    name: "a clean-up removes the file of a person",
     rows: ["SEC.2d"],
     file: `${sandbox}/mount-plan/restore-protected.ts`,
-    find: "if (kept === null) return await removeEntry(folder, name);",
-    replace: "if (kept !== null) return await removeEntry(folder, name);\n  if (kept === null) return false;",
+    find: "if (saved === null) return await removeEntry(folder, name);",
+    replace: "if (saved !== null) return await removeEntry(folder, name);\n  if (saved === null) return false;",
     tests: [`${sandbox}/runs-later.test.ts > bubblewrap: a protected file that a person makes while a command runs`],
   },
   {

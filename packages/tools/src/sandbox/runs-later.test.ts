@@ -165,9 +165,9 @@ for (const kind of containing) {
       const { output } = await running;
 
       expect(existsSync(join(workspace, "sub/.cursor"))).toBe(false);
-      const kept = /kept for the user in (\S+)\]/.exec(output)?.[1] ?? "";
-      expect(kept.startsWith(removedFolder)).toBe(true);
-      expect(await readFile(join(kept, "sub/.cursor/mcp.json"), "utf8")).toBe("mine");
+      const saved = /kept for the user in (\S+)\]/.exec(output)?.[1] ?? "";
+      expect(saved.startsWith(removedFolder)).toBe(true);
+      expect(await readFile(join(saved, "sub/.cursor/mcp.json"), "utf8")).toBe("mine");
     });
   });
 }

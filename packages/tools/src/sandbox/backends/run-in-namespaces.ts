@@ -11,7 +11,6 @@ import {
   releaseSteps,
   WorkspaceChangedError,
 } from "../mount-plan/held-workspace.ts";
-import { createKeptFolder } from "../mount-plan/keep-removed.ts";
 import {
   linkSteps,
   type MachineFolders,
@@ -20,6 +19,7 @@ import {
   readStep,
 } from "../mount-plan/machine-folders.ts";
 import { type HiddenStep, hideAll, type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-steps.ts";
+import { createSavedFolder } from "../mount-plan/saved-folder.ts";
 import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import { withRestored } from "../processes/command-output.ts";
 import { type ControlGroup, withControlGroup } from "../processes/control-group.ts";
@@ -51,7 +51,7 @@ export interface NamespaceRunOptions {
   /** The machine's settings, of which commands see an allow-list. */
   etc: string;
   path: string;
-  /** Keeps what a clean-up takes out of a workspace. Null: it is removed. */
+  /** Keeps the files that a clean-up takes out of a workspace. Null: they are removed. */
   removedFolder: string | null;
   limits: ResourceLimits;
 }
@@ -102,7 +102,7 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     const secrets = secretSteps(workspace.path, hidden);
     const prepared = await prepareWorkspace(workspace, command.writes, secrets);
     let shown: readonly MountStep[] = [];
-    const kept = removedFolder === null ? null : createKeptFolder(removedFolder);
+    const saved = removedFolder === null ? null : createSavedFolder(removedFolder);
     let restored: string[] = [];
     let hasRun = true;
     let result: CommandResult;
@@ -115,9 +115,9 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
       throw error;
     } finally {
       releaseSteps(shown);
-      restored = await prepared.close({ hasRun, kept });
+      restored = await prepared.close({ hasRun, saved });
     }
-    return withRestored(result, restored, kept?.path);
+    return withRestored(result, restored, saved?.path);
   }
 
   function planFor(

@@ -20,7 +20,7 @@ export function confineBySeatbelt({ program, policy, hidden, path }: SeatbeltOpt
     const shown = readable.flatMap((path) => readStep(path) ?? []);
     const prepared = await prepareWorkspace(held, writes);
     const close = async (): Promise<string[]> => {
-      const changed = await prepared.close({ hasRun: true, kept: null });
+      const changed = await prepared.close({ hasRun: true, saved: null });
       held[Symbol.dispose]();
       return changed;
     };

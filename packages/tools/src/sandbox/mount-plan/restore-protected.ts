@@ -21,8 +21,8 @@ import {
 } from "../../workspace/held-folder.ts";
 import { removeEntry } from "../../workspace/remove-entry.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
-import type { KeptFolder } from "./keep-removed.ts";
 import { isPlaceholder } from "./placeholders.ts";
+import type { SavedFolder } from "./saved-folder.ts";
 import { isInFolder, type ProtectedPath, pathIn, scanWorkspace, type WorkspaceScan } from "./scan-workspace.ts";
 
 /**
@@ -70,12 +70,12 @@ function recordOriginal(folder: HeldFolder, name: string, path: string): Origina
 
 /**
  * Removes protected paths that were created while the command ran, restores the originals, and resolves to all changed
- * paths. A person may have created them, or written to an original: what is removed is kept.
+ * paths. A person may have created them, or written to an original: the removed files are saved.
  */
 export async function restoreProtected(
   workspace: HeldWorkspace,
   before: BeforeCommand,
-  kept: KeptFolder | null,
+  saved: SavedFolder | null,
 ): Promise<string[]> {
   const now = await scanWorkspace(workspace.folder);
   const madeRepositories = now.repositories.filter(
@@ -83,16 +83,16 @@ export async function restoreProtected(
   );
   const changed: string[] = [];
   for (const path of createdPaths(workspace, before, now)) {
-    if (!madeRepositories.includes(path.repository ?? "/") && (await removeCreated(workspace, path.path, kept))) {
+    if (!madeRepositories.includes(path.repository ?? "/") && (await removeCreated(workspace, path.path, saved))) {
       changed.push(path.path);
     }
   }
   for (const repository of madeRepositories) {
     const head = pathIn(repository, "HEAD");
-    if (await removeHead(workspace, head, kept)) changed.push(head);
+    if (await removeHead(workspace, head, saved)) changed.push(head);
   }
   for (const original of before.originals) {
-    if (await restoreOriginal(workspace, original, kept)) changed.push(original.path);
+    if (await restoreOriginal(workspace, original, saved)) changed.push(original.path);
   }
   return changed;
 }
@@ -116,26 +116,26 @@ function isGitFolder(path: string): boolean {
  * Ends that a folder is a repository. The rest of it stays: its `config` or `hooks` may be folders of the user, which
  * were not part of a repository before the command.
  */
-async function removeHead(workspace: HeldWorkspace, path: string, kept: KeptFolder | null): Promise<boolean> {
+async function removeHead(workspace: HeldWorkspace, path: string, saved: SavedFolder | null): Promise<boolean> {
   using entry = holdPath(workspace.folder, path);
   if (entry === null || isFolder(entry)) return false;
   const content = readHeld(entry, contentBytesMax)?.toString("latin1");
   if (content !== undefined && !/^(?:ref:|[0-9a-f]{40})/i.test(content)) return false;
-  return await removeCreated(workspace, path, kept);
+  return await removeCreated(workspace, path, saved);
 }
 
 /** Resolves to whether it was there and is gone. */
-async function removeCreated({ folder }: HeldWorkspace, path: string, kept: KeptFolder | null): Promise<boolean> {
+async function removeCreated({ folder }: HeldWorkspace, path: string, saved: SavedFolder | null): Promise<boolean> {
   const held = holdParent(folder, path);
   if (held === null) return false;
   using _folder = held.folder;
-  return await takeOut(held.folder, held.name, path, kept);
+  return await takeOut(held.folder, held.name, path, saved);
 }
 
 /** Resolves to whether nothing is left at the name. */
-async function takeOut(folder: HeldFolder, name: string, path: string, kept: KeptFolder | null): Promise<boolean> {
-  if (kept === null) return await removeEntry(folder, name);
-  if (kept.keep(folder, name, path)) return await removeEntry(folder, name);
+async function takeOut(folder: HeldFolder, name: string, path: string, saved: SavedFolder | null): Promise<boolean> {
+  if (saved === null) return await removeEntry(folder, name);
+  if (saved.save(folder, name, path)) return await removeEntry(folder, name);
   // Too large to be copied to the disk of the home. Under another name no program reads it.
   renameSync(folder.at(name), folder.at(`${name}${asideSuffix}${Date.now()}`));
   return true;
@@ -147,7 +147,7 @@ const asideSuffix = ".removed-by-troupe-";
 async function restoreOriginal(
   { folder }: HeldWorkspace,
   original: Original,
-  kept: KeptFolder | null,
+  saved: SavedFolder | null,
 ): Promise<boolean> {
   const held = holdParent(folder, original.path);
   if (held === null) return false;
@@ -155,7 +155,7 @@ async function restoreOriginal(
   using entry = holdEntry(held.folder, held.name);
   if (isAsBefore(held.folder, held.name, entry, original)) return false;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    await takeOut(held.folder, held.name, original.path, kept);
+    await takeOut(held.folder, held.name, original.path, saved);
     if (putOriginal(held.folder, held.name, original)) break;
   }
   return true;

@@ -4,7 +4,6 @@ import { createSerialQueue } from "../../serial-queue.ts";
 import { type HeldRepository, holdRepository } from "../../workspace/linked-repository.ts";
 import { protectedPart } from "../../workspace/protected-paths.ts";
 import { type HeldWorkspace, holdSteps, isPlainWay, releaseSteps, WorkspaceChangedError } from "./held-workspace.ts";
-import type { KeptFolder } from "./keep-removed.ts";
 import type { HiddenStep, MountStep } from "./mount-steps.ts";
 import {
   acquirePlaceholder,
@@ -15,6 +14,7 @@ import {
 import { type PreparedRepository, prepareRepository, repositoryFolders } from "./prepare-repository.ts";
 import { foldersAbove, type MissingPath, missingProtectedPaths, protectedSteps } from "./protected-files.ts";
 import { type Original, recordOriginals, restoreProtected } from "./restore-protected.ts";
+import type { SavedFolder } from "./saved-folder.ts";
 import { isInFolder, scanWorkspace, type WorkspaceScan, writableFolders } from "./scan-workspace.ts";
 
 /** A workspace that is ready for one command. */
@@ -27,12 +27,12 @@ export interface PreparedWorkspace {
   close(end: CommandEnd): Promise<string[]>;
 }
 
-/** What a clean-up has to know of the command. */
+/** The end of the command, for its clean-up. */
 export interface CommandEnd {
   /** False: the command never started, so it has made nothing. */
   hasRun: boolean;
-  /** Keeps what the clean-up takes out of the workspace. Null: it is removed. */
-  kept: KeptFolder | null;
+  /** Keeps the files that the clean-up takes out of the workspace. Null: they are removed. */
+  saved: SavedFolder | null;
 }
 
 /** Commands of one workspace prepare and close one after the other, because each changes placeholders in it. */
@@ -101,9 +101,9 @@ async function prepareWritable(
     const planned = plannedSteps(workspace, writable, scan, placeholders);
     steps = holdSteps(workspace, [...planned, ...stepsAbove(workspace, writable, hidden)]);
     repository = linked && prepareRepository(linked, { isWritable: writable.includes("") });
-    const close = async ({ hasRun, kept }: CommandEnd): Promise<string[]> => {
+    const close = async ({ hasRun, saved }: CommandEnd): Promise<string[]> => {
       const mayHaveWritten = hasRun && writable.length > 0;
-      const changed = mayHaveWritten ? await restoreProtected(workspace, { scan, originals, writable }, kept) : [];
+      const changed = mayHaveWritten ? await restoreProtected(workspace, { scan, originals, writable }, saved) : [];
       giveBack();
       linked?.[Symbol.dispose]();
       return changed;

@@ -132,11 +132,11 @@ export function withNotice(result: CommandResult, notice: string): CommandResult
 }
 
 /** Appends a notice that names the protected paths that the command wrote and the sandbox restored. */
-export function withRestored(result: CommandResult, paths: readonly string[], keptIn?: string): CommandResult {
+export function withRestored(result: CommandResult, paths: readonly string[], savedIn?: string): CommandResult {
   if (paths.length === 0) return result;
   const askable = paths.find(isAskable);
   const hint = askable === undefined ? "" : `; for ${askable}, a file tool can ask a person`;
   // A person may have made it while the command ran.
-  const kept = keptIn === undefined ? "" : `; kept for the user in ${keptIn}`;
-  return withNotice(result, `undone, because no command may write it: ${paths.join(", ")}${kept}${hint}`);
+  const saved = savedIn === undefined ? "" : `; kept for the user in ${savedIn}`;
+  return withNotice(result, `undone, because no command may write it: ${paths.join(", ")}${saved}${hint}`);
 }

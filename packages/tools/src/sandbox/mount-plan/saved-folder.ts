@@ -12,8 +12,8 @@ import { dirname, join } from "node:path";
 import { errorCodeOf } from "@troupe/core/internal";
 import { entriesIn, type HeldFolder, holdEntry, isFolder } from "../../workspace/held-folder.ts";
 
-/** Folders of earlier clean-ups that are kept; the oldest are removed. */
-const keptMax = 100;
+/** Folders of earlier clean-ups that are saved; the oldest are removed. */
+const foldersMax = 100;
 /** More than this is not copied to another disk: a command could fill it. */
 const copiedBytesMax = 64 * 1024 ** 2;
 const copiedEntriesMax = 2_000;
@@ -23,24 +23,24 @@ const copiedEntriesMax = 2_000;
  * clean-up has one folder, which is made with its first entry.
  *
  * @example
- * const kept = createKeptFolder("/home/me/.local/share/troupe/removed");
- * kept.keep(folder, "settings.json", ".vscode/settings.json"); // true: it is there now, and no longer in the workspace
+ * const saved = createSavedFolder("/home/me/.local/share/troupe/removed");
+ * saved.save(folder, "settings.json", ".vscode/settings.json"); // true: it is there now, and no longer in the workspace
  */
-export interface KeptFolder {
+export interface SavedFolder {
   /** The folder of this clean-up. */
   readonly path: string;
   /** Moves an entry there, under its path in the workspace. False if it is too large to be copied to another disk. */
-  keep(folder: HeldFolder, name: string, path: string): boolean;
+  save(folder: HeldFolder, name: string, path: string): boolean;
 }
 
-export function createKeptFolder(root: string): KeptFolder {
+export function createSavedFolder(root: string): SavedFolder {
   const folderName = new Date().toISOString().replaceAll(":", "-");
   number += 1;
   const own = join(root, `${folderName}-${process.pid}-${number}`);
   let isMade = false;
   return {
     path: own,
-    keep(folder, name, path) {
+    save(folder, name, path) {
       if (!isMade) removeOldest(root);
       isMade = true;
       const target = join(own, path);
@@ -62,7 +62,7 @@ let number = 0;
 function removeOldest(root: string): void {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const names = readdirSync(root).toSorted();
-  for (const name of names.slice(0, Math.max(0, names.length - keptMax + 1))) {
+  for (const name of names.slice(0, Math.max(0, names.length - foldersMax + 1))) {
     rmSync(join(root, name), { recursive: true, force: true });
   }
 }
