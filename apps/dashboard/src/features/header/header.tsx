@@ -67,7 +67,7 @@ export function LostBanner() {
   );
 }
 
-/** Shows what holds back work and what the user can do about it, such as a full disk. */
+/** Shows the conditions that hold back work, such as a full disk, each with the next step. */
 export function WarningBanner() {
   const warnings = usePage((state) => state.status?.warnings);
   if (warnings === undefined || warnings.length === 0) return null;
