@@ -379,7 +379,7 @@ export const mutants: readonly Mutant[] = [
     rows: ["SEC.2d"],
     file: `${sandbox}/mount-plan/restore-protected.ts`,
     find: "if (saved === null) return await removeEntry(folder, name);",
-    replace: "if (saved !== null) return await removeEntry(folder, name);\n  if (saved === null) return false;",
+    replace: 'if (saved === null || path !== "") return await removeEntry(folder, name);',
     tests: [`${sandbox}/runs-later.test.ts > bubblewrap: a protected file that a person makes while a command runs`],
   },
   {

@@ -43,6 +43,7 @@ describe("the port", () => {
     const sockets = await Promise.all(
       [1, 2].map(async () => {
         const socket = connect(server.port, "127.0.0.1");
+        socket.resume();
         await once(socket, "connect");
         return socket;
       }),
