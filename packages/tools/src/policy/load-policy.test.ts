@@ -47,11 +47,19 @@ cacheReads: true
       },
       risk: { low: "allow", medium: "ask", high: "deny" },
       sandbox: { mode: "required", network: false, readable: ["/opt/sdk"], memoryMb: 4_096, processes: 512 },
+      disk: { freeMb: null, sessionMb: 10_240 },
       web: { privateHosts: ["wiki.example.org"], deny: [], trustedHosts: ["docs.example.org"] },
       privateFiles: ["customers/**"],
       delegation: { noHost: "queue", workspaceLostMs: 600_000 },
       cacheReads: true,
     });
+  });
+
+  it("limits the use of a disk", () => {
+    expect(parsePolicy("disk: {freeMb: 0, sessionMb: 5}", file).disk).toEqual({ freeMb: 0, sessionMb: 5 });
+    expect(() => parsePolicy("disk: {sessionMb: lots}", file)).toThrow(
+      expect.objectContaining({ code: "INVALID_POLICY", fix: expect.stringContaining("such as sessionMb: 10240") }),
+    );
   });
 
   it("has durations with units", () => {
