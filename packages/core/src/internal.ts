@@ -82,6 +82,7 @@ export {
   unknownToolNames,
 } from "./permissions/grant.ts";
 export {
+  CommandPolicy,
   DelegationPolicy,
   DiskPolicy,
   noHostDecisions,
@@ -111,7 +112,7 @@ export {
   sharedFolder,
 } from "./ports/run-folders.ts";
 export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
-export type { ApprovalReach, ToolAssessment } from "./ports/tool-host.ts";
+export type { ApprovalReach, ToolAssessment, ToolExamination } from "./ports/tool-host.ts";
 export {
   ChildVerifier,
   ContextMode,
@@ -150,11 +151,15 @@ export {
   type ApprovalKey,
   ApprovalRule,
   ApprovalScope,
+  ApprovedState,
   approvalId,
+  BoundContent,
+  FileLosses,
   hashArguments,
   isCovered,
   RunAllowance,
   releases,
+  staleApproval,
   wholeRunStep,
 } from "./protocol/approval.ts";
 export { Spent } from "./protocol/budget.ts";

@@ -69,6 +69,7 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
     specs: (workspace) => host.specs(workspace),
     assess: (call, context) => host.assess(call, context),
     ...(host.reachOf ? { reachOf: host.reachOf } : {}),
+    ...(host.examine ? { examine: host.examine } : {}),
     plan: (call, context) => host.plan(call, context),
     verify: (call, context) => host.verify(call, context),
     run(call, context) {

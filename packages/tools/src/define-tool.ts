@@ -29,6 +29,9 @@ export interface Outward {
   characters: number | null;
 }
 
+/** A command of a call: a line for `/bin/sh`, or the words of one program. The folder is relative to the workspace. */
+export type CommandText = ({ line: string } | { words: readonly string[] }) & { folder?: string };
+
 interface ToolBasics<Input extends z.ZodObject> {
   name: string;
   /** Tells the model when and how to use the tool. */
@@ -44,6 +47,10 @@ interface ToolBasics<Input extends z.ZodObject> {
   outwardOf?(args: z.output<Input>, context: ToolContext): Outward | null;
   /** For a tool that runs commands: its commands. Null if they cannot be told. @default the tool runs no commands */
   commandsOf?(args: z.output<Input>): readonly SimpleCommand[] | null;
+  /** For a tool that runs commands: the command, whose files the host looks at. @default it is not looked at */
+  commandText?(args: z.output<Input>): CommandText;
+  /** Whether a sandbox keeps that command inside of the workspace. @default false */
+  contained?: boolean;
   /** Groups that grants and policies can name. @default [] */
   groups?: string[];
   /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
@@ -82,6 +89,10 @@ export interface BoundCall {
   readonly consent: string | null;
   /** Content of the call that leaves this machine. Null for none. */
   readonly outward: Outward | null;
+  /** The command of the call, whose files the host looks at. Absent, or null: they are not looked at. */
+  readonly command?: CommandText | null;
+  /** Whether a sandbox keeps the command inside of the workspace. @default false */
+  readonly contained?: boolean;
   run(context: ToolContext): Promise<ToolResult>;
   /** Null unless the tool's effect is `verifiable`. */
   plan: ((context: ToolContext) => Promise<FilePlan[]>) | null;
@@ -117,6 +128,8 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
         risk: riskOf ? higherRisk(risk, () => riskOf(parsed.data, context)) : risk,
         consent: definition.consent?.(parsed.data, context) ?? null,
         outward: definition.outwardOf?.(parsed.data, context) ?? null,
+        command: definition.commandText?.(parsed.data) ?? null,
+        contained: definition.contained ?? false,
         run: (scope) => definition.run(parsed.data, scope),
         plan: plan ? (scope) => plan(parsed.data, scope) : null,
         verify: verify ? (scope) => verify(parsed.data, scope) : null,

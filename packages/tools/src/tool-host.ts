@@ -3,6 +3,7 @@ import {
   type Clock,
   createRedactor,
   defaultPolicy,
+  type Journal,
   type Policy,
   type Redactor,
   RunFailure,
@@ -16,17 +17,22 @@ import type { ApprovalRules } from "@troupe/core/internal";
 import {
   isReadOnly,
   recallToolName,
+  staleApproval,
   type Taint,
   type ToolAssessment,
+  type ToolExamination,
   taintField,
   toRunError,
 } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
+import { type CommandReview, reviewCommand } from "./file-losses/command-losses.ts";
+import { createCreatedFiles } from "./file-losses/created-files.ts";
 import type { SessionUsage } from "./disk/session-usage.ts";
 import { approvalReach } from "./policy/approval-reach.ts";
-import { createPolicyCheck } from "./policy/check-policy.ts";
+import { createPolicyCheck, type PolicyDecision } from "./policy/check-policy.ts";
+import { contentParts, decideWithFiles } from "./policy/file-decision.ts";
 import { countedCharacters, isTrusted } from "./policy/outward-calls.ts";
 import { createPrivateDataFinder } from "./policy/private-data.ts";
 import { truncateOutput } from "./truncate-output.ts";
@@ -39,6 +45,8 @@ export interface ToolHostOptions {
   policy?: Policy;
   /** Stored approval rules. @default none */
   rules?: Pick<ApprovalRules, "match">;
+  /** Tells the files that a run created before a restart. @default only files that calls of this process created are known */
+  journal?: Pick<Journal, "readRun">;
   /** Stores outputs over the limit. @default an output over the limit is truncated and the rest is lost */
   blobs?: Blobs;
   /** Limit of an output, in bytes. @default 65536 */
@@ -77,6 +85,8 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const findPrivateData = createPrivateDataFinder(privateFiles);
   const secrets = redact ?? createRedactor();
   const running = new Set<Promise<ToolOutcome>>();
+  const created = createCreatedFiles(options.journal ?? null);
+  const policy = options.policy ?? defaultPolicy;
 
   /** Sources of the output, and the characters that were sent. */
   const taintOf = (result: ToolResult, hasSecret: boolean, { call, context, outward }: StartedCall): Taint => {
@@ -110,26 +120,56 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   };
 
   /** Throws a `RunFailure` for a call that is not allowed. It repeats all checks at every call. */
-  const admit = (call: ToolCall, context: ToolContext): BoundCall => {
+  const admit = (call: ToolCall, context: ToolContext): AdmittedCall => {
     const tool = toolFor(call, context, find(call.name, context));
     if (context.signal.aborted) throw cancelled(call.name);
-    const { verdict, bound } = checkPolicy(tool, call, context);
-    if (verdict.decision !== "allow" || bound === null) throw forbidden(call.name, verdict);
+    const decision = checkPolicy(tool, call, context);
+    if (decision.verdict.decision !== "allow" || decision.bound === null) throw forbidden(call.name, decision.verdict);
     if (!isReadOnly(tool.spec)) usage?.refuseFull(context.session);
-    return bound;
+    return { decision, bound: decision.bound };
+  };
+
+  const review = async (bound: BoundCall, context: ToolContext): Promise<CommandReview> => {
+    if (!bound.command) return { losses: null, ownAfter: [] };
+    return await reviewCommand(bound.command, { context, created, contained: bound.contained ?? false });
+  };
+
+  /** Looks at the files of a call right before it starts, and throws a `RunFailure` if it may not run as it is now. */
+  const checkFiles = async (call: ToolCall, { decision, bound }: AdmittedCall, context: ToolContext) => {
+    const reviewed = await review(bound, context);
+    if (bound.command) {
+      const { verdict, state } = decideWithFiles(decision, reviewed, { policy, context });
+      const changed = context.approval ? staleApproval(context.approval, state) : null;
+      if (changed !== null) throw forbidden(call.name, { ...verdict, decision: "deny", reason: changed });
+      if (verdict.decision !== "allow") throw forbidden(call.name, verdict);
+    }
+    return reviewed;
   };
 
   const runOne = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
     const started: StartedCall = { call, context, startedMs: clock.monotonicMs() };
     try {
-      const bound = admit(call, context);
-      started.outward = bound.outward;
-      const outcome = await outcomeOf(await bound.run(context), started);
+      const admitted = admit(call, context);
+      started.outward = admitted.bound.outward;
+      const { ownAfter } = await checkFiles(call, admitted, context);
+      const result = await admitted.bound.run(context);
+      created.note(context.workspace, ownAfter);
+      const outcome = await outcomeOf(result, started);
+      created.noteOutcome(context.workspace, outcome);
       usage?.add(context.session, storedBytesOf(call, outcome));
       return outcome;
     } catch (thrown) {
       return failed(thrown, started);
     }
+  };
+
+  const examineCall = async (tool: Tool, call: ToolCall, context: ToolContext): Promise<ToolExamination> => {
+    const decision = checkPolicy(tool, call, context);
+    if (decision.bound === null || decision.verdict.decision === "deny") return decision.verdict;
+    const { verdict, state } = decideWithFiles(decision, await review(decision.bound, context), { policy, context });
+    if (verdict.decision !== "ask") return { ...verdict, ...state };
+    const { covers } = approvalReach(tool, call, decision);
+    return { ...verdict, ...state, covers: covers.length === 0 ? [] : [...covers, ...contentParts(state)] };
   };
 
   return {
@@ -150,6 +190,17 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
         return { covers: [] };
       }
     },
+    async examine(call, context) {
+      try {
+        const tool = toolFor(call, context, find(call.name, context));
+        return await examineCall(tool, call, context);
+      } catch (thrown) {
+        if (thrown instanceof RunFailure) {
+          return { decision: "allow", risk: "low", reason: "the call is invalid; running it returns the error" };
+        }
+        return { decision: "ask", risk: "high", reason: "the files of the call cannot be looked at", covers: [] };
+      }
+    },
     async run(call, context) {
       const outcome = runOne(call, context);
       running.add(outcome);
@@ -164,7 +215,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     },
     async plan(call, context) {
       try {
-        return (await admit(call, context).plan?.(context)) ?? null;
+        return (await admit(call, context).bound.plan?.(context)) ?? null;
       } catch {
         // Running the call returns the error.
         return null;
@@ -174,7 +225,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       const started = { call, context, startedMs: clock.monotonicMs() };
       let bound: BoundCall;
       try {
-        bound = admit(call, context);
+        ({ bound } = admit(call, context));
       } catch {
         // Running the call returns the error.
         return null;
@@ -188,6 +239,12 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       }
     },
   };
+}
+
+/** A call that the grant and the policy allow. */
+interface AdmittedCall {
+  decision: PolicyDecision;
+  bound: BoundCall;
 }
 
 interface StartedCall {

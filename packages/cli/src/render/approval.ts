@@ -25,6 +25,19 @@ export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "
   return [
     ...reason.map((line) => indent + colours.dim(line)),
     ...(row.args === null ? [] : argumentLines(row.args, width)),
+    ...lossLines(row).map((line) => indent + colours.red(line)),
+  ];
+}
+
+/** The files that the call deletes or overwrites, one per line. */
+function lossLines({ losses }: Pick<ApprovalRow, "losses">): string[] {
+  if (losses === undefined) return [];
+  const { files, count, more } = losses;
+  const rest = count - files.length;
+  return [
+    `lost, and not in git: ${count}${more ? " or more" : ""} ${count === 1 ? "file" : "files"}`,
+    ...files.map(({ path, bytes }) => `  ${cleanLine(path)} (${bytes} bytes)`),
+    ...(rest > 0 ? [`  and ${rest}${more ? " or more" : ""} others`] : []),
   ];
 }
 

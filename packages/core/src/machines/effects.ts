@@ -1,6 +1,6 @@
 import { type EventObject, fromCallback } from "xstate";
 import type { VerifierSpec } from "../protocol/agent.ts";
-import type { RunAllowance } from "../protocol/approval.ts";
+import type { ApprovedState, RunAllowance } from "../protocol/approval.ts";
 import type { EntryBody, PlannedChild } from "../protocol/entry.ts";
 import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
@@ -52,6 +52,8 @@ export type Effect =
       call: number;
       toolCall: ToolCall;
       approved: boolean;
+      /** The approval of this call, with its files. Absent: no person was asked about this call. */
+      approval?: ApprovedState;
       /** Calls that a person has allowed for the rest of the run. Absent: none. */
       allowances?: readonly RunAllowance[];
       /** Untrusted and private sources that the run has read so far. */

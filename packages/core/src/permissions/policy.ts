@@ -50,6 +50,15 @@ export const DiskPolicy = z
   .prefault({});
 export type DiskPolicy = z.infer<typeof DiskPolicy>;
 
+/** Rules for the effects of commands. */
+export const CommandPolicy = z
+  .strictObject({
+    /** A command that deletes or overwrites files that git does not have. */
+    loss: z.enum(riskDecisions).default("ask"),
+  })
+  .prefault({});
+export type CommandPolicy = z.infer<typeof CommandPolicy>;
+
 export const noHostDecisions = ["fail", "queue"] as const;
 
 /** Handling of runs that no live host can take. */
@@ -69,6 +78,8 @@ export interface Policy {
   readonly risk: RiskPolicy;
   /** Calls that a person has to allow at any risk: tools, groups, prefixes, or patterns of commands. @default none */
   readonly ask?: readonly string[];
+  /** @default a person is asked before a command deletes or overwrites what git does not have */
+  readonly commands?: CommandPolicy;
   /** Whether results of read calls are cached for all agents of a session, until one of them changes something. */
   readonly cacheReads: boolean;
   readonly sandbox: SandboxPolicy;
@@ -84,6 +95,7 @@ export interface Policy {
 export const defaultPolicy: Policy = {
   layer: GrantLayer.parse({ from: "policy", kind: "policy" }),
   risk: { low: "allow", medium: "allow", high: "ask" },
+  commands: CommandPolicy.parse(undefined),
   cacheReads: false,
   sandbox: SandboxPolicy.parse(undefined),
   disk: DiskPolicy.parse(undefined),

@@ -1,4 +1,5 @@
 import type { Risk } from "../protocol/agent.ts";
+import type { ApprovedState, BoundContent, FileLosses } from "../protocol/approval.ts";
 import type { Grant } from "../protocol/request.ts";
 import type { Taint } from "../protocol/taint.ts";
 import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
@@ -26,6 +27,13 @@ export interface ToolHost {
    */
   reachOf?(call: ToolCall, context: ToolContext): Promise<ApprovalReach | null>;
   /**
+   * The decision about a call after a look at the files that it would delete, overwrite or run. With an approval
+   * (`context.approved`) it tells what the call would do now, to compare it with the approval. Never throws.
+   *
+   * @default absent: `assess` decides alone
+   */
+  examine?(call: ToolCall, context: ToolContext): Promise<ToolExamination>;
+  /**
    * Runs one call. Never throws for errors that a model can cause: an unknown tool, a missing grant, invalid arguments and
    * failures of the tool are outcomes with an error.
    */
@@ -50,6 +58,14 @@ export interface ApprovalReach {
   covers: string[];
 }
 
+/** A decision about a call, and the files that it is about. */
+export interface ToolExamination extends ToolAssessment, Partial<ApprovalReach> {
+  /** See `Approval.losses`. */
+  losses?: FileLosses;
+  /** See `Approval.bound`. Absent: no person is asked about the call. */
+  bound?: BoundContent[];
+}
+
 export interface ToolContext {
   session: string;
   run: string;
@@ -64,6 +80,8 @@ export interface ToolContext {
   idempotencyKey: string;
   /** A person has allowed this call: the policy does not ask again, but may still deny it. */
   approved: boolean;
+  /** The files of the approval. The call runs only if it still has the same effect on the same files. Absent: not compared. */
+  approval?: Pick<ApprovedState, "losses" | "bound">;
   /** The most bytes of output for the model, if its conversation has little space left. */
   outputBytesMax?: number;
   /** The journaled plan of the call: it must do exactly this or nothing. Null if there is none. */

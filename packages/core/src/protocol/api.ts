@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { durationSchema } from "../text/duration.ts";
 import { AgentDefinition, ContextMode, Risk, Subagents, WorkspaceMode, WriteScope } from "./agent.ts";
-import { ApprovalRule, ApprovalScope } from "./approval.ts";
+import { ApprovalRule, ApprovalScope, FileLosses } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
 import { RunContext } from "./intent.ts";
@@ -131,6 +131,8 @@ export const ApprovalRow = z.object({
   by: z.string().nullable(),
   /** The person's reason. */
   answerReason: z.string().nullable(),
+  /** Files that the call deletes or overwrites, and that git does not have. Absent: none. */
+  losses: FileLosses.exactOptional(),
 });
 export type ApprovalRow = z.infer<typeof ApprovalRow>;
 

@@ -7,6 +7,27 @@ import { Json } from "./json.ts";
 /** Step 0 means the run itself: its intent was assessed as high risk before any call. */
 export const wholeRunStep = 0;
 
+/** Existing files that a call deletes or overwrites, whose content is in no commit of git. */
+export const FileLosses = z.object({
+  /** The first of them. A branch or a stash counts as one, with 0 bytes. */
+  files: z.array(z.object({ path: z.string(), bytes: z.number().nonnegative() })),
+  count: z.int().nonnegative(),
+  bytes: z.number().nonnegative(),
+  /** There are more: the search has a limit. */
+  more: z.literal(true).exactOptional(),
+  /** Changes with the set of files, and with the content of each. */
+  digest: z.string(),
+});
+export type FileLosses = z.infer<typeof FileLosses>;
+
+/** Content of a workspace that a call runs. */
+export const BoundContent = z.object({
+  /** Relative to the workspace; `.` for the state of all its files. */
+  path: z.string(),
+  digest: z.string(),
+});
+export type BoundContent = z.infer<typeof BoundContent>;
+
 /** A request for a person's approval. */
 export const Approval = z.object({
   id: Id,
@@ -25,8 +46,42 @@ export const Approval = z.object({
    * call of the tool.
    */
   covers: z.array(z.string()).exactOptional(),
+  /** The files that the call deletes or overwrites. The answer is valid for these files in this state. Absent: nothing. */
+  losses: FileLosses.exactOptional(),
+  /**
+   * Content that the call runs. The answer is valid for this content. Empty: nothing of the workspace. Absent, as in entries of
+   * earlier versions: for any content.
+   */
+  bound: z.array(BoundContent).exactOptional(),
 });
 export type Approval = z.infer<typeof Approval>;
+
+/** The files of an answered approval. */
+export const ApprovedState = Approval.pick({ id: true, losses: true, bound: true });
+export type ApprovedState = z.infer<typeof ApprovedState>;
+
+/**
+ * The reason why an approval is not valid any more: the call would now run or lose something else. Null if it is valid.
+ * An approval of an earlier version, which is bound to nothing, stays valid.
+ *
+ * @example
+ * staleApproval({ bound: [{ path: "a.sh", digest: "1" }] }, { bound: [{ path: "a.sh", digest: "2" }] });
+ * // "a.sh has changed since the approval"
+ */
+export function staleApproval(
+  { bound, losses }: Pick<ApprovedState, "bound" | "losses">,
+  now: Pick<ApprovedState, "bound" | "losses">,
+): string | null {
+  if (bound === undefined) return null;
+  const known = new Map(bound.map(({ path, digest }) => [path, digest]));
+  const changed = (now.bound ?? []).filter(({ path, digest }) => known.get(path) !== digest);
+  if (changed.length > 0) {
+    const named = changed.map(({ path }) => (path === "." ? "a file of the workspace" : path));
+    return `${named.join(", ")} ${changed.length > 1 ? "have" : "has"} changed since the approval`;
+  }
+  if (now.losses === undefined || now.losses.digest === losses?.digest) return null;
+  return "the call would now delete or overwrite other files than those of the approval";
+}
 
 /** The calls that a person has allowed for the rest of a run. */
 export const RunAllowance = Approval.pick({ risk: true, covers: true }).extend({ tool: z.string() }).required();
@@ -63,11 +118,16 @@ export interface ApprovalKey {
   step: number;
   call: number;
   argsHash: string;
+  /** Hash of what the call runs and loses. Absent: neither. */
+  stateHash?: string;
+  /** The answered approval of the same call that is not valid any more. */
+  after?: Id;
 }
 
-/** The id stays the same after a restart. Changed arguments give another id. */
-export function approvalId({ run, step, call, argsHash }: ApprovalKey): Id {
-  return derivedId(`approval/${run}/${step}/${call}/${argsHash}`);
+/** The id stays the same after a restart. Changed arguments, and another content of the files, give another id. */
+export function approvalId({ run, step, call, argsHash, stateHash, after }: ApprovalKey): Id {
+  const state = [stateHash, after].filter((part) => part !== undefined).map((part) => `/${part}`);
+  return derivedId(`approval/${run}/${step}/${call}/${argsHash}${state.join("")}`);
 }
 
 /** A stored answer. Calls that it matches need no approval on this machine again. */
@@ -85,6 +145,8 @@ export const ApprovalRule = z.object({
   agent: Token.nullable(),
   createdAt: z.iso.datetime(),
   by: z.string(),
+  /** The content that the call ran when the rule was made. Absent: any content. */
+  bound: z.array(BoundContent).exactOptional(),
 });
 export type ApprovalRule = z.infer<typeof ApprovalRule>;
 

@@ -21,8 +21,10 @@ type Values = Record<string, SqlValue>;
 export function createApprovalTable(database: Database): ApprovalTable {
   const insert = database.prepare<[Values]>(
     `INSERT OR IGNORE INTO approvals
-       (id, session_id, run_id, agent, path_json, tool, args_json, risk, reason, state, requested_at, position)
-     VALUES (@id, @session, @run, @agent, @path, @tool, @args, @risk, @reason, 'waiting', @requestedAt, @position)`,
+       (id, session_id, run_id, agent, path_json, tool, args_json, risk, reason, state, requested_at, position,
+        losses_json)
+     VALUES (@id, @session, @run, @agent, @path, @tool, @args, @risk, @reason, 'waiting', @requestedAt, @position,
+        @losses)`,
   );
   const close = database.prepareValue<[Values], string>(
     `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
@@ -34,8 +36,9 @@ export function createApprovalTable(database: Database): ApprovalTable {
   );
 
   return {
-    request({ session, run, agent }, { id, path, tool, args, risk, reason }, atMs, position) {
-      const texts = { path: JSON.stringify(path), args: JSON.stringify(args), requestedAt: toIso(atMs) };
+    request({ session, run, agent }, { id, path, tool, args, risk, reason, losses: lost }, atMs, position) {
+      const losses = lost === undefined ? null : JSON.stringify(lost);
+      const texts = { losses, path: JSON.stringify(path), args: JSON.stringify(args), requestedAt: toIso(atMs) };
       const { changes } = insert.run({ id, session, run, agent, tool, risk, reason, position, ...texts });
       return changes > 0 ? [id] : [];
     },
@@ -70,5 +73,6 @@ export function toApprovalRow(row: Values): ApprovalRow {
     scope: row.scope,
     by: row.by_whom,
     answerReason: row.answer_reason,
+    ...(row.losses_json === null ? {} : { losses: JSON.parse(String(row.losses_json)) }),
   });
 }

@@ -267,6 +267,11 @@ const runsLater = `
 ALTER TABLE changes ADD COLUMN runs_later TEXT;
 `;
 
+/** Version 13: the files that a call deletes or overwrites, null for none. */
+const approvalLosses = `
+ALTER TABLE approvals ADD COLUMN losses_json TEXT;
+`;
+
 /** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-columns.ts`. */
 export const tableMigrations: Readonly<Record<number, string>> = {
   1: tree,
@@ -276,6 +281,7 @@ export const tableMigrations: Readonly<Record<number, string>> = {
   5: origin,
   8: replays,
   12: runsLater,
+  13: approvalLosses,
 };
 
 /** The newest version of `troupe.db` that this package reads. */

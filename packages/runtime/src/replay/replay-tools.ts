@@ -37,6 +37,14 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
       if (answer?.kind !== "approval.requested" || answer.approval.covers === undefined) return null;
       return { covers: answer.approval.covers };
     },
+    async examine(_call, context) {
+      const answer = answerTo(context);
+      // The recording knows whether a person was asked again, and about which files.
+      if (answer?.kind !== "approval.requested") return { decision: "allow", risk: "low", reason: "as recorded" };
+      const { risk, reason, covers, losses, bound } = answer.approval;
+      const state = { ...(losses ? { losses } : {}), ...(bound ? { bound } : {}) };
+      return { decision: "ask", risk, reason, ...(covers ? { covers } : {}), ...state };
+    },
     async run(call, context) {
       const key = callKeyOf(context);
       if (isContextFile(key)) return contextFile(recording.entriesOf(run), key);

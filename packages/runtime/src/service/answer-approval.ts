@@ -2,6 +2,7 @@ import { type ApprovalAnswer, type ApprovalRow, type InboxItem, type Journal, Tr
 import {
   type ApprovalOutcome,
   type ApprovalRule,
+  type BoundContent,
   hashArguments,
   openEntry,
   parseCommandPattern,
@@ -39,7 +40,12 @@ export function createAnswer(options: ControlOptions, { withLock, deliver }: Ans
     if (known.settled) return settled({ ...row, state: "withdrawn" });
     const rule =
       answer.scope === "rule"
-        ? await storeRule(options, row, known.request ? projectOf(known.request) : undefined, answer)
+        ? await storeRule(
+            options,
+            { row, bound: await boundOf(deps.journal, row) },
+            known.request ? projectOf(known.request) : undefined,
+            answer,
+          )
         : null;
     const { approved, scope, reason, by } = answer;
     const head = { v: protocolVersion, kind: "approval.answered", at: deps.clock.now(), session, run } as const;
@@ -95,7 +101,7 @@ async function findInJournal({ deps: { journal } }: RunSources, id: string): Pro
  */
 async function storeRule(
   { rules, ids, deps }: ControlOptions,
-  row: ApprovalRow,
+  { row, bound }: { row: ApprovalRow; bound: BoundContent[] | undefined },
   workspace: string | undefined,
   { approved, anyArguments, commands, by }: ApprovalAnswer,
 ): Promise<ApprovalRule> {
@@ -117,7 +123,17 @@ async function storeRule(
     agent: approved ? agent : null,
     createdAt: new Date(deps.clock.now()).toISOString(),
     by,
+    // A rule for exactly this command is for the programs as the person saw them.
+    ...(isExact && approved && bound !== undefined && bound.length > 0 ? { bound } : {}),
   });
+}
+
+/** Content that the call of an approval runs. Undefined for a request of an earlier version. */
+async function boundOf(journal: Journal, { id, session, run }: ApprovalRow): Promise<BoundContent[] | undefined> {
+  const texts = await journal.readRun(session, run);
+  const entries = texts.filter((text) => text.includes(id)).map(openEntry);
+  const entry = entries.find((each) => each.kind === "approval.requested" && each.approval.id === id);
+  return entry?.kind === "approval.requested" ? entry.approval.bound : undefined;
 }
 
 /** The tools that run commands. A pattern of another tool would match no call. */

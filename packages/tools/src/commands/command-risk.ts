@@ -1,5 +1,5 @@
 import type { Grant, Risk } from "@troupe/core";
-import type { Outward } from "../define-tool.ts";
+import type { CommandText, Outward } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /**
@@ -8,6 +8,14 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 export function commandRisk(sandbox: Pick<Sandbox, "kind" | "contains">): Risk {
   if (sandbox.kind === "none") return "low";
   return sandbox.contains ? "medium" : "high";
+}
+
+/** Lets the tool host look at the files of a command. A command that never runs changes none. */
+export function commandFiles<Args>(
+  { kind, contains }: Pick<Sandbox, "kind" | "contains">,
+  commandText: (args: Args) => CommandText,
+): { commandText?: (args: Args) => CommandText; contained?: boolean } {
+  return kind === "none" ? {} : { commandText, contained: contains };
 }
 
 /** With a network, a command can send anything to any host. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { commandHint, commandResult, refuseNul } from "./command-result.ts";
-import { commandConsent, commandOutward, commandRisk } from "./command-risk.ts";
+import { commandConsent, commandFiles, commandOutward, commandRisk } from "./command-risk.ts";
 import type { GitIdentity } from "./git-identity.ts";
 import { isReadOnly, readOnlyOptions } from "./git-read-only.ts";
 import { openRepository } from "./git-repository.ts";
@@ -37,6 +37,7 @@ export function createGitTool({ sandbox, identity }: GitParts): Tool {
     consent: ({ args }, { grant }) => (isReadOnly(args) ? null : commandConsent(sandbox, grant)),
     outwardOf: ({ args }) => (!isReadOnly(args) && usesRemotes(args) ? commandOutward(sandbox) : null),
     commandsOf: ({ args }) => [{ words: ["git", ...args], assigns: false, writes: false }],
+    ...commandFiles(sandbox, ({ args }: { args: string[] }) => ({ words: ["git", ...args] })),
     effect: "unsafe",
     groups: ["git"],
     async run({ args, timeoutMs }, context) {

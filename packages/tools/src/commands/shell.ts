@@ -3,7 +3,7 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseCommandLine } from "./command-line/parse-command-line.ts";
 import { commandHint, commandResult, refuseNul, startFolder } from "./command-result.ts";
-import { commandConsent, commandOutward, commandRisk } from "./command-risk.ts";
+import { commandConsent, commandFiles, commandOutward, commandRisk } from "./command-risk.ts";
 
 const captureBytesMax = 1024 * 1024;
 
@@ -31,6 +31,10 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
     consent: (_args, { grant }) => commandConsent(sandbox, grant),
     outwardOf: () => commandOutward(sandbox),
     commandsOf: ({ command }) => parseCommandLine(command),
+    ...commandFiles(sandbox, ({ command, folder }: { command: string; folder?: string | undefined }) => ({
+      line: command,
+      ...(folder === undefined ? {} : { folder }),
+    })),
     effect: "unsafe",
     groups: ["shell"],
     async run({ command, timeoutMs, folder }, { session, workspace, grant, signal }) {

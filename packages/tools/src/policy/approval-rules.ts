@@ -54,7 +54,8 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
     add: (rule) =>
       change((known) => {
         const same = known.find((each) => isSameRule(each, rule));
-        if (same) return { rules: known, result: same };
+        if (same && isSameContent(same, rule)) return { rules: known, result: same };
+        if (same) return { rules: known.map((each) => (each === same ? rule : each)), result: rule };
         if (known.length >= rulesMax) throw tooMany(file);
         return { rules: [...known, rule], result: rule };
       }),
@@ -104,6 +105,11 @@ function isSameRule(a: ApprovalRule, b: ApprovalRule): boolean {
   const sayingOf = ({ decision, tool, argsHash, workspace, agent }: ApprovalRule) =>
     canonicalJson([decision, tool, argsHash, workspace, agent]);
   return sayingOf(a) === sayingOf(b);
+}
+
+/** Whether two rules are for the same content of the files that the call runs. */
+function isSameContent({ bound: one }: ApprovalRule, { bound: other }: ApprovalRule): boolean {
+  return canonicalJson(one ?? null) === canonicalJson(other ?? null);
 }
 
 async function readRules(file: string): Promise<readonly ApprovalRule[]> {

@@ -13,6 +13,8 @@ export interface PolicyDecision {
   bound: BoundCall | null;
   /** Whether the call sends content for which the rule of two needs a person: an approval covers that content only. */
   sends: boolean;
+  /** The stored rule that allows the call. Null if none was needed. */
+  rule: ApprovalRule | null;
 }
 
 export interface CheckPolicyOptions {
@@ -39,7 +41,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
         ? `denied by the stored rule ${rule.id} of ${rule.by}`
         : (toolRemoval([policy.layer], spec, names)?.reason ?? commandRefusal(limits, spec, commands, names));
     if (denial !== null) {
-      return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null, sends: false };
+      return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null, sends: false, rule: null };
     }
 
     const bound = tool.bind(call.args, context);
@@ -51,6 +53,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
       verdict: { decision: decided.decision, risk: bound.risk, reason: decided.reason },
       bound,
       sends: asked.sends,
+      rule: context.approved ? null : rule,
     };
   };
 }

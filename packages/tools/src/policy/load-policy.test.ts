@@ -28,6 +28,7 @@ agents:
   allow: ["*"]
   disabled: [coder]
 risk: {medium: ask, high: deny}
+commands: {loss: deny}
 writes: [src, "**/test"]
 sandbox: {mode: required, readable: [/opt/sdk]}
 web: {privateHosts: [wiki.example.org], trustedHosts: [docs.example.org]}
@@ -46,6 +47,7 @@ cacheReads: true
         writes: ["src", "**/test"],
       },
       risk: { low: "allow", medium: "ask", high: "deny" },
+      commands: { loss: "deny" },
       sandbox: { mode: "required", network: false, readable: ["/opt/sdk"], memoryMb: 4_096, processes: 512 },
       disk: { freeMb: null, sessionMb: 10_240 },
       web: { privateHosts: ["wiki.example.org"], deny: [], trustedHosts: ["docs.example.org"] },

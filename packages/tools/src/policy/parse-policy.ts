@@ -1,5 +1,6 @@
 import { defaultPolicy, GrantLayer, type Policy } from "@troupe/core";
 import {
+  CommandPolicy,
   DelegationPolicy,
   DiskPolicy,
   didYouMean,
@@ -41,6 +42,7 @@ const PolicyFile = z.strictObject({
       high: Decision.default(defaultPolicy.risk.high),
     })
     .prefault({}),
+  commands: CommandPolicy,
   /** Folders outside of which no agent may write. */
   writes: WriteScope.optional(),
   sandbox: SandboxPolicy,
@@ -67,7 +69,7 @@ const form: YamlForm<typeof PolicyFile> = {
  */
 export function parsePolicy(text: string, file: string): Policy {
   const { value } = parseStrictYaml(text, file, form);
-  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads, privateFiles, disk } = value;
+  const { tools, agents, risk, commands, writes, sandbox, web, delegation, cacheReads, privateFiles, disk } = value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -78,7 +80,7 @@ export function parsePolicy(text: string, file: string): Policy {
     writes: writes ?? null,
   });
   const ask = tools.ask.length > 0 ? { ask: tools.ask } : {};
-  return { layer, risk, ...ask, sandbox, disk, web, delegation, cacheReads, privateFiles };
+  return { layer, risk, ...ask, commands, sandbox, disk, web, delegation, cacheReads, privateFiles };
 }
 
 function isToolItem(item: string): boolean {
@@ -99,16 +101,23 @@ function isGlobPattern(pattern: string): boolean {
   }
 }
 
+/** The fix for a key without keys of its own. */
+const wholeFixes: ReadonlyMap<PropertyKey, string> = new Map(
+  Object.entries({
+    cacheReads: "write cacheReads: true or cacheReads: false",
+    privateFiles: 'write a list of patterns relative to a workspace: privateFiles: ["customers/**"]',
+    writes: "write a list of folders: writes: [src, test]",
+  }),
+);
+
 /** The fix for a value that does not match its key. */
 function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): string {
-  if (section === "cacheReads") return "write cacheReads: true or cacheReads: false";
-  if (section === "privateFiles")
-    return 'write a list of patterns relative to a workspace: privateFiles: ["customers/**"]';
-  if (section === "writes") return "write a list of folders: writes: [src, test]";
+  const whole = section === undefined ? undefined : wholeFixes.get(section);
+  if (whole !== undefined) return whole;
   if (section === undefined || key === undefined) {
     return `write keys and values, such as ${String(section ?? "tools")}: {${keysAt(PolicyFile, [section ?? "tools"])[0]}: …}`;
   }
-  if (section === "risk") {
+  if (section === "risk" || section === "commands") {
     return (typeof value === "string" ? didYouMean(value, riskDecisions) : null) ?? "write allow, ask or deny";
   }
   const fixForKey = fixesBySection.get(String(section));

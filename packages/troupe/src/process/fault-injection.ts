@@ -48,6 +48,7 @@ function withLedger(file: string, { models, tools }: Omit<HostDeps, "failpoint">
       specs: (workspace) => tools.specs(workspace),
       assess: (call, context) => tools.assess(call, context),
       ...(tools.reachOf ? { reachOf: tools.reachOf } : {}),
+      ...(tools.examine ? { examine: tools.examine } : {}),
       plan: (call, context) => tools.plan(call, context),
       verify: (call, context) => tools.verify(call, context),
       run(call, context) {

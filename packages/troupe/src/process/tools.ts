@@ -63,7 +63,7 @@ export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) 
     shipped: tools,
     onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is ignored: ${message}`),
   });
-  const host = createToolHost({ tools, custom, policy, rules, blobs, clock, redact, usage });
+  const host = createToolHost({ tools, custom, policy, rules, journal, blobs, clock, redact, usage });
   // Commands of stopped sessions can take a moment to exit.
   cleanup.add(() => host.idle());
   return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };

@@ -10,6 +10,7 @@ import { usePage } from "../../lib/page-context.ts";
 import { useLeaveWithFocus } from "../../lib/use-leave-with-focus.ts";
 import { ApprovalActions } from "./approval-actions.tsx";
 import { ArgumentBlocks } from "./argument-blocks.tsx";
+import { LostFiles } from "./lost-files.tsx";
 
 /** Cards before "Show more". Each card has many controls. */
 const cardsMax = 20;
@@ -95,6 +96,7 @@ function ApprovalCard({ row, showsSession, onRemoved }: Props) {
         <RiskTag risk={row.risk} />
       </div>
       <ArgumentBlocks args={row.args} />
+      {row.losses && <LostFiles losses={row.losses} />}
       {row.reason !== "" && <p className="agent-text soft">{row.reason}</p>}
       <ApprovalActions row={row} />
       <p className="approval-facts">

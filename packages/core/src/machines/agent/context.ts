@@ -1,4 +1,4 @@
-import type { RunAllowance } from "../../protocol/approval.ts";
+import type { ApprovedState, RunAllowance } from "../../protocol/approval.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import type { RunSpec } from "../../protocol/entry.ts";
 import type { Intent } from "../../protocol/intent.ts";
@@ -45,6 +45,8 @@ export interface CallState {
   approval: string | null;
   /** Calls that the approval covers for the rest of the run. Absent: none was requested, or by an earlier version. */
   reach?: RunAllowance;
+  /** The approval with its files. Absent: none was requested. */
+  asked?: ApprovedState;
   approved: boolean;
   /** The tasks of a delegate call; null for tools. */
   plan: BatchPlan | null;

@@ -13,18 +13,24 @@ export const askApproval: Perform<"askApproval"> = async ({ reason }, { request 
     reason,
   });
 
-interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "reason" | "covers"> {
+interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "reason" | "covers" | "losses" | "bound"> {
   step: number;
   call: number;
+  /** The approval of the same call that is not valid any more. */
+  after?: string;
 }
 
 /**
- * The entry that asks a person for approval. Its id depends on the call and on every byte of its arguments: the question
- * keeps its id after a restart, and an answer never fits another call.
+ * The entry that asks a person for approval. Its id depends on the call, on every byte of its arguments, and on the files
+ * that it runs and loses: the question keeps its id after a restart, and an answer never fits another call.
  */
 export function approvalRequested({ run, chain, agent }: RunRequest, question: ApprovalQuestion): EntryBody {
-  const { step, call, ...asked } = question;
-  const id = approvalId({ run, step, call, argsHash: hashText(canonicalJson(asked.args)) });
+  const { step, call, after, ...asked } = question;
+  const { losses, bound = [] } = asked;
+  const state =
+    losses || bound.length > 0 ? { stateHash: hashText(canonicalJson([losses?.digest ?? null, bound])) } : {};
+  const argsHash = hashText(canonicalJson(asked.args));
+  const id = approvalId({ run, step, call, argsHash, ...state, ...(after === undefined ? {} : { after }) });
   const approval: Approval = { id, ...asked, path: [...chain, agent] };
   return { kind: "approval.requested", step, call, approval };
 }

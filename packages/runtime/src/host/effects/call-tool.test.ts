@@ -4,6 +4,7 @@ import {
   approvalId,
   type EffectClass,
   type EffectOf,
+  type FileLosses,
   type FilePlan,
   findAgentSpec,
   hashText,
@@ -204,6 +205,64 @@ describe("a call that needs an approval", () => {
     expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({
       outcome: { output: "was done" },
     });
+  });
+
+  const bound = (digest: string) => [{ path: "build.sh", digest }];
+  const examining = (digest: string, losses?: FileLosses) => ({
+    examine: async () => ({
+      ...{ decision: "ask" as const, risk: "high" as const, reason: "deploy is of high risk" },
+      ...{ covers: ["sh build.sh"], bound: bound(digest), ...(losses ? { losses } : {}) },
+    }),
+  });
+  const lossOf = (digest: string): FileLosses => ({ files: [{ path: "a", bytes: 1 }], count: 1, bytes: 1, digest });
+
+  test("is bound to the files that it runs: it is asked about again if they have changed", async () => {
+    const scope = await createScope({ tools: examining("2") });
+    const approval = { id: run, bound: bound("1") };
+    const again = await callTool(calling("deploy", { approved: true, approval }), scope);
+    expect(again).toMatchObject({
+      kind: "approval.requested",
+      approval: { reason: "build.sh has changed since the approval", bound: bound("2") },
+    });
+    expect(scope.deps.toolCalls).toEqual([]);
+    const same = { id: run, bound: bound("2") };
+    expect(await callTool(calling("deploy", { approved: true, approval: same }), scope)).toMatchObject({
+      kind: "tool.finished",
+    });
+  });
+
+  test("is asked about again if it would lose other files", async () => {
+    const approval = { id: run, bound: bound("1"), losses: lossOf("a") };
+    const scope = await createScope({ tools: examining("1", lossOf("b")) });
+    expect(await callTool(calling("deploy", { approved: true, approval }), scope)).toMatchObject({
+      kind: "approval.requested",
+      approval: { losses: { digest: "b" } },
+    });
+  });
+
+  test("runs with an approval of an earlier version, which is bound to no file", async () => {
+    const scope = await createScope({ tools: examining("2") });
+    expect(await callTool(calling("deploy", { approved: true, approval: { id: run } }), scope)).toMatchObject({
+      kind: "tool.finished",
+    });
+  });
+
+  test("has another id for each content, and each time that it is asked again", async () => {
+    const idOf = async (digest: string, approval?: { id: string; bound: ReturnType<typeof bound> }) => {
+      const scope = await createScope({ tools: examining(digest) });
+      const changes = approval ? { approved: true, approval } : {};
+      const entry = await callTool(calling("deploy", changes), scope);
+      return entry?.kind === "approval.requested" ? entry.approval.id : null;
+    };
+    const first = await idOf("1");
+    const ids = [
+      first,
+      await idOf("2"),
+      await idOf("1", { id: first ?? "", bound: bound("0") }),
+      await idOf("1", { id: run, bound: bound("0") }),
+    ];
+    expect(new Set(ids).size).toBe(4);
+    expect(await idOf("1")).toBe(first);
   });
 
   test("has another id with other arguments, at another position, and in another run", async () => {

@@ -12,6 +12,8 @@ import {
   hashText,
   isCovered,
   permanentError,
+  staleApproval,
+  type ToolExamination,
   taintField,
 } from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
@@ -67,22 +69,38 @@ function searchAgents({ toolCall }: CallTool, { pin, publish }: EffectScope): To
   return ToolOutcome.parse({ output: `${error.type}: ${error.message}`, error });
 }
 
-/** Whether a person has allowed the call, or the question for one. */
-type Admission = { approved: boolean } | { question: EntryBody };
+/** Whether a person has allowed the call, with the approval, or the question for one. */
+type Admission = Pick<CallTool, "approved" | "approval"> | { question: EntryBody };
 
-/** A call that runs without an approval can still be refused: running it returns the refusal. */
+/**
+ * A call that runs without an approval can still be refused: running it returns the refusal. An approval is compared with
+ * the files that the call would now run or lose, and the person is asked again about a difference.
+ */
 async function admit(effect: CallTool, scope: EffectScope): Promise<Admission> {
-  const { toolCall, step, call, approved, allowances = [] } = effect;
-  if (approved) return { approved };
+  const { toolCall, step, call, approved, approval, allowances = [] } = effect;
+  if (approved && approval?.bound === undefined) return { approved };
+  const { decision, risk, reason, ...found } = await examine(effect, scope);
+  const { covers, losses, bound } = found;
+  const state = { ...(losses ? { losses } : {}), ...(bound ? { bound } : {}) };
+  const tool = toolCall.name;
+  const changed = approved && approval ? staleApproval(approval, state) : null;
+  const isAllowed = approved ? changed === null : decision !== "ask";
+  if (isAllowed || decision === "deny") return { approved, ...(approval ? { approval } : {}) };
+  if (changed === null && covers && isCovered({ tool, risk, covers }, allowances)) {
+    return { approved: true, approval: { id: "", ...state } };
+  }
+  const question = { step, call, tool, args: toolCall.args, risk, reason: changed ?? reason, ...found };
+  const after = approval ? { after: approval.id } : {};
+  return { question: approvalRequested(scope.request, { ...question, ...after }) };
+}
+
+/** The decision about a call, with the files that it is about if the tool host looks at them. */
+async function examine(effect: CallTool, scope: EffectScope): Promise<ToolExamination> {
   const { tools } = scope.deps;
   const context = contextOf(effect, scope);
-  const { decision, risk, reason } = tools.assess(toolCall, context);
-  if (decision !== "ask") return { approved };
-  const tool = toolCall.name;
-  const reach = await tools.reachOf?.(toolCall, context);
-  if (reach && isCovered({ tool, risk, covers: reach.covers }, allowances)) return { approved: true };
-  const question = { step, call, tool, args: toolCall.args, risk, reason, ...reach };
-  return { question: approvalRequested(scope.request, question) };
+  if (tools.examine) return await tools.examine(effect.toolCall, context);
+  const assessed = tools.assess(effect.toolCall, context);
+  return assessed.decision === "ask" ? { ...assessed, ...(await tools.reachOf?.(effect.toolCall, context)) } : assessed;
 }
 
 async function run(effectClass: EffectClass | null, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
@@ -159,9 +177,11 @@ function inDoubtOutcome(tool: string): ToolOutcome {
   });
 }
 
-function contextOf({ step, call, approved, taint }: CallTool, scope: EffectScope): ToolContext {
+function contextOf({ step, call, approved, approval, taint }: CallTool, scope: EffectScope): ToolContext {
   const own = toolContext(scope, `${step}/${call}`, { approved, plan: null });
-  const context = { ...own, ...taintField(taint) };
+  const { losses, bound } = approval ?? {};
+  const state = approved && bound ? { approval: { bound, ...(losses ? { losses } : {}) } } : {};
+  const context = { ...own, ...state, ...taintField(taint) };
   const bytesMax = Math.floor(contextLimit(scope.pin) * bytesPerToken * outputShare);
   return Number.isFinite(bytesMax) ? { ...context, outputBytesMax: Math.max(bytesMax, outputBytesMin) } : context;
 }

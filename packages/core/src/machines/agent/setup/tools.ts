@@ -44,7 +44,7 @@ export const toolActions = {
   startTools: agentBase.enqueueActions(({ context, enqueue }) => {
     const { step, request, allowedTools, allowances } = context;
     let calls = context.calls;
-    for (const { call, toolCall, approved } of startableTools(context)) {
+    for (const { call, toolCall, approved, asked } of startableTools(context)) {
       const isAllowed = approved || allowedTools.includes(toolCall.name);
       const taint = taintField(context.usage.taint);
       const input = {
@@ -54,6 +54,7 @@ export const toolActions = {
         call,
         toolCall,
         approved: isAllowed,
+        ...(asked ? { approval: asked } : {}),
         ...(allowances.length > 0 ? { allowances } : {}),
         ...taint,
       };
@@ -79,9 +80,12 @@ export const toolActions = {
   holdCall: agentBase.enqueueActions(({ context, event, enqueue }) => {
     if (event.type !== "approval.requested") return;
     const { call, approval } = event;
-    const { tool, risk, covers } = approval;
+    const { id, tool, risk, covers, losses, bound } = approval;
     const reach = tool !== null && covers !== undefined ? { reach: { tool, risk, covers } } : {};
-    enqueue.assign({ calls: withCall(context.calls, call, { phase: "waiting", approval: approval.id, ...reach }) });
+    const asked = { id, ...(losses ? { losses } : {}), ...(bound ? { bound } : {}) };
+    // A call that was allowed before is asked about again if its files have changed since.
+    const waiting = { phase: "waiting" as const, approval: id, approved: false, asked, ...reach };
+    enqueue.assign({ calls: withCall(context.calls, call, waiting) });
     enqueue.stopChild(toolActor({ step: context.step, call }));
   }),
   /** An approval for the rest of the run also releases other waiting calls that it covers. */
