@@ -36,10 +36,6 @@ describeInChromium("the card of an approval", (browser) => {
     expect(await lost.locator("p").last().textContent()).toBe("and 10 others");
     expect(await auditPage(page)).toEqual(nothingWrong);
     expect(existsSync(path.join(workspace, "drafts"))).toBe(true);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, `lost-${colorScheme}.png`) });
-    }
     await cardOf(page, "main asks for shell").getByTestId("approve-once").click();
     await sessionIs(page, "completed");
     expect(existsSync(path.join(workspace, "drafts"))).toBe(false);
