@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { joinFolder } from "../commands/file-effects/evaluate-line.ts";
 import type { EffectTarget, FileClass } from "../commands/file-effects/file-target.ts";
-import type { Field } from "../commands/file-effects/shell-fields.ts";
+import type { ShellField } from "../commands/file-effects/shell-fields.ts";
 import { globMatcher } from "../search/glob-pattern.ts";
 import { isRegenerable } from "./regenerable-folders.ts";
 
@@ -173,7 +173,7 @@ function staysInside({ movesTo, folders }: EffectTarget, workspace: string): boo
   return folders.every((folder) => placeOfMove(movesTo, folder, workspace));
 }
 
-function placeOfMove(target: Field, folder: string, workspace: string): boolean {
+function placeOfMove(target: ShellField, folder: string, workspace: string): boolean {
   const place = joinFolder(folder, target.text);
   const real = realOrNull(place) ?? realPlace(place, "tree") ?? place;
   const path = pathIn(workspace, real);

@@ -9,12 +9,19 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import { type Field, type Fields, fieldsOf, forEachSubstitution, literal, type ShellState } from "./shell-fields.ts";
+import {
+  fieldsOf,
+  forEachSubstitution,
+  literal,
+  type ShellField,
+  type ShellFields,
+  type ShellState,
+} from "./shell-fields.ts";
 
 /** A command that a line can start. */
 export interface StartedCommand {
   /** The values of each word; the first one is the program. */
-  words: readonly Fields[];
+  words: readonly ShellFields[];
   /** The folders in which it can start; null: any. */
   folders: readonly string[] | null;
   /** The texts of its here-documents; null: one depends on variables. */
@@ -23,7 +30,7 @@ export interface StartedCommand {
 
 /** A file that a redirection of the line writes. */
 export interface RedirectedFile {
-  target: Fields;
+  target: ShellFields;
   folders: readonly string[] | null;
   /** Whether the file keeps its old content. */
   appends: boolean;
@@ -185,8 +192,8 @@ class Evaluation {
     merge(state, own);
   }
 
-  #union(words: readonly Word[] | undefined, state: ShellState): Fields {
-    const found: Field[] = [];
+  #union(words: readonly Word[] | undefined, state: ShellState): ShellFields {
+    const found: ShellField[] = [];
     for (const word of words ?? []) {
       this.#substitutions(word, state);
       const fields = this.#fields(word, state);
@@ -202,7 +209,7 @@ class Evaluation {
     const { variables, folder } = changesIn([body]);
     for (const variable of variables) state.variables.set(variable, null);
     if (folder) state.folders = null;
-    const unknown = new Map([...state.variables.keys()].map((variable): [string, Fields] => [variable, null]));
+    const unknown = new Map([...state.variables.keys()].map((variable): [string, ShellFields] => [variable, null]));
     this.#node(body, { folders: null, variables: unknown });
   }
 
@@ -241,20 +248,20 @@ class Evaluation {
     }
   }
 
-  #argument(arg: CommandArgument, state: ShellState): Fields {
+  #argument(arg: CommandArgument, state: ShellState): ShellFields {
     if (arg.type === "Word") return this.#fields(arg, state);
     const value = arg.value.type === "Word" ? this.#fields(arg.value, state) : null;
     return value === null ? null : value.map(({ text, isPattern }) => ({ text: `${arg.name}=${text}`, isPattern }));
   }
 
-  #start(words: readonly Fields[], input: string | null, state: ShellState) {
+  #start(words: readonly ShellFields[], input: string | null, state: ShellState) {
     const name = singleText(words[0] ?? null);
     if (name === "cd" || name === "pushd" || name === "popd") return this.#changeFolder(words.slice(1), state);
     if (name !== null && declaring.has(name)) return declare(words, state);
     this.#visitor.command({ words, folders: state.folders, input }, state);
   }
 
-  #changeFolder(words: readonly Fields[], state: ShellState) {
+  #changeFolder(words: readonly ShellFields[], state: ShellState) {
     const [target, ...more] = words.filter(
       (word) => !/^-[LPe@]*$|^--$/.test(singleText(word) ?? "x") || singleText(word) === "-",
     );
@@ -285,13 +292,13 @@ class Evaluation {
     forEachSubstitution(node, ({ script }) => this.script(script, copyOf(state)));
   }
 
-  #fields(word: Word, state: ShellState): Fields {
+  #fields(word: Word, state: ShellState): ShellFields {
     return fieldsOf(word, state, (part) => outputOf(part.script, state));
   }
 }
 
 /** Commands whose output the caller can tell: the folder of the shell, and a new file outside of the workspace. */
-function outputOf(script: ParsedScript | undefined, state: ShellState): Fields {
+function outputOf(script: ParsedScript | undefined, state: ShellState): ShellFields {
   const [statement, ...more] = script?.commands ?? [];
   if (statement?.command.type !== "Command" || more.length > 0 || (script?.errors?.length ?? 0) > 0) return null;
   const { name, args, prefix, redirects } = statement.command;
@@ -319,7 +326,7 @@ const declaring: ReadonlySet<string> = new Set([
 ]);
 
 /** Words of the shell that set variables: with a value, or from an input. */
-function declare([program, ...words]: readonly Fields[], { variables }: ShellState): void {
+function declare([program, ...words]: readonly ShellFields[], { variables }: ShellState): void {
   const isInput = !/^(export|local|readonly|declare|typeset)$/.test(singleText(program ?? null) ?? "");
   if (words.includes(null)) for (const name of variables.keys()) variables.set(name, null);
   for (const { text, isPattern } of words.flatMap((word) => word ?? [])) {
@@ -385,7 +392,7 @@ function inputOf(redirects: readonly Redirection[]): string | null {
 }
 
 /** The only value of a word; null if it has several, or an unknown one. */
-export function singleText(fields: Fields): string | null {
+export function singleText(fields: ShellFields): string | null {
   const [field, ...more] = fields ?? [];
   return field === undefined || field.isPattern || more.length > 0 ? null : field.text;
 }

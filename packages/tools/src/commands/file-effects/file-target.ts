@@ -1,4 +1,4 @@
-import type { Field, Fields } from "./shell-fields.ts";
+import type { ShellField, ShellFields } from "./shell-fields.ts";
 
 /** Files that git lists in one of these states. `changed` also means staged. */
 export type FileClass = "untracked" | "ignored" | "changed";
@@ -8,7 +8,7 @@ export interface EffectTarget {
   /** The folders that a relative path can start from; null: any. */
   folders: readonly string[] | null;
   /** Null: any file below the workspace. */
-  field: Field | null;
+  field: ShellField | null;
   /** `tree`: everything below a folder, if it is one. `file`: a file that gets new content. */
   reach: "tree" | "file";
   /** Only files with a name that one of these patterns matches. @default all */
@@ -16,7 +16,7 @@ export interface EffectTarget {
   /** Only files in these states. @default all */
   classes?: readonly FileClass[];
   /** A moved file is lost only if the place that it moves to is outside of the workspace. */
-  movesTo?: Field | null;
+  movesTo?: ShellField | null;
   /** The command gives the file a content of its own, which no other file has. */
   isWritten?: true;
   /** The file keeps its old content, and gets more. */
@@ -40,7 +40,7 @@ export interface LineEffects {
 export interface StartedProgram {
   /** As the line names it: with or without a folder. */
   program: string;
-  args: readonly Fields[];
+  args: readonly ShellFields[];
   folders: readonly string[] | null;
 }
 
@@ -48,7 +48,7 @@ export type GitObject = { kind: "branch"; name: string } | { kind: "stash" };
 
 /** A command while its effects are collected. */
 export interface EffectScope {
-  args: readonly Fields[];
+  args: readonly ShellFields[];
   folders: readonly string[] | null;
   add(target: Omit<EffectTarget, "folders"> & { folders?: readonly string[] | null }): void;
   addGit(object: GitObject): void;

@@ -1,13 +1,13 @@
 import { singleText } from "./evaluate-line.ts";
 import type { EffectScope, EffectTarget } from "./file-target.ts";
-import { type Fields, literal } from "./shell-fields.ts";
+import { literal, type ShellFields } from "./shell-fields.ts";
 
 /**
  * The effects of `find`. It deletes the files below its folders, with `-delete` or with a command that it starts.
  *
  * @param targetsOf evaluates a command that it starts, and returns its targets
  */
-export function findEffects(scope: EffectScope, targetsOf: (words: readonly Fields[]) => EffectTarget[]): void {
+export function findEffects(scope: EffectScope, targetsOf: (words: readonly ShellFields[]) => EffectTarget[]): void {
   const start = scope.args.findIndex((arg) => startsExpression(singleText(arg)));
   const before = start < 0 ? scope.args : scope.args.slice(0, start);
   const expression = start < 0 ? [] : scope.args.slice(start);
@@ -25,7 +25,11 @@ export function findEffects(scope: EffectScope, targetsOf: (words: readonly Fiel
   addAll(scope, roots.length > 0 ? roots : [[literal(".")]], { reach: "tree", ...(names ? { names } : {}) });
 }
 
-function addAll({ add }: EffectScope, all: readonly Fields[], target: Omit<EffectTarget, "field" | "folders">): void {
+function addAll(
+  { add }: EffectScope,
+  all: readonly ShellFields[],
+  target: Omit<EffectTarget, "field" | "folders">,
+): void {
   for (const fields of all) for (const field of fields ?? [null]) add({ ...target, field });
 }
 
@@ -34,7 +38,7 @@ function startsExpression(text: string | null): boolean {
 }
 
 /** The commands of `-exec`, with an unknown word for the name of the found file. */
-function commandsIn(expression: readonly Fields[]): Fields[][] {
+function commandsIn(expression: readonly ShellFields[]): ShellFields[][] {
   return expression.flatMap((arg, index) => {
     if (!/^-(exec|execdir|ok|okdir)$/.test(singleText(arg) ?? "")) return [];
     const rest = expression.slice(index + 1);
@@ -45,7 +49,7 @@ function commandsIn(expression: readonly Fields[]): Fields[][] {
 }
 
 /** The patterns of `-name`, if the expression is a plain list of tests, all of which a file has to pass. */
-function plainNames(expression: readonly Fields[]): string[] | null {
+function plainNames(expression: readonly ShellFields[]): string[] | null {
   const texts = expression.map(singleText);
   if (
     texts.some(

@@ -1,6 +1,6 @@
 import { joinFolder, singleText } from "./evaluate-line.ts";
 import type { EffectScope, FileClass } from "./file-target.ts";
-import type { Fields } from "./shell-fields.ts";
+import type { ShellFields } from "./shell-fields.ts";
 
 /** Options of git itself whose value is the next argument. */
 const valued: ReadonlySet<string> = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]);
@@ -40,16 +40,16 @@ function canMeanAny(option: string, value: string | null): boolean {
 interface GitArguments {
   options: readonly string[];
   /** Arguments before `--` that are not options. */
-  names: readonly Fields[];
+  names: readonly ShellFields[];
   /** Arguments after `--`. */
-  paths: readonly Fields[];
+  paths: readonly ShellFields[];
   hasUnknown: boolean;
 }
 
-function optionsOf(args: readonly Fields[]): GitArguments {
+function optionsOf(args: readonly ShellFields[]): GitArguments {
   const dashes = args.findIndex((arg) => singleText(arg) === "--");
   const before = dashes < 0 ? args : args.slice(0, dashes);
-  const isOption = (arg: Fields): boolean => singleText(arg)?.startsWith("-") ?? false;
+  const isOption = (arg: ShellFields): boolean => singleText(arg)?.startsWith("-") ?? false;
   return {
     options: before.filter(isOption).map((arg) => singleText(arg) ?? ""),
     names: before.filter((arg) => !isOption(arg)),
@@ -72,7 +72,7 @@ type GitEffects = (scope: EffectScope, args: GitArguments) => void;
 const committed: readonly FileClass[] = ["changed"];
 const inTheWay: readonly FileClass[] = ["changed", "untracked"];
 
-function addTrees({ add }: EffectScope, paths: readonly Fields[], classes?: readonly FileClass[]): void {
+function addTrees({ add }: EffectScope, paths: readonly ShellFields[], classes?: readonly FileClass[]): void {
   const filter = classes ? { classes } : {};
   for (const path of paths) for (const field of path ?? [null]) add({ field, reach: "tree", ...filter });
 }

@@ -3,7 +3,7 @@ import type { EffectScope, EffectTarget, LineEffects } from "./file-target.ts";
 import { findEffects } from "./find-effects.ts";
 import { gitEffects } from "./git-effects.ts";
 import { programs } from "./program-effects.ts";
-import { type Fields, literal, type ShellState } from "./shell-fields.ts";
+import { literal, type ShellFields, type ShellState } from "./shell-fields.ts";
 import { type Wrapper, wrappedCommand, wrappers } from "./wrappers.ts";
 
 const targetsMax = 2_000;
@@ -80,14 +80,14 @@ class Collection {
     // A variable can be several words: each of them can be the program.
     for (const [index, field] of first.entries()) {
       if (field.isPattern) return this.everything();
-      const rest: Fields[] = [...first.slice(index + 1).map((each) => [each]), ...args];
+      const rest: ShellFields[] = [...first.slice(index + 1).map((each) => [each]), ...args];
       this.#found.programs.push({ program: field.text, args: rest, folders: command.folders });
       this.#program(baseName(field.text), { ...command, words: rest }, state);
     }
   }
 
   #program(name: string, { words: args, folders, input }: StartedCommand, state: ShellState) {
-    const nested = (words: readonly Fields[]): void => {
+    const nested = (words: readonly ShellFields[]): void => {
       this.#nesting += 1;
       this.command({ words, folders, input }, state);
       this.#nesting -= 1;
@@ -118,14 +118,19 @@ class Collection {
   }
 
   /** The command that another program starts: behind the program's own options and arguments. */
-  #wrapped(name: string, wrapper: Wrapper, args: readonly Fields[], nested: (words: readonly Fields[]) => void) {
+  #wrapped(
+    name: string,
+    wrapper: Wrapper,
+    args: readonly ShellFields[],
+    nested: (words: readonly ShellFields[]) => void,
+  ) {
     const command = wrappedCommand(name, wrapper, args);
     if (command === null) return this.everything();
     if (command.length > 0) nested(command);
   }
 
   /** `sh -c TEXT`, and a shell that reads its commands. A script is a program of its own. */
-  #shell(args: readonly Fields[], input: string | null, state: ShellState) {
+  #shell(args: readonly ShellFields[], input: string | null, state: ShellState) {
     const at = args.findIndex((arg) => /^[-+]\w*c\w*$/.test(singleText(arg) ?? ""));
     if (args.some((arg) => arg === null) && at < 0) return this.everything();
     if (at >= 0) {
@@ -139,7 +144,7 @@ class Collection {
   }
 
   /** Words of the shell and programs whose arguments are a program text. */
-  #text(name: string, args: readonly Fields[], state: ShellState) {
+  #text(name: string, args: readonly ShellFields[], state: ShellState) {
     const used =
       name === "trap" ? args.slice(0, 1) : args.filter((arg) => !(name !== "eval" && singleText(arg)?.startsWith("-")));
     if (used.some((arg) => arg === null)) return this.everything();
@@ -148,7 +153,7 @@ class Collection {
     this.line(words.join(" "), state);
   }
 
-  #evaluateAll(texts: Fields, state: ShellState) {
+  #evaluateAll(texts: ShellFields, state: ShellState) {
     if (texts === null) return this.everything();
     for (const { text, isPattern } of texts) {
       if (isPattern) this.everything();
@@ -156,13 +161,13 @@ class Collection {
     }
   }
 
-  #addAll(fields: Fields, target: Omit<EffectTarget, "field">) {
+  #addAll(fields: ShellFields, target: Omit<EffectTarget, "field">) {
     for (const field of fields ?? [null]) this.#found.targets.push({ ...target, field });
   }
 }
 
 /** The command in the arguments of a search or a package manager; null if there is none. */
-function innerCommand(name: string, args: readonly Fields[]): readonly Fields[] | null {
+function innerCommand(name: string, args: readonly ShellFields[]): readonly ShellFields[] | null {
   if (packageManagers.has(name) && /^(exec|dlx|x)$/.test(singleText(args[0] ?? null) ?? "")) {
     return wrappedCommand(name, {}, args.slice(1));
   }

@@ -1,19 +1,19 @@
 import { singleText } from "./evaluate-line.ts";
-import { type Fields, literal } from "./shell-fields.ts";
+import { literal, type ShellFields } from "./shell-fields.ts";
 
 /** Arguments that are not options, with the values of some options. */
 export interface Operands {
-  paths: readonly Fields[];
+  paths: readonly ShellFields[];
   /** Options as given: `-rf`, `--force`. */
   options: readonly string[];
   /** The value of an option that is read with the pattern. */
-  valueOf(pattern: RegExp): Fields | undefined;
+  valueOf(pattern: RegExp): ShellFields | undefined;
 }
 
-export function operandsOf(args: readonly Fields[], valued: RegExp = /^$/): Operands {
-  const paths: Fields[] = [];
+export function operandsOf(args: readonly ShellFields[], valued: RegExp = /^$/): Operands {
+  const paths: ShellFields[] = [];
   const options: string[] = [];
-  const values: [string, Fields][] = [];
+  const values: [string, ShellFields][] = [];
   let isOver = false;
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? null;

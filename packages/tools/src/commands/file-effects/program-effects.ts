@@ -1,7 +1,7 @@
 import { joinFolder, singleText } from "./evaluate-line.ts";
 import type { EffectScope } from "./file-target.ts";
 import { has, type Operands, operandsOf } from "./operands.ts";
-import { escapePattern, type Field, type Fields, literal } from "./shell-fields.ts";
+import { escapePattern, literal, type ShellField, type ShellFields } from "./shell-fields.ts";
 
 type ProgramEffects = (scope: EffectScope) => void;
 
@@ -26,9 +26,14 @@ const writesOption =
   };
 
 /** The places that the sources get: in a folder, or the target itself. */
-function placesOf(sources: readonly Fields[], target: Fields, scope: EffectScope, isFolder: boolean): Fields {
+function placesOf(
+  sources: readonly ShellFields[],
+  target: ShellFields,
+  scope: EffectScope,
+  isFolder: boolean,
+): ShellFields {
   if (target === null) return null;
-  const places: Field[] = [];
+  const places: ShellField[] = [];
   for (const place of target) {
     const inFolder = isFolder || place.isPattern || leadsToFolder(place.text, scope);
     if (!inFolder || place.isPattern) places.push(place);
@@ -48,7 +53,7 @@ function leadsToFolder(path: string, { folders, isFolder }: EffectScope): boolea
     : folders.some((folder) => isFolder(joinFolder(folder, path)));
 }
 
-function within(folder: Field, source: Field): Field {
+function within(folder: ShellField, source: ShellField): ShellField {
   const name = source.text.replace(/\/+$/, "").split("/").at(-1) ?? "";
   const isPattern = folder.isPattern || source.isPattern;
   if (!isPattern) return literal(`${folder.text}/${name}`);
@@ -105,7 +110,7 @@ const unpacks: ProgramEffects = (scope) => {
   const mode = singleText(scope.args[0] ?? null) ?? "";
   const letters = /^[a-zA-Z]+$/.test(mode) ? mode : "";
   const does = (letter: string, long: RegExp): boolean => letters.includes(letter) || has(operands, letter, long);
-  const argumentOf = (option: RegExp): Fields | undefined => {
+  const argumentOf = (option: RegExp): ShellFields | undefined => {
     const at = scope.args.findIndex((arg) => option.test(singleText(arg) ?? ""));
     return at < 0 ? undefined : (scope.args[at + 1] ?? null);
   };

@@ -1,31 +1,31 @@
 import { forEachChild, type SyntaxNode, type Word, type WordPart } from "unbash";
 
 /** One possible value of a word of a command line: a text, or a pattern that the shell expands. */
-export interface Field {
+export interface ShellField {
   /** A pattern has its literal characters escaped with `\`. */
   readonly text: string;
   readonly isPattern: boolean;
 }
 
 /** All possible values of a word together. Null: unknown. */
-export type Fields = readonly Field[] | null;
+export type ShellFields = readonly ShellField[] | null;
 
 /** The known state of the shell before a command starts. */
 export interface ShellState {
   /** The folders in which the shell may be; null: any folder. */
   folders: readonly string[] | null;
   /** Variables that the line sets. */
-  variables: Map<string, Fields>;
+  variables: Map<string, ShellFields>;
 }
 
 /** Evaluates a command substitution. Null: its output is unknown. */
-export type SubstitutionOf = (part: WordPart & { type: "CommandExpansion" }) => Fields;
+export type SubstitutionOf = (part: WordPart & { type: "CommandExpansion" }) => ShellFields;
 
 const alternativesMax = 64;
 /** Any text without a separator, such as a number. */
-const anyName: Field = { text: "*", isPattern: true };
+const anyName: ShellField = { text: "*", isPattern: true };
 
-export const literal = (text: string): Field => ({ text, isPattern: false });
+export const literal = (text: string): ShellField => ({ text, isPattern: false });
 
 /** Escapes the characters that a pattern gives a meaning. */
 export const escapePattern = (text: string): string => text.replace(/[*?[\]{}\\!]/g, "\\$&");
@@ -34,10 +34,10 @@ export const escapePattern = (text: string): string => text.replace(/[*?[\]{}\\!
  * The possible values of a word. Shells differ, and a variable can have several values, so this is a superset: each value
  * that could occur is in it, or the result is null.
  */
-export function fieldsOf(word: Word, state: ShellState, substitutionOf: SubstitutionOf): Fields {
+export function fieldsOf(word: Word, state: ShellState, substitutionOf: SubstitutionOf): ShellFields {
   if (word.text.startsWith("~")) return homeFields(word, state);
   if (word.parts === undefined) return [literal(word.value)];
-  let found: readonly Field[] = [literal("")];
+  let found: readonly ShellField[] = [literal("")];
   for (const part of word.parts) {
     const next = partFields(part, state, substitutionOf, word.parts.length === 1);
     if (next === null) return null;
@@ -50,14 +50,14 @@ export function fieldsOf(word: Word, state: ShellState, substitutionOf: Substitu
 /** The home of commands, which is a new folder for each of them. */
 const commandHome = "/run/home";
 
-function homeFields({ value, parts }: Word, { variables }: ShellState): Fields {
+function homeFields({ value, parts }: Word, { variables }: ShellState): ShellFields {
   const isPlain = parts === undefined || parts.every(({ type }) => type === "Literal");
   return isPlain && /^~(\/|$)/.test(value) && !variables.has("HOME") ? [literal(commandHome + value.slice(1))] : null;
 }
 
 /** Each text before with each text after. */
-function joined(before: readonly Field[], after: readonly Field[]): Field[] {
-  const pattern = ({ text, isPattern }: Field): string => (isPattern ? text : escapePattern(text));
+function joined(before: readonly ShellField[], after: readonly ShellField[]): ShellField[] {
+  const pattern = ({ text, isPattern }: ShellField): string => (isPattern ? text : escapePattern(text));
   return before.flatMap((left) =>
     after.map((right) =>
       left.isPattern || right.isPattern
@@ -67,7 +67,7 @@ function joined(before: readonly Field[], after: readonly Field[]): Field[] {
   );
 }
 
-function partFields(part: WordPart, state: ShellState, substitutionOf: SubstitutionOf, isWhole: boolean): Fields {
+function partFields(part: WordPart, state: ShellState, substitutionOf: SubstitutionOf, isWhole: boolean): ShellFields {
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
@@ -77,7 +77,7 @@ function partFields(part: WordPart, state: ShellState, substitutionOf: Substitut
       return [literal(part.value), literal(`$${part.value}`)];
     case "DoubleQuoted":
     case "LocaleString": {
-      let found: Fields = [literal("")];
+      let found: ShellFields = [literal("")];
       for (const child of part.parts) {
         const next = partFields(child, state, substitutionOf, false);
         if (next === null || found === null) return null;
@@ -105,7 +105,7 @@ function partFields(part: WordPart, state: ShellState, substitutionOf: Substitut
 }
 
 /** A variable outside of quotes becomes several words, and its patterns are expanded. */
-function split(fields: Fields, isWhole: boolean): Fields {
+function split(fields: ShellFields, isWhole: boolean): ShellFields {
   if (fields === null) return null;
   const parts = fields.flatMap(({ text, isPattern }) => {
     if (isPattern) return [{ text, isPattern }];
@@ -120,7 +120,7 @@ function split(fields: Fields, isWhole: boolean): Fields {
 /** Variables of every shell whose value is a number. */
 const numeric = /^[?#$!]$/;
 
-function variableFields(name: string, { variables, folders }: ShellState): Fields {
+function variableFields(name: string, { variables, folders }: ShellState): ShellFields {
   if (numeric.test(name)) return [anyName];
   const known = variables.get(name);
   if (known !== undefined) return known;
@@ -131,7 +131,7 @@ function variableFields(name: string, { variables, folders }: ShellState): Field
 
 type Parameter = WordPart & { type: "ParameterExpansion" };
 
-function parameterFields(part: Parameter, state: ShellState, substitutionOf: SubstitutionOf): Fields {
+function parameterFields(part: Parameter, state: ShellState, substitutionOf: SubstitutionOf): ShellFields {
   const { parameter, prefix, index, operation } = part;
   if (prefix === "#") return [anyName];
   if (prefix !== undefined || index !== undefined) return null;
@@ -144,7 +144,7 @@ function parameterFields(part: Parameter, state: ShellState, substitutionOf: Sub
 }
 
 /** `{a,b}` as shells with braces expand it, and as itself for shells without. */
-function braceFields(text: string): Fields {
+function braceFields(text: string): ShellFields {
   const inner = text.slice(1, -1);
   if (/[{}$`\\'"]/.test(inner)) return null;
   if (!inner.includes(",")) return [anyName, literal(text)];

@@ -1,5 +1,5 @@
 import { singleText } from "./evaluate-line.ts";
-import type { Fields } from "./shell-fields.ts";
+import type { ShellFields } from "./shell-fields.ts";
 
 export interface Wrapper {
   /** Options whose value is the next argument. */
@@ -41,7 +41,11 @@ const wrapperTable: Readonly<Record<string, Wrapper>> = {
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(Object.entries(wrapperTable));
 
 /** The command behind a wrapper: after the wrapper's own options and arguments. Null if it cannot be told. */
-export function wrappedCommand(name: string, wrapper: Wrapper, args: readonly Fields[]): readonly Fields[] | null {
+export function wrappedCommand(
+  name: string,
+  wrapper: Wrapper,
+  args: readonly ShellFields[],
+): readonly ShellFields[] | null {
   const { values = [], positions = 0, adds = false } = wrapper;
   let at = 0;
   let skipped = 0;
