@@ -27,9 +27,9 @@ import {
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
+import type { SessionUsage } from "./disk/session-usage.ts";
 import { type CommandReview, reviewCommand } from "./file-losses/command-losses.ts";
 import { createCreatedFiles } from "./file-losses/created-files.ts";
-import type { SessionUsage } from "./disk/session-usage.ts";
 import { approvalReach } from "./policy/approval-reach.ts";
 import { createPolicyCheck, type PolicyDecision } from "./policy/check-policy.ts";
 import { contentParts, decideWithFiles } from "./policy/file-decision.ts";
