@@ -74,7 +74,6 @@ export const bannedNames: BannedName[] = [
   { word: "turnedAway", use: "retryable", members: true },
   { word: "turnstile", also: ["turnstiles"], use: "rateLimiter, replayGate", members: true },
   { word: "unasked", use: "notStarted", members: true },
-  { word: "undo", use: "cleanup, AsyncDisposableStack", members: true },
   { word: "verdict", also: ["verdicts"], use: "outcome" },
   { word: "wish", also: ["wishes"], use: "command, RunRequestInput, requested", members: true },
   { word: "world", also: ["worlds"], use: "deps, HostDeps", members: true },

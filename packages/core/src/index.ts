@@ -10,6 +10,7 @@ export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
 export type { DiskShortage, DiskSpace } from "./ports/disk-space.ts";
+export type { FileRestorer } from "./ports/file-restorer.ts";
 export type { HostDirectory } from "./ports/host-directory.ts";
 export type { FeedItem, Journal } from "./ports/journal.ts";
 export { type Logger, silentLogger } from "./ports/logger.ts";

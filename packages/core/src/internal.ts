@@ -100,6 +100,7 @@ export type { PromptFacts } from "./ports/agent-registry.ts";
 export type { ApprovalRules, RuleScope } from "./ports/approval-rules.ts";
 export { noResponders, timedOut, tooLarge } from "./ports/bus.ts";
 export { ageMs, type Moment, momentOf } from "./ports/clock.ts";
+export { type FileRestoration, NotRestoredError, type PathState } from "./ports/file-restorer.ts";
 export type { HostView } from "./ports/host-directory.ts";
 export type { AppendResult, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
 export type { ModelPreference, ResolveModel } from "./ports/model-provider.ts";
@@ -199,7 +200,7 @@ export {
   ServedAgent,
 } from "./protocol/host.ts";
 export { type ChildKey, derivedId, Id, Token } from "./protocol/ids.ts";
-export { beginsTurn, type TurnRequested } from "./protocol/inbox.ts";
+export { beginsTurn, type TurnRequested, type UndoPlanned } from "./protocol/inbox.ts";
 export { Intent, RunContext, SimpleContext } from "./protocol/intent.ts";
 export { JsonObject } from "./protocol/json.ts";
 export { PartialLimits } from "./protocol/limits.ts";
@@ -234,6 +235,7 @@ export {
   domainBlacklisted,
   TraceEvent,
 } from "./protocol/trace-event.ts";
+export { UndoFile, UndoneFile, UndoOutcome, UndoRequest, UndoResult, UndoRow } from "./protocol/undo.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";
 export { lastAtMost } from "./text/last-at-most.ts";

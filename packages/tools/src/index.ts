@@ -15,6 +15,7 @@ export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 export { openApprovalRules } from "./policy/approval-rules.ts";
 export { loadPolicy, policyWarnings } from "./policy/load-policy.ts";
 export { createReportTools, type ReportToolOptions } from "./report/create-report-tools.ts";
+export { createFileRestorer } from "./restore/file-restorer.ts";
 export { createRunFolders, type RunFoldersOptions } from "./run-workspaces/run-folders.ts";
 export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
 export { type DiskLimits, limitDisk } from "./sandbox/limit-disk.ts";

@@ -20,6 +20,9 @@ import type {
   HostOutcome,
   RunControlOutcome,
   Submitted,
+  UndoOutcome,
+  UndoRequest,
+  UndoRow,
 } from "@troupe/core/internal";
 
 /** Why a call failed, for the user of the page. */
@@ -59,6 +62,9 @@ export const api = {
   explain: (run: string) => call<GrantExplanation>("GET", `${runPath(run)}/explain`),
   changes: (run: string, after: number) =>
     call<{ changes: ChangeRow[]; next: number | null }>("GET", `${runPath(run)}/changes?after=${after}&limit=100`),
+  undo: (run: string, request: Partial<Pick<UndoRequest, "dryRun" | "partial" | "redo">>) =>
+    call<UndoOutcome>("POST", `${runPath(run)}/undo`, { ...request, by }),
+  undos: (run: string) => call<{ undos: UndoRow[] }>("GET", `${runPath(run)}/undos`),
   firstEntry: (run: string) => call<{ entries: Entry[] }>("GET", `${runPath(run)}/entries?from=0&limit=1`),
   approvals: (state: "waiting" | "all") =>
     call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),

@@ -7,6 +7,7 @@ import { formatCost, formatDuration, shortIds } from "../render/format.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import { statusStyle } from "../render/status.ts";
 import { renderTree } from "../render/tree.ts";
+import { undoLines } from "../render/undos.ts";
 import { type Archive, withArchive } from "../session/archive.ts";
 import { isSettled } from "../session/client.ts";
 import { resolveSession } from "../session/resolve-ids.ts";
@@ -47,9 +48,19 @@ export async function showSession(cli: Cli, given: string, flags: ShowFlags): Pr
     const head = headOf(detail, { out, now });
     const body = flags.tree ? treeOf(detail, { out, now }) : answerOf(detail, response);
     const warnings = [...warningLines(response, out), ...damageLines(detail, out)];
+    const undos = (detail.undos ?? []).flatMap((row) => undoLines(row, out));
     const touched = changes.length === 0 ? [] : ["", ...changeTable(changes, out)];
     const diffs = flags.diff ? changes.flatMap((change) => diffLines(change, out)) : [];
-    for (const line of [...head, "", ...body, ...warnings, ...touched, ...diffs, ...questionsOf(detail, { out, now })])
+    for (const line of [
+      ...head,
+      "",
+      ...body,
+      ...warnings,
+      ...touched,
+      ...diffs,
+      ...undos,
+      ...questionsOf(detail, { out, now }),
+    ])
       out.line(line);
     warnIfNotRunning(archive, [detail.session], err);
     return 0;

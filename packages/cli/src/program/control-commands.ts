@@ -13,6 +13,7 @@ import {
 /** The commands that change running sessions, approvals, hosts and trust decisions. */
 export function addControlCommands(program: Command, runCommand: RunCommand): void {
   addRunControl(program, runCommand);
+  addUndo(program, runCommand);
   addApprovals(program, runCommand);
   addRules(program, runCommand);
   addHosts(program, runCommand);
@@ -58,6 +59,51 @@ function addRunControl(program: Command, runCommand: RunCommand): void {
     .addHelpText("after", example("troupe resume 0199c2a4"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).resume(cli, id, { json: !!flags.json })),
+    );
+}
+
+interface UndoOptions extends JsonFlag {
+  session?: string;
+  step?: string;
+  path?: string[];
+  dryRun?: true;
+  partial?: true;
+  redo?: true;
+  yes?: true;
+}
+
+const undoHelp = `
+Restores each file to its content before the run, and deletes the files that it created. A file
+that was changed since stops the whole undo, unless --partial is given.
+
+Examples:
+  $ troupe undo 0199c2a4 --dry-run
+  $ troupe undo 0199c2a4 --step 3 --path src`;
+
+const addValue = (value: string, all: string[] = []): string[] => [...all, value];
+
+function addUndo(program: Command, runCommand: RunCommand): void {
+  program
+    .command("undo")
+    .description("restore the files that a run and its sub-runs changed")
+    .argument("<run>", `${idHelp}; a session id means its root run`)
+    .option("--session <id>", "session of the run, to search only its runs")
+    .option("--step <n>", "undo this step and everything after it")
+    .option("--path <path>", "undo only this file, or the files below this folder; repeat it for more", addValue)
+    .option("--dry-run", "list the files and change nothing")
+    .option("--partial", "restore the other files if some cannot be restored")
+    .option("--redo", "take back the newest undo of the run")
+    .option("--yes", "change the files without asking")
+    .option("--json", jsonHelp)
+    .addHelpText("after", undoHelp)
+    .action((id: string, options: UndoOptions) =>
+      runCommand(async (cli) => {
+        const [{ undo }, { parseStep }] = await Promise.all([import("../commands/undo.ts"), import("./flags.ts")]);
+        const { session = null, path = [], dryRun, partial, redo, yes, json } = options;
+        const step = options.step === undefined ? null : parseStep(options.step);
+        const choices = { dryRun: !!dryRun, partial: !!partial, redo: !!redo, yes: !!yes, json: !!json };
+        return undo(cli, id, { session, step, paths: path, ...choices });
+      }),
     );
 }
 

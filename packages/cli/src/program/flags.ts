@@ -36,6 +36,10 @@ export function parseLimit(text: string): number {
   return parseWhole("--limit", text, { min: 1, max: 500, fix: "troupe sessions ls --limit 20" });
 }
 
+export function parseStep(text: string): number {
+  return parseWhole("--step", text, { min: 0, max: 1_000_000, fix: "troupe undo RUN --step 3" });
+}
+
 /** Accepts loopback addresses only, because the API can run commands on this machine. */
 export function parseHost(text: string): string {
   if (text === "localhost" || text === "::1" || (isIP(text) === 4 && text.startsWith("127."))) return text;

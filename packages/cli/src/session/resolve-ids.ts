@@ -74,6 +74,18 @@ export async function resolveRun(archive: Archive, given: string): Promise<strin
   return session?.rootRun ?? (await resolveRunAlone(archive, given, runs));
 }
 
+/** Like `resolveRun`. With a session, only its runs are searched. */
+export async function resolveRunOf(archive: Archive, given: string, session: string | null): Promise<string> {
+  if (session === null) return await resolveRun(archive, given);
+  const { session: id, rootRun } = await resolveSession(archive, session);
+  const wanted = given.toLowerCase();
+  if (wanted !== "" && id.startsWith(wanted)) return rootRun;
+  const rows = (await archive.session(id))?.runs ?? [];
+  const found = findUnique(rows, (row) => row.run, wanted, runs);
+  if (found) return found.run;
+  throw unknownId(runs, given);
+}
+
 export async function resolveApproval(archive: Archive, given: string): Promise<string> {
   const wanted = given.toLowerCase();
   // A waiting request wins over an answered one.

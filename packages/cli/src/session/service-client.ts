@@ -22,6 +22,7 @@ export function createServiceClient(service: TroupeService): TroupeClient {
     steer: (run, text, by) => service.steer(run, text, by),
     pause: (run, by) => service.pause(run, by),
     resume: (run, by) => service.resume(run, by),
+    undo: (run, request) => service.undo(run, request),
     explain: (run) => service.explain(run),
     answer: (approval, answer) => service.answer(approval, answer),
     rules: () => service.rules(),

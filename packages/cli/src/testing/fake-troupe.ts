@@ -22,6 +22,9 @@ import {
   type RecordChange,
   RecordStatus,
   type RunControlOutcome,
+  type UndoFile,
+  type UndoOutcome,
+  type UndoRequest,
 } from "@troupe/core/internal";
 import type { OwnerKind, OwnServer, SandboxFacts } from "troupe/internal";
 import type { RunningTroupe } from "../cli.ts";
@@ -204,6 +207,21 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     );
     if (!removed) throw new TroupeError("UNKNOWN_RULE", `there is no rule ${id}`);
     return removed;
+  }
+
+  /** The plan of the next undo; files without a problem are then restored. */
+  undoFiles: UndoFile[] = [];
+
+  async undo(run: string, { dryRun, ...request }: UndoRequest): Promise<UndoOutcome> {
+    const { session } = this.#run(run);
+    const plan = { session, run, workspace: "/w", notes: [], undo: null, files: this.undoFiles };
+    if (dryRun) return { ...plan, outcome: "planned" };
+    this.commands.push(`undo: ${JSON.stringify(request)}`);
+    const files = this.undoFiles.map((file) =>
+      file.action === "restore" ? { ...file, state: "restored" as const } : file,
+    );
+    const isPartial = files.some(({ action }) => action === "conflict");
+    return { ...plan, undo: randomUUID(), outcome: isPartial ? "partial" : "done", files };
   }
 
   async explain(run: string): Promise<GrantExplanation> {

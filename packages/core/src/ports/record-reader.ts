@@ -1,5 +1,6 @@
 import type { ApprovalRow, ChangeRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
 import type { RunResponse } from "../protocol/response.ts";
+import type { UndoRow } from "../protocol/undo.ts";
 
 /** Queries of the record. Its rows lag behind the journal by one batch; `position` is their journal position. */
 export interface RecordReader {
@@ -16,6 +17,8 @@ export interface RecordReader {
   approval(id: string): Promise<ApprovalRow | null>;
   /** File changes of a run or session after the given id, oldest first. */
   changes(of: { session: string } | { run: string }, options: { after: number; limit: number }): Promise<ChangeRow[]>;
+  /** Undos of a session's runs, oldest first. */
+  undos(session: string): Promise<UndoRow[]>;
   /** Stored entries of a run from an index on. */
   entries(run: string, options: { from: number; limit: number }): Promise<string[]>;
   /** Current rows of everything changed after a position; null if there are too many, so that the caller has to reload. */

@@ -13,6 +13,7 @@ import type {
 } from "../protocol/api.ts";
 import type { ApprovalRule } from "../protocol/approval.ts";
 import type { LiveEvent } from "../protocol/live.ts";
+import type { UndoOutcome, UndoRequest } from "../protocol/undo.ts";
 import type { RecordReader } from "./record-reader.ts";
 
 /** The operations of a running troupe for front ends (HTTP, command line). */
@@ -30,6 +31,12 @@ export interface TroupeService {
   /** Pauses a run and all runs below it: running work finishes, nothing new starts, and the clocks stop. */
   pause(run: string, by: string): Promise<RunControlOutcome>;
   resume(run: string, by: string): Promise<RunControlOutcome>;
+  /**
+   * Restores the files that a run and the runs below it changed. A file that was changed since, or whose old content is
+   * not kept, stops the whole undo unless `partial` is set. Fails with `CONFLICT` for a run that is still working and for a
+   * run without files on this machine.
+   */
+  undo(run: string, request: UndoRequest): Promise<UndoOutcome>;
   /** Answers a request for approval. The first answer counts. */
   answer(approval: string, answer: ApprovalAnswer): Promise<ApprovalOutcome>;
   rules(): Promise<ApprovalRule[]>;

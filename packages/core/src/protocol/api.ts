@@ -12,6 +12,7 @@ import type { RunStatus } from "./response.ts";
 import { Taint } from "./taint.ts";
 import { agentIdOf, TeamName, TeamSummary } from "./team.ts";
 import { FileChange } from "./tool.ts";
+import { UndoRow } from "./undo.ts";
 
 /** Status of a run or session in the record and in every display. */
 export const RecordStatus = z.enum(["pending", "running", "completed", "failed", "cancelled", "timeout"]);
@@ -179,6 +180,8 @@ export const SessionDetail = z.object({
   approvals: z.array(ApprovalRow).default([]),
   /** Absent if there are none. */
   flaws: z.array(IntegrityFinding).exactOptional(),
+  /** Undos of its runs, oldest first. Absent if there are none. */
+  undos: z.array(UndoRow).exactOptional(),
 });
 export type SessionDetail = z.infer<typeof SessionDetail>;
 

@@ -16,6 +16,11 @@ const items: InboxItem[] = [
   { ...head, kind: "run.paused", run, by: "ada" },
   { ...head, kind: "run.resumed", run, by: "ada" },
   { ...head, kind: "approval.answered", run, approval, approved: true, scope: "rule", reason: "fine", by: "ada" },
+  {
+    ...{ ...head, kind: "undo.planned", run, undo: approval, by: "ada", step: 2, redoes: run },
+    files: [{ path: "a", before: "0a", after: null, beforeRef: "0a", typeBefore: "executable", modeBefore: 0o700 }],
+  },
+  { ...head, kind: "undo.finished", run, undo: approval, files: [{ path: "a", state: "left", reason: "changed" }] },
 ];
 const [requested, , sessionCancelled, runCancelled, steered, paused, , answered] = items;
 

@@ -3,6 +3,7 @@ import { ApprovalScope } from "./approval.ts";
 import { Version } from "./codec.ts";
 import { Id } from "./ids.ts";
 import { RunRequest, SessionOrigin } from "./request.ts";
+import { UndoneFile, UndoResult } from "./undo.ts";
 
 /**
  * Requests and commands for a session. They are durable, so no host has to run when they arrive. The first item is always
@@ -56,11 +57,39 @@ export const InboxItem = z.discriminatedUnion("kind", [
     reason: z.string().nullable().default(null),
     by: z.string(),
   }),
+  /** A person undoes file changes of a run and of the runs below it. It is stored before the first file changes. */
+  z.object({
+    v: Version,
+    kind: z.literal("undo.planned"),
+    at: z.int(),
+    session: Id,
+    run: Id,
+    undo: Id,
+    by: z.string(),
+    /** The first step that is undone; null for all. */
+    step: z.int().nullable().default(null),
+    /** The undo that is undone itself. Absent: the changes of the run are undone. */
+    redoes: Id.exactOptional(),
+    files: z.array(UndoneFile),
+  }),
+  /** The result of a planned undo. Without it, the undo was interrupted. */
+  z.object({
+    v: Version,
+    kind: z.literal("undo.finished"),
+    at: z.int(),
+    session: Id,
+    run: Id,
+    undo: Id,
+    files: z.array(UndoResult),
+  }),
 ]);
 export type InboxItem = z.infer<typeof InboxItem>;
 
 /** The items that begin a turn of a session. */
 export type TurnRequested = Extract<InboxItem, { kind: "session.requested" | "session.continued" }>;
+
+/** The plan of an undo. */
+export type UndoPlanned = Extract<InboxItem, { kind: "undo.planned" }>;
 
 /** Whether an item begins a turn, the first or a later one. */
 export function beginsTurn(item: InboxItem): item is TurnRequested {

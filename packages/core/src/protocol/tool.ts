@@ -44,7 +44,17 @@ export const FileVersion = z.string().nullable();
 export type FileVersion = z.infer<typeof FileVersion>;
 
 /** The intended change of a file by a `verifiable` call, journaled before the call starts so that it can be checked. */
-export const FilePlan = z.object({ path: z.string(), before: FileVersion, after: FileVersion });
+export const FilePlan = z.object({
+  path: z.string(),
+  before: FileVersion,
+  after: FileVersion,
+  /** Type of the entry before the change, if it was not a plain file without the executable bit. */
+  typeBefore: z.enum(["executable", "link"]).exactOptional(),
+  /** Permission bits of the file before the change, if they were not 644, or 755 for an executable file. */
+  modeBefore: z.int().min(0).max(0o777).exactOptional(),
+  /** How many of the folders above a created file, from the innermost, the change makes. Absent: none, or unknown. */
+  foldersMade: z.int().positive().exactOptional(),
+});
 export type FilePlan = z.infer<typeof FilePlan>;
 
 /** A call's change of a file of the workspace. */
@@ -65,8 +75,6 @@ export const FileChange = FilePlan.extend({
   beforeRef: z.string().exactOptional(),
   /** Why the content before the change was not kept, such as its size. */
   unkept: z.string().exactOptional(),
-  /** What was at the path before the change, if it was not a plain file without the executable bit. */
-  typeBefore: z.enum(["executable", "link"]).exactOptional(),
 });
 export type FileChange = z.infer<typeof FileChange>;
 

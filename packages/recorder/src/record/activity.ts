@@ -73,6 +73,8 @@ function describeInboxItem(item: InboxItem): string | null {
     case "session.cancelled":
     case "run.cancelled":
       return "cancel requested";
+    case "undo.planned":
+    case "undo.finished":
     case "session.requested":
     case "session.continued":
       return null;

@@ -24,10 +24,11 @@ export function createChangeTable(database: Database): ChangeTable {
   return {
     add({ session, run, agent }, { step, call, tool, outcome, at }) {
       for (const change of outcome.changes) {
+        const { path, kind, before, after, linesAdded, linesRemoved, diffRef, runsLater = null } = change;
         const diff = change.diff.slice(0, diffCharactersMax);
-        const cut = change.diffRef !== null || diff.length < change.diff.length ? 1 : 0;
-        const runsLater = change.runsLater ?? null;
-        insert.run({ ...change, session, run, agent, step, call, tool, diff, cut, runsLater, at: toIso(at) });
+        const cut = diffRef !== null || diff.length < change.diff.length ? 1 : 0;
+        const shown = { path, kind, before, after, linesAdded, linesRemoved, diff, cut, diffRef, runsLater };
+        insert.run({ ...shown, session, run, agent, step, call, tool, at: toIso(at) });
       }
     },
   };

@@ -6,6 +6,7 @@ import { toChangeRow } from "./changes.ts";
 import { createIntegrityLog } from "./integrity.ts";
 import { createRunRows, runQuery } from "./run-table.ts";
 import { sessionQuery, toSessionRow } from "./sessions.ts";
+import { createUndoLog } from "./undos.ts";
 import type { Written } from "./writer.ts";
 
 type SqlRow = Record<string, SqlValue>;
@@ -58,6 +59,7 @@ export function createReader(database: Database): Reader {
     "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
   );
   const findingsOf = createIntegrityLog(database);
+  const undosOf = createUndoLog(database);
   const lastEntryOfRoot = database.prepareValue<[string], string>(
     `SELECT e.text FROM sessions s JOIN runs r ON r.run_id = s.root_run
        JOIN entries e ON e.run_id = r.run_id AND e.idx = r.head_index AND e.hash = r.head_hash
@@ -75,12 +77,14 @@ export function createReader(database: Database): Reader {
       const row = oneSession.get(session);
       if (!row) return null;
       const findings = findingsOf(session);
+      const undos = undosOf(session);
       return {
         position: now(),
         session: toSessionRow(row),
         runs: toRunRows(runsOf.all(session)),
         approvals: approvalsOf.all(session).map(toApprovalRow),
         ...(findings.length > 0 ? { flaws: findings } : {}),
+        ...(undos.length > 0 ? { undos } : {}),
       };
     },
     async response(session): Promise<RunResponse | null> {
@@ -104,6 +108,9 @@ export function createReader(database: Database): Reader {
       const rows =
         "run" in scope ? changesOfRun.all(scope.run, after, limit) : changesOfSession.all(scope.session, after, limit);
       return rows.map(toChangeRow);
+    },
+    async undos(session) {
+      return undosOf(session);
     },
     async entries(run, { from, limit }) {
       return entries.all(run, from, limit);

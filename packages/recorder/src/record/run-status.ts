@@ -43,6 +43,8 @@ export function afterInboxItem(before: RunRecord, item: InboxItem): Partial<Exac
     case "session.cancelled":
     case "run.cancelled":
     case "run.steered":
+    case "undo.planned":
+    case "undo.finished":
       return {};
   }
 }

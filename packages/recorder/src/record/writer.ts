@@ -145,6 +145,10 @@ export function createWriter(database: Database): Writer {
     }
     const { changes } = insertInboxItem.run(item.position, item.session, item.seq, item.text);
     if (changes === 0) return;
+    // Readers of the session look for its undos again.
+    if (command.kind === "undo.planned" || command.kind === "undo.finished") {
+      changedSessions.set(item.session, item.position);
+    }
     if (requested && beginsTurn(command)) beginTurn(command, requested, item.position);
     if (command.kind === "approval.answered") {
       const pending = runs.get(command.run)?.pendingApprovals ?? [];

@@ -48,6 +48,7 @@ describe("every route of the router", () => {
       "GET /api/runs/:id/changes",
       "GET /api/runs/:id/entries",
       "GET /api/runs/:id/explain",
+      "GET /api/runs/:id/undos",
       "GET /api/sessions",
       "GET /api/sessions/:id",
       "GET /api/sessions/:id/changes",
@@ -59,6 +60,7 @@ describe("every route of the router", () => {
       "POST /api/runs/:id/pause",
       "POST /api/runs/:id/resume",
       "POST /api/runs/:id/steer",
+      "POST /api/runs/:id/undo",
       "POST /api/sessions",
       "POST /api/sessions/:id/cancel",
     ]);

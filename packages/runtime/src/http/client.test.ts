@@ -37,6 +37,8 @@ afterEach(async () => {
   await server.close();
 });
 
+const undoRequest = { dryRun: true, partial: false, redo: false, by: "Ada" };
+
 describe("a call", () => {
   it("returns the service's reply", async () => {
     service.commit(sessionRow(sessionA), runRow(sessionA, sessionA));
@@ -64,6 +66,7 @@ describe("a call", () => {
     const requested = { session: sessionA, run: sessionA, outcome: "requested", status: "running" };
     expect(await client.cancelRun(sessionA, "enough")).toEqual(requested);
     expect(await client.steer(sessionA, "go left", "Ada")).toEqual(requested);
+    expect(await client.undo(sessionA, undoRequest)).toMatchObject({ run: sessionA, outcome: "planned" });
     expect(await client.pause(sessionA, "Ada")).toEqual(requested);
     expect(await client.resume(sessionA, "Ada")).toEqual(requested);
     expect(await client.explain(sessionA)).toEqual(await service.explain(sessionA));
@@ -83,6 +86,7 @@ describe("a call", () => {
     expect(service.commands.map((command) => command.split(" {", 1)[0])).toEqual([
       `cancelRun ${sessionA} enough`,
       `steer ${sessionA} go left Ada`,
+      `undo ${sessionA}`,
       `pause ${sessionA} Ada`,
       `resume ${sessionA} Ada`,
       `answer ${question}`,

@@ -19,6 +19,7 @@ import {
   HostOutcome,
   RunControlOutcome,
   Submitted,
+  UndoOutcome,
 } from "@troupe/core/internal";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
@@ -53,6 +54,7 @@ export interface HttpClient
     | "explain"
     | "hosts"
     | "drainHost"
+    | "undo"
   > {
   readonly url: string;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -94,14 +96,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     request: RequestOptions = {},
   ): Promise<z.output<S>> => {
     const { body, method = body === undefined ? "GET" : "POST" } = request;
-    const signal = AbortSignal.timeout(timeoutMs);
+    const waitMs = Math.max(timeoutMs, request.waitMs ?? 0);
+    const signal = AbortSignal.timeout(waitMs);
     try {
       const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
       const response = await transport.send(path, init);
       return decodeText(schema, await response.text(), `the reply to ${path}`);
     } catch (error) {
       if (!signal.aborted) throw transport.toError(error);
-      throw new TroupeError("TIMEOUT", `no reply from ${transport.url} within ${timeoutMs} ms`, { cause: error });
+      throw new TroupeError("TIMEOUT", `no reply from ${transport.url} within ${waitMs} ms`, { cause: error });
     }
   };
   const control = (run: string, command: string, body: object): Promise<RunControlOutcome> =>
@@ -117,6 +120,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     steer: (run, text, by) => control(run, "steer", { text, by }),
     pause: (run, by) => control(run, "pause", { by }),
     resume: (run, by) => control(run, "resume", { by }),
+    undo: (run, request) => call(UndoOutcome, `${pathOf("runs", run)}/undo`, { body: request, waitMs: undoTimeoutMs }),
     explain: (run) => call(GrantExplanation, `${pathOf("runs", run)}/explain`),
     answer: (approval, answer) => call(ApprovalOutcome, `${pathOf("approvals", approval)}/answer`, { body: answer }),
     approvals: ({ waiting = true, limit } = {}) =>
@@ -139,7 +143,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
+/** An undo of many files takes long. */
+const undoTimeoutMs = 10 * 60_000;
+
 interface RequestOptions {
+  /** A longer wait than usual for the reply. */
+  waitMs?: number;
   method?: "GET" | "POST" | "DELETE";
   body?: unknown;
 }

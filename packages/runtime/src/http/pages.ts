@@ -1,5 +1,5 @@
 import { ApprovalRow, ChangeRow, Entry, HostRow, SessionRow } from "@troupe/core";
-import { ApprovalRule } from "@troupe/core/internal";
+import { ApprovalRule, UndoRow } from "@troupe/core/internal";
 import { z } from "zod";
 
 /** `position` was read before the rows. Events after it can repeat a row, but they skip none. */
@@ -16,6 +16,10 @@ export type RuleList = z.infer<typeof RuleList>;
 /** The hosts that this process knows. The event stream does not cover hosts; a client polls this list. */
 export const HostList = z.object({ hosts: z.array(HostRow) });
 export type HostList = z.infer<typeof HostList>;
+
+/** The undos of a run, oldest first. */
+export const UndoList = z.object({ undos: z.array(UndoRow) });
+export type UndoList = z.infer<typeof UndoList>;
 
 export const ChangePage = z.object({
   changes: z.array(ChangeRow),

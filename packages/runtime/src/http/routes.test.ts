@@ -118,6 +118,22 @@ describe("a command reaches the service:", () => {
     expect(service.commands).toEqual([received]);
   });
 
+  it("undoes the changes of a run, and lists its undos", async () => {
+    service.commit(runRow(sessionB, sessionA));
+    const answer = await post(`/api/runs/${sessionB}/undo`, { dryRun: true, step: 3, paths: ["src"], by: "Ada" });
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, { run: sessionB, outcome: "planned" }]);
+    const request = { step: 3, paths: ["src"], dryRun: true, partial: false, redo: false, by: "Ada" };
+    expect(service.commands).toEqual([`undo ${sessionB} ${JSON.stringify(request)}`]);
+    const row = { undo: question, session: sessionA, run: sessionB, by: "Ada", step: null, redoes: null, files: [] };
+    const at = "2026-11-18T12:00:00.000Z";
+    service.undoRows = [
+      { ...row, at, finishedAt: at },
+      { ...row, run: sessionA, at, finishedAt: null },
+    ];
+    const listed = await get(`/api/runs/${sessionB}/undos`);
+    expect(JSON.parse(listed.text)).toEqual({ undos: [{ ...row, at, finishedAt: at }] });
+  });
+
   it.each([
     [{ approved: true }, { approved: true, scope: "once", anyArguments: false, reason: null, by: "a person" }],
     [
@@ -262,6 +278,10 @@ describe("a mistake gets an error", () => {
     ["a cancel with a malformed id", "POST", "/api/runs/latest/cancel", "{}", "404 UNKNOWN_RUN"],
     ["a reason that is not a string", "POST", `${runs}/cancel`, '{"reason":7}', "400 USAGE"],
     ["a reason as long as a book", "POST", `${runs}/cancel`, `{"reason":"${"x".repeat(501)}"}`, "400 USAGE"],
+    ["an undo of an unknown run", "POST", `/api/runs/${unknownId}/undo`, "{}", "404 UNKNOWN_RUN"],
+    ["the undos of an unknown run", "GET", `/api/runs/${unknownId}/undos`, undefined, "404 UNKNOWN_RUN"],
+    ["an undo of a negative step", "POST", `${runs}/undo`, '{"step":-1}', "400 USAGE"],
+    ["an undo with a misspelt field", "POST", `${runs}/undo`, '{"dryrun":true}', "400 USAGE"],
     ["an empty message", "POST", `${runs}/steer`, '{"text":" \\n"}', "400 USAGE"],
     ["no message", "POST", `${runs}/steer`, "{}", "400 USAGE"],
     ["a message that is too long", "POST", `${runs}/steer`, `{"text":"${"x".repeat(20_001)}"}`, "400 USAGE"],

@@ -1,9 +1,10 @@
 import type { TroupeService } from "@troupe/core";
+import { UndoRequest } from "@troupe/core/internal";
 import type { Hono } from "hono";
 import { CancelBody, PauseBody, SteerBody } from "../service/command-bodies.ts";
 import { notFound } from "../service/lookup.ts";
 import { type HttpEnv, readBody, readChangePage, readId, readNumber } from "./input.ts";
-import { cutChangePage, cutEntryPage } from "./pages.ts";
+import { cutChangePage, cutEntryPage, type UndoList } from "./pages.ts";
 
 /** Routes that read one run and send it commands. */
 export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
@@ -41,6 +42,17 @@ export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
     const run = readId(context, "run", "run");
     const { by } = await readBody(context, PauseBody);
     return context.json(await service.pause(run, by));
+  });
+  app.get("/api/runs/:run/undos", async (context) => {
+    const run = readId(context, "run", "run");
+    const row = await record.run(run);
+    if (row === null) throw notFound("run", run);
+    const undos = (await record.undos(row.session)).filter((undo) => undo.run === run);
+    return context.json({ undos } satisfies UndoList);
+  });
+  app.post("/api/runs/:run/undo", async (context) => {
+    const run = readId(context, "run", "run");
+    return context.json(await service.undo(run, await readBody(context, UndoRequest)));
   });
   app.post("/api/runs/:run/resume", async (context) => {
     const run = readId(context, "run", "run");

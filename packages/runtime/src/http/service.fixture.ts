@@ -16,6 +16,7 @@ import {
   sampleRule,
   sampleRun,
   sampleSession,
+  type UndoRow,
 } from "@troupe/core/internal";
 import { notFound } from "../service/lookup.ts";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
@@ -37,6 +38,7 @@ export interface FakeService extends TroupeService {
   commands: string[];
   /** File changes, with increasing ids. */
   changeRows: ChangeRow[];
+  undoRows: UndoRow[];
   hostRows: HostRow[];
   /** The texts that `entries` returns, by run. */
   entryTexts: Map<string, string[]>;
@@ -90,6 +92,7 @@ export function createFakeService(): FakeService {
     entryTexts: new Map(),
     hostRows: [],
     changeRows: [],
+    undoRows: [],
     tooManyChanges: 1_000,
     commit(...rows) {
       const change = toChange(changes.length + 1, rows);
@@ -132,6 +135,12 @@ export function createFakeService(): FakeService {
     steer: async (run, text, by) => control(`steer ${run} ${text} ${by}`, run),
     pause: async (run, by) => control(`pause ${run} ${by}`, run),
     resume: async (run, by) => control(`resume ${run} ${by}`, run),
+    async undo(run, request) {
+      if (run === unknownId) throw notFound("run", run);
+      service.commands.push(`undo ${run} ${JSON.stringify(request)}`);
+      const files = [{ path: "a.txt", action: "restore" as const, reason: null }];
+      return { session: sessionA, run, undo: null, outcome: "planned", workspace: "/w", files, notes: [] };
+    },
     hosts: async () => service.hostRows,
     async drainHost(host, by) {
       if (!service.hostRows.some((row) => row.host === host)) throw notFound("host", host);
@@ -172,6 +181,7 @@ export function createFakeService(): FakeService {
         service.changeRows
           .filter((row) => ("run" in of ? row.run === of.run : row.session === of.session) && row.id > after)
           .slice(0, limit),
+      undos: async () => service.undoRows,
       entries: async (run, { from, limit }) => (service.entryTexts.get(run) ?? []).slice(from, from + limit),
       async changesSince(position) {
         const missed = changes.length - position;

@@ -22,8 +22,9 @@ import { redactDeps } from "../secrets/redact-ports.ts";
 import { type AcceptOptions, createAccept } from "./accept-session.ts";
 import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
+import { createUndo, type UndoOptions } from "./undo/undo.ts";
 
-export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
+export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules">, Pick<UndoOptions, "restorer"> {
   record: RecordReader;
   /** The hosts that `hosts()` lists. @default those of `deps` */
   hosts?: HostDirectory;
@@ -72,6 +73,7 @@ export function createService(given: ServiceOptions): RunningService {
 
   const service = {
     ...createControl(options),
+    ...createUndo(options),
     ...createHostControl(given.hosts ? { ...deps, hosts: given.hosts } : deps),
     record,
     async status() {
@@ -138,6 +140,8 @@ export function redactService<S extends TroupeService>(service: S, redact: Redac
     steer: (run, text, by) => service.steer(run, safeText(text), safeText(by)),
     pause: (run, by) => service.pause(run, safeText(by)),
     resume: (run, by) => service.resume(run, safeText(by)),
+    // The paths stay as they are: a redacted path would name another file.
+    undo: (run, request) => service.undo(run, { ...request, by: safeText(request.by) }),
     answer: (approval, answer) => service.answer(approval, redactMessage(ApprovalAnswer, answer, redact)),
   };
   return { ...service, ...safe };

@@ -13,6 +13,7 @@ import { checkMayChange } from "../workspace/protected-paths.ts";
 import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";
+import { type StateBefore, stateBefore } from "./content-before.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
 
 /** The change that a call requests for one file. */
@@ -35,6 +36,8 @@ export interface PlannedFile {
   after: FileBytes | null;
   /** Notes for the model on how the change was made. */
   notes: string[];
+  /** The state that an undo restores besides the content. */
+  state: StateBefore;
 }
 
 /** Plans the changes of all files of a call from their current content. Throws when one of them is not allowed. */
@@ -62,7 +65,7 @@ export async function planFiles(
       const bytes = request.make(source?.bytes ?? null, file.shown, notes);
       if (bytes !== null && bytes.length > changedBytesMax) throw tooLarge(file.shown, bytes.length);
       const after = bytes === null ? null : { bytes, version: versionOf(bytes) };
-      return { shown: file.shown, real: file.real, before, after, notes };
+      return { shown: file.shown, real: file.real, before, after, notes, state: stateBefore(file) };
     }),
   );
 }
@@ -74,10 +77,11 @@ async function keysOf(requests: readonly FileChangeRequest[], context: ToolConte
 
 /** The plan as the journal records it. */
 export function filePlan(files: readonly PlannedFile[]): FilePlan[] {
-  return files.map(({ real, before, after }) => ({
+  return files.map(({ real, before, after, state }) => ({
     path: real,
     before: versionIn(before),
     after: versionIn(after),
+    ...state,
   }));
 }
 

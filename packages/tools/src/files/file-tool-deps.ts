@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Journal, ToolContext } from "@troupe/core";
+import type { Blobs, Journal, ToolContext } from "@troupe/core";
 import { z } from "zod";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createRecentTexts, createSeenVersions, type RecentTexts, type SeenVersions } from "./seen-versions.ts";
@@ -15,6 +15,8 @@ export interface FileToolOptions {
    * @default such changes need no approval of their own
    */
   sandbox?: Pick<Sandbox, "contains">;
+  /** Keeps the content of files before their changes, so that a person can undo them. @default it is not kept */
+  blobs?: Pick<Blobs, "get" | "put">;
 }
 
 /** State that the file tools of one process share. */
@@ -24,15 +26,17 @@ export interface FileToolDeps {
   reservations: FileReservations;
   sandbox: Pick<Sandbox, "contains"> | undefined;
   journal: Pick<Journal, "readRun"> | null;
+  blobs: Pick<Blobs, "get" | "put"> | undefined;
 }
 
-export function createFileToolDeps({ journal, sandbox }: FileToolOptions): FileToolDeps {
+export function createFileToolDeps({ journal, sandbox, blobs }: FileToolOptions): FileToolDeps {
   return {
     seen: createSeenVersions(journal ?? null),
     recent: createRecentTexts(),
     reservations: createFileReservations(),
     sandbox,
     journal: journal ?? null,
+    blobs,
   };
 }
 

@@ -1,13 +1,15 @@
 import type { ToolContext } from "@troupe/core";
-import type { FileChange, FilePlan } from "@troupe/core/internal";
+import type { FilePlan } from "@troupe/core/internal";
 import type { z } from "zod";
 import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "../define-tool.ts";
 import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
-import { runsLaterMark, writeConsent } from "../workspace/protected-paths.ts";
+import { writeConsent } from "../workspace/protected-paths.ts";
 import { conflict } from "./conflict.ts";
+import { type SavedContent, saveContent } from "./content-before.ts";
 import { checkCorpusOrder } from "./corpus-order.ts";
 import { executableConsent } from "./executable-consent.ts";
+import { changesOf } from "./file-changes.ts";
 import {
   type FileChangeRequest,
   filePlan,
@@ -19,7 +21,6 @@ import {
 } from "./file-plan.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
 import { finishPlan } from "./finish-plan.ts";
-import { diffBytesMax, diffTexts, type TextDiff } from "./text-diff.ts";
 import { decodeText } from "./text-file.ts";
 
 export interface FileWriterDefinition<Input extends z.ZodObject>
@@ -65,13 +66,13 @@ export function createFileWriter<Input extends z.ZodObject>(
 
   const resultOf = async (
     args: z.output<Input>,
-    files: readonly PlannedFile[],
+    { files, saved }: { files: readonly PlannedFile[]; saved: readonly SavedContent[] },
     context: ToolContext,
   ): Promise<ToolResult> => {
     for (const { real, after } of files) remember(real, after, context, deps);
     const written = files.map((file) => ({ ...file, before: versionIn(file.before), after: versionIn(file.after) }));
     const seen = files.map(({ real, after }) => ({ path: real, version: versionIn(after) }));
-    const changes = await changesOf(files);
+    const changes = await changesOf(files.map((file, i) => ({ ...file, saved: saved[i] ?? {} })));
     const paths = (isCreated: boolean): string[] =>
       changes.flatMap(({ kind, path }) => ((kind === "created") === isCreated ? [path] : []));
     const output = summarize(args, written);
@@ -99,8 +100,9 @@ export function createFileWriter<Input extends z.ZodObject>(
       try {
         const files = pending.remove(context) ?? (await plan(args, context));
         if (context.plan) await refuseUnlessPlanned(files, context.plan, deps);
+        const saved = await saveOld(files, deps);
         await writeFiles(requests(args), files, context, deps);
-        return await resultOf(args, files, context);
+        return await resultOf(args, { files, saved }, context);
       } finally {
         deps.reservations.release(context);
       }
@@ -108,7 +110,7 @@ export function createFileWriter<Input extends z.ZodObject>(
     async verify(args, context) {
       if (context.plan === null) return null;
       const files = await finishPlan(requests(args), context.plan, context);
-      return files && resultOf(args, files, context);
+      return files && resultOf(args, { files, saved: await saveOld(files, deps) }, context);
     },
   });
 }
@@ -165,43 +167,20 @@ async function writeFiles(
   }
 }
 
+/** Keeps the old contents of the files that change. An undo restores them. */
+function saveOld(files: readonly PlannedFile[], { blobs }: FileToolDeps): Promise<SavedContent[]> {
+  return Promise.all(
+    files.map(({ before, after }) =>
+      before === null || before.version === versionIn(after) ? {} : saveContent(blobs, before),
+    ),
+  );
+}
+
 /** Records that a run has seen the content that it wrote. */
 function remember(real: string, after: FileBytes | null, context: ToolContext, { seen, recent }: FileToolDeps): void {
   seen.note(context, real, versionIn(after));
   const text = after && decodeText(after.bytes)?.text;
   if (after && typeof text === "string") recent.put(after.version, text);
-}
-
-/** Limit for the diffs of all files of a call together. */
-const totalDiffBytesMax = 64 * 1024;
-
-async function changesOf(files: readonly PlannedFile[]): Promise<FileChange[]> {
-  const changes: FileChange[] = [];
-  let bytesLeft = totalDiffBytesMax;
-  for (const { real: path, before, after } of files) {
-    if (versionIn(before) === versionIn(after)) continue;
-    const diff = await diffOf(before, after, Math.min(diffBytesMax, bytesLeft));
-    bytesLeft = Math.max(0, bytesLeft - Buffer.byteLength(diff.diff));
-    const kind = before === null ? "created" : after === null ? "deleted" : "modified";
-    changes.push({
-      path,
-      before: versionIn(before),
-      after: versionIn(after),
-      kind,
-      diffRef: null,
-      ...diff,
-      ...runsLaterMark(path),
-    });
-  }
-  return changes;
-}
-
-async function diffOf(before: PlannedFile["before"], after: FileBytes | null, bytesMax: number): Promise<TextDiff> {
-  const noLines = { linesAdded: 0, linesRemoved: 0 };
-  if (before?.bytes === null) return { diff: "[the call was interrupted: the old content is not known]", ...noLines };
-  const [from, to] = [before?.bytes, after?.bytes].map((bytes) => (bytes ? decodeText(bytes)?.text : ""));
-  if (from === undefined || to === undefined) return { diff: "", ...noLines };
-  return diffTexts(from, to, bytesMax);
 }
 
 /** The path of a written file with its new version, which a later change can refer to. */

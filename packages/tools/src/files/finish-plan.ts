@@ -4,6 +4,7 @@ import { changeFiles, clearLeftovers } from "../workspace/change-files.ts";
 import { type FileBytes, versionOf } from "../workspace/file-version.ts";
 import type { ResolvedPath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
+import { type StateBefore, stateBefore } from "./content-before.ts";
 import {
   type FileChangeRequest,
   filePlan,
@@ -49,6 +50,8 @@ interface FileState {
   file: ResolvedPath;
   now: FileBytes | null;
   before: string | null;
+  /** From the plan: a file that has its planned version is not as it was. */
+  planned: StateBefore;
   /** `done`: it has the planned version. `open`: it has the old one. `other`: it has neither. */
   state: "done" | "open" | "other";
 }
@@ -57,24 +60,24 @@ function stateOf(file: ResolvedPath, now: FileBytes | null, plan: readonly FileP
   const planned = plan.find(({ path }) => path === file.real);
   const version = versionIn(now);
   const before = planned?.before ?? null;
-  if (!planned) return { file, now, before, state: "other" };
-  const state = version === planned.after ? "done" : version === before ? "open" : "other";
-  return { file, now, before, state };
+  if (!planned) return { file, now, before, planned: {}, state: "other" };
+  const { path: _, before: __, after, ...rest } = planned;
+  const state = version === after ? "done" : version === before ? "open" : "other";
+  return { file, now, before, planned: rest, state };
 }
 
 /** Only the version of the old content is known. */
-function doneFile({ file: { shown, real }, now, before }: FileState): PlannedFile {
-  return { shown, real, before: before === null ? null : { version: before, bytes: null }, after: now, notes: [] };
+function doneFile({ file: { shown, real }, now, before, planned }: FileState): PlannedFile {
+  const old = before === null ? null : { version: before, bytes: null };
+  return { shown, real, before: old, after: now, notes: [], state: planned };
 }
 
-function openFile(
-  { file: { shown, real }, now }: FileState,
-  request: FileChangeRequest,
-  source: Buffer | null,
-): PlannedFile {
+function openFile({ file, now }: FileState, request: FileChangeRequest, source: Buffer | null): PlannedFile {
+  const { shown, real } = file;
   const notes: string[] = [];
   const bytes = request.make(source, shown, notes);
-  return { shown, real, before: now, after: bytes && { bytes, version: versionOf(bytes) }, notes };
+  const after = bytes && { bytes, version: versionOf(bytes) };
+  return { shown, real, before: now, after, notes, state: stateBefore(file) };
 }
 
 function inDoubt(shown: string, what: string) {

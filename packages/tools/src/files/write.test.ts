@@ -27,6 +27,7 @@ test("a new file is written, with the folders on its way", async ({ folder, call
       after: version,
       diff: "@@ -0,0 +1,1 @@\n+Grüße 🎭",
       diffRef: null,
+      foldersMade: 2,
       linesAdded: 1,
       linesRemoved: 0,
     },

@@ -1,8 +1,10 @@
 import { type Journal, RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
+import { stateBefore } from "../files/content-before.ts";
 import { checkCorpusOrder } from "../files/corpus-order.ts";
 import { executableConsent } from "../files/executable-consent.ts";
+import { changesOf, type RecordedFile } from "../files/file-changes.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { refuseBareRepositories } from "../workspace/bare-repository.ts";
 import { changeFiles } from "../workspace/change-files.ts";
@@ -60,10 +62,11 @@ export function createDownloadTool(
     async run({ remote_path, local_path, session_id }, context) {
       const { bytes, uploaded } = await workbench.get(remote_path, context, session_id);
       await checkCorpusOrder([(await locatePath(context.workspace, local_path)).real], context, journal);
-      const { shown, isNew } = await writeNewFile(local_path, Buffer.from(bytes), context);
+      const { shown, change } = await writeNewFile(local_path, Buffer.from(bytes), context);
       return {
         output: `Downloaded ${uploaded.name} to ${shown}: ${bytes.byteLength} bytes.`,
-        filesCreated: isNew ? [shown] : [],
+        filesCreated: change ? [shown] : [],
+        changes: change ? await changesOf([change]) : [],
       };
     },
   });
@@ -73,18 +76,23 @@ export function createDownloadTool(
  * Writes a file that does not exist yet. A file with the same content counts as written. It does not overwrite a file with
  * other content, because the run has not seen that content.
  */
-async function writeNewFile(path: string, bytes: Buffer, { workspace, grant, signal }: ToolContext) {
+async function writeNewFile(
+  path: string,
+  bytes: Buffer,
+  { workspace, grant, signal }: ToolContext,
+): Promise<{ shown: string; change: RecordedFile | null }> {
   await using resolved = await resolvePath(workspace, path);
-  const { shown, found } = resolved;
+  const { shown, real, found } = resolved;
   checkMayChange(resolved, grant.writes);
   await refuseBareRepositories([resolved]);
   if (found.kind !== "file") {
     if (resolved.missing.length === 0) throw failure(`${shown} was not written: it is not a file`);
     await changeFiles([{ path: resolved, before: null, after: bytes }], { signal });
-    return { shown, isNew: true };
+    const after = { bytes, version: versionOf(bytes) };
+    return { shown, change: { real, before: null, after, state: stateBefore(resolved), saved: {} } };
   }
   const existing = await readHeldFile(found.file, workbenchBytesMax);
-  if (existing?.version === versionOf(bytes)) return { shown, isNew: false };
+  if (existing?.version === versionOf(bytes)) return { shown, change: null };
   throw failure(`${shown} was not written: it exists with other content; choose another local_path`);
 }
 

@@ -14,6 +14,7 @@ import {
 import type { HostFacts } from "@troupe/runtime/internal";
 import {
   createDiskSpace,
+  createFileRestorer,
   createRunFolders,
   createWorkspaceFiles,
   loadPolicy,
@@ -120,7 +121,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   if (shared || role)
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
-  return { home, deps, ports, policy, rules, sandbox, served, presence: membership };
+  return { home, deps, blobs, ports, policy, rules, sandbox, served, presence: membership };
 }
 
 function embeddedDefaults(): { locality: string; leaseMs: number } {
@@ -179,9 +180,10 @@ export function createProcessService(
   parts: ProcessParts,
   { kind, models, startedAt, record, allowHome = false }: ProcessServiceOptions,
 ) {
-  const { home, deps, policy, rules, sandbox, ports, presence: membership } = parts;
+  const { home, deps, blobs, policy, rules, sandbox, ports, presence: membership } = parts;
   return createService({
     deps,
+    restorer: createFileRestorer({ blobs }),
     ...(membership ? { hosts: membership.hosts } : {}),
     record: record.reader,
     rules,

@@ -128,8 +128,18 @@ export type OfflineOptions = Pick<StartOptions, "home" | "env" | "logger">;
 /** State of the sandbox for agents' commands. */
 export type SandboxFacts = NonNullable<DaemonStatus["sandbox"]>;
 
-/** Commands of a person on unfinished sessions and runs. */
+/** Commands of a person on sessions and runs. */
 export type Control = Pick<
   TroupeService,
-  "answer" | "cancel" | "cancelRun" | "explain" | "pause" | "removeRule" | "resume" | "rules" | "steer"
+  | "answer"
+  | "undo"
+  | "cancel"
+  | "cancelRun"
+  | "explain"
+  | "pause"
+  | "removeRule"
+  | "resume"
+  | "rules"
+  | "steer"
+  | "undo"
 >;

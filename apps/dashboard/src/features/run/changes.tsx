@@ -4,6 +4,7 @@ import { LineList, PanelSection, ProblemNote } from "../../components/text-block
 import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
 import { type ChangedFile, type DiffLine, groupByFile, parseDiff } from "../../lib/diff.ts";
 import { reveal } from "../../lib/format.ts";
+import { UndoChanges } from "./undo-changes.tsx";
 
 /** The changed files of a run with their diffs, and files of which only the name is known. */
 export function Changes({ run }: { run: RunRow }) {
@@ -26,6 +27,7 @@ export function Changes({ run }: { run: RunRow }) {
             </button>
           )}
           {problem && <ProblemNote problem={problem} />}
+          <UndoChanges run={run} />
         </PanelSection>
       )}
       {others.length > 0 && (

@@ -109,6 +109,8 @@ export function concernsRun(item: InboxItem, { run, ancestors }: Pick<RunRequest
       return item.run === run;
     case "session.requested":
     case "session.continued":
+    case "undo.planned":
+    case "undo.finished":
       return false;
   }
 }
