@@ -135,6 +135,8 @@ export const EntryBody = z.discriminatedUnion("kind", [
     tool: z.string(),
     argsHash: z.string(),
     plan: z.array(FilePlan).nullable().default(null),
+    /** Files that could not be restored if the call changed them, in one line for people. Absent: none. */
+    unkept: z.string().exactOptional(),
   }),
   z.object({ kind: z.literal("tool.finished"), step: Step, call: Call, tool: z.string(), outcome: ToolOutcome }),
   /** The plan of a turn's calls, before any of them starts: queued children and refused calls. */

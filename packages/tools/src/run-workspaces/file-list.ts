@@ -58,7 +58,7 @@ export const internalPath = /(^|\/)(\.git|node_modules|__pycache__)\//;
 export async function changesBetween(
   before: FolderFiles,
   after: FolderFiles,
-  { blobs, without }: { blobs: Pick<Blobs, "get">; without: ReadonlySet<string> },
+  { blobs, without }: { blobs: Pick<Blobs, "get" | "put">; without: ReadonlySet<string> },
 ): Promise<FileChange[]> {
   const [old, now] = [byPath(before), byPath(after)];
   const paths = [...new Set([...old.keys(), ...now.keys()])]
@@ -74,9 +74,30 @@ export async function changesBetween(
     left = Math.max(0, left - Buffer.byteLength(diff.diff));
     const kind = from === undefined ? "created" : to === undefined ? "deleted" : "modified";
     const versions = { before: from?.version ?? null, after: to?.version ?? null };
-    changes.push({ path, kind, ...versions, diffRef: null, ...diff, ...runsLaterMark(path) });
+    changes.push({
+      path,
+      kind,
+      ...versions,
+      diffRef: null,
+      ...diff,
+      ...runsLaterMark(path),
+      ...(await keptOf(from, blobs)),
+    });
   }
   return changes;
+}
+
+/** The stored content before a change, from which an undo restores the file. */
+async function keptOf(
+  from: FolderFile | undefined,
+  blobs: Pick<Blobs, "put">,
+): Promise<Pick<FileChange, "beforeRef" | "unkept" | "typeBefore">> {
+  if (from === undefined) return {};
+  const { link, unkept, executable, version } = from;
+  // The list has the target of a link; the store does not have it yet.
+  if (link !== undefined) return { beforeRef: await blobs.put(Buffer.from(link)), typeBefore: "link" };
+  const kept = unkept === undefined ? { beforeRef: version } : { unkept };
+  return executable ? { ...kept, typeBefore: "executable" } : kept;
 }
 
 function byPath({ files }: FolderFiles): Map<string, FolderFile> {

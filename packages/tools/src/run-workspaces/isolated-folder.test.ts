@@ -132,7 +132,11 @@ describe("changes of files by calls", () => {
     await folder.callEnded(call);
     await put(folder.path, { "a.txt": "two\n", "new.txt": "n\n", ".git/objects/34": "z", "c.txt": "planned" });
     await rm(join(folder.path, "b.txt"));
-    folder.callStarted({ key: "1/1", planned: ["c.txt"] });
+    await folder.callStarted({
+      key: "1/1",
+      planned: [{ path: "c.txt", before: null, after: "x" }],
+      listsChanges: true,
+    });
     const saved = await folder.callEnded(call);
     expect(
       saved?.changes.map(({ path, kind, linesAdded, linesRemoved }) => [path, kind, linesAdded, linesRemoved]),

@@ -62,13 +62,21 @@ function createIsolatedFolder({ path, blobs, list, bounds }: KnownFolderOptions)
 
   return {
     path,
-    callStarted: ({ key, planned }: FolderCall) => void announced.set(key, planned),
+    async callStarted({ key, planned }: FolderCall) {
+      const paths = planned.map(({ path: changed }) => changed);
+      announced.set(key, paths);
+      return "";
+    },
     callEnded({ key }) {
       // The call's own outcome reports the changes that it announced.
       const saved = turn.then(saveNow, saveNow).finally(() => announced.delete(key));
       turn = saved.catch(() => {});
       return saved;
     },
+    callDropped: ({ key }) => void announced.delete(key),
+    // The folder was rebuilt as it was before the call: only completed calls have changed it.
+    callInDoubt: async () => null,
+    describeUnkept: async () => "",
   };
 }
 

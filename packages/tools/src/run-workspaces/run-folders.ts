@@ -1,7 +1,11 @@
 import { readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Blobs, RunFolders, RunRequest } from "@troupe/core";
-import { type FolderFile, Id, protocolVersion, sharedFolder } from "@troupe/core/internal";
+import { type FolderFile, Id, protocolVersion } from "@troupe/core/internal";
+import { createChangeTrackers } from "../change-tracking/change-trackers.ts";
+import type { KeepBounds } from "../change-tracking/kept-contents.ts";
+import type { ScanBounds } from "../change-tracking/scanner.ts";
+import { trackedFolder, withTrackedChanges } from "../change-tracking/tracked-folder.ts";
 import { type GitIdentity, readGitIdentity } from "../commands/git-identity.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
 import { removeFolder } from "../workspace/remove-entry.ts";
@@ -23,6 +27,10 @@ export interface RunFoldersOptions {
   /** Author of the commit of uncommitted changes in worktrees. */
   identity?: () => Promise<GitIdentity>;
   bounds?: FolderBounds;
+  /** Limits of the copies of files that commands may change, for each workspace. @default 8 MiB a file, 256 MiB together */
+  keep?: Partial<KeepBounds>;
+  /** Limits of the search for changes by commands. */
+  scan?: Partial<ScanBounds>;
 }
 
 /**
@@ -36,6 +44,8 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
     join(folder, "isolated", session, run);
   const worktreeAt = ({ session, run }: Pick<FolderRun, "session" | "run">): string =>
     join(folder, "worktrees", session, run);
+  const { keep = {}, scan = {} } = options;
+  const trackers = createChangeTrackers({ folder: join(folder, "kept"), blobs, keep, scan });
 
   return {
     async open(request, { journaled, isResumed }) {
@@ -45,12 +55,13 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
       }
       if (mode === "worktree") {
         const made = { request, folder: worktreeAt(request), identity: await identity() };
-        return await openWorktree(made, { journaled, isBegun: isResumed });
+        const worktree = await openWorktree(made, { journaled, isBegun: isResumed });
+        return withTrackedChanges(worktree, trackedFolder({ path: worktree.path, run: request, trackers }));
       }
       // With a single disk, the tools report the missing folder.
       if (isResumed && locality !== undefined && !(await isFolder(path)))
         throw workspaceLost(path, `does not exist on the disk ${locality}`);
-      return sharedFolder(path);
+      return trackedFolder({ path, run: request, trackers });
     },
 
     async finish(request, { journaled }) {
@@ -61,6 +72,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
     },
 
     async remove(request) {
+      trackers.forgetRun(request.workspace.path, request);
       if (request.workspace.mode !== "isolated") return;
       await removeFolder(isolatedAt(request));
       // The session's folder, if it is empty now.
@@ -82,6 +94,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
     },
 
     async removeLeftovers(isSettled) {
+      await trackers.removeLeftovers(isSettled);
       for (const { session, run } of await runsIn(join(folder, "isolated"))) {
         if (!(await isSettled({ session, run }))) continue;
         await removeFolder(isolatedAt({ session, run }));

@@ -61,12 +61,15 @@ async function worktreeFolder(folder: string, run: string, identity: GitIdentity
   };
   return {
     path: folder,
-    callStarted() {},
+    callStarted: async () => "",
     callEnded() {
       const saved = turn.then(saveNow, saveNow);
       turn = saved.catch(() => {});
       return saved;
     },
+    callDropped() {},
+    callInDoubt: async () => null,
+    describeUnkept: async () => "",
   };
 }
 

@@ -48,7 +48,7 @@ export const callTool: Perform<"callTool"> = async (effect, scope) => {
   if ("question" in admission) return admission.question;
   const startedMs = deps.clock.monotonicMs();
   const admitted = { ...effect, ...admission };
-  const outcome = isInDoubt ? inDoubtOutcome(toolCall.name) : await run(effectClass, admitted, scope);
+  const outcome = isInDoubt ? await inDoubt(effect, scope) : await run(effectClass, admitted, scope);
   if (!outcome || (signal.aborted && !outcome.inDoubt)) return null;
   const durationMs = Math.max(outcome.durationMs, deps.clock.monotonicMs() - startedMs);
   return { kind: "tool.finished", step, call, tool: toolCall.name, outcome: { ...outcome, durationMs } };
@@ -89,7 +89,9 @@ async function admit(effect: CallTool, scope: EffectScope): Promise<Admission> {
   if (changed === null && covers && isCovered({ tool, risk, covers }, allowances)) {
     return { approved: true, approval: { id: "", ...state } };
   }
-  const question = { step, call, tool, args: toolCall.args, risk, reason: changed ?? reason, ...found };
+  const unkept = isTracked(effect, scope) ? await scope.folder.describeUnkept() : "";
+  const why = [changed ?? reason, unkept].filter((text) => text !== "").join("; ");
+  const question = { step, call, tool, args: toolCall.args, risk, reason: why, ...found };
   const after = approval ? { after: approval.id } : {};
   return { question: approvalRequested(scope.request, { ...question, ...after }) };
 }
@@ -116,32 +118,67 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   }
   // The verification may have outlasted the lease. Then nothing is journaled and nothing starts.
   if (!(await scope.isHeld())) return null;
-  // The journaled plan is carried out. A new plan would include changes that other runs have made since.
-  const plan = journaledPlan ?? (await recordStart(effectClass, effect, scope));
+  if (effectClass === "read") return await start(effect, scope, { plan: journaledPlan, unkept: "" });
+  return await runChanging({ effectClass, journaledPlan }, effect, scope);
+}
+
+interface ChangingCall {
+  effectClass: EffectClass;
+  journaledPlan: readonly FilePlan[] | null;
+}
+
+/** Runs a call that can change files of the folder, and adds the changes to its outcome. */
+async function runChanging(call: ChangingCall, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
+  const { effectClass, journaledPlan } = call;
+  const key = keyOf(effect);
+  const listsChanges = effectClass === "verifiable";
+  try {
+    // The files are copied before the start is journaled, because the entry tells which of them could not be.
+    const unkept = listsChanges ? "" : await scope.folder.callStarted({ key, planned: [], listsChanges });
+    // The journaled plan is carried out. A new plan would include changes that other runs have made since.
+    const plan = journaledPlan ?? (await recordStart(effectClass, effect, { scope, unkept }));
+    if (listsChanges) await scope.folder.callStarted({ key, planned: plan ?? [], listsChanges });
+    const outcome = await start(effect, scope, { plan, unkept });
+    return outcome && (await withFolderChanges(outcome, effect, scope));
+  } finally {
+    // Has no effect on a call whose changes were found.
+    scope.folder.callDropped({ key });
+  }
+}
+
+function keyOf({ step, call }: Pick<CallTool, "step" | "call">): string {
+  return `${step}/${call}`;
+}
+
+/** Runs the tool, unless the run was stopped or lost meanwhile. */
+async function start(
+  effect: CallTool,
+  scope: EffectScope,
+  { plan, unkept }: { plan: readonly FilePlan[] | null; unkept: string },
+): Promise<ToolOutcome | null> {
+  const { toolCall } = effect;
   const held = scope.isHeld();
   if ((held !== true && !(await held)) || scope.signal.aborted) return null;
-  scope.publish({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
-  if (effectClass === "read") return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
-  scope.folder.callStarted({ key: `${step}/${call}`, planned: (plan ?? []).map(({ path }) => path) });
-  return await withFolderChanges(ToolOutcome.parse(await tools.run(toolCall, { ...context, plan })), effect, scope);
+  const detail = [detailOf(toolCall.args), unkept].filter(Boolean).join("; ");
+  scope.publish({ kind: "tool.started", tool: toolCall.name, detail });
+  return ToolOutcome.parse(await scope.deps.tools.run(toolCall, { ...contextOf(effect, scope), plan }));
 }
 
 /**
  * Stores the changes that a call has made in the run's own folder and adds them to its outcome. Later outcomes are
  * journaled later, so the newest entry always has the newest folder state.
  */
-async function withFolderChanges(
-  outcome: ToolOutcome,
-  { step, call }: CallTool,
-  scope: EffectScope,
-): Promise<ToolOutcome> {
+async function withFolderChanges(outcome: ToolOutcome, effect: CallTool, scope: EffectScope): Promise<ToolOutcome> {
   const { folder, deps, request, signal } = scope;
   let found: FolderChanges | null = null;
   const store = async (): Promise<void> => {
-    found = await folder.callEnded({ key: `${step}/${call}` });
+    found = await folder.callEnded({ key: keyOf(effect) });
   };
   await retryUntilDone(store, "the changes of a call could not be stored; trying again", { deps, request, signal });
-  const folderChanges = found as FolderChanges | null;
+  return withChanges(outcome, found);
+}
+
+function withChanges(outcome: ToolOutcome, folderChanges: FolderChanges | null): ToolOutcome {
   if (folderChanges === null) return outcome;
   const reported = new Set(outcome.changes.map(({ path }) => path));
   const { folderRef, changes, note } = folderChanges;
@@ -154,20 +191,38 @@ async function withFolderChanges(
 }
 
 /** Journals the start of a call, if a later host may have to know of it. Resolves to its plan for the files. */
-async function recordStart(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<FilePlan[] | null> {
+async function recordStart(
+  effectClass: EffectClass,
+  effect: CallTool,
+  { scope, unkept }: { scope: EffectScope; unkept: string },
+): Promise<FilePlan[] | null> {
   const { failpoint, tools } = scope.deps;
   const plan = effectClass === "verifiable" ? await tools.plan(effect.toolCall, contextOf(effect, scope)) : null;
   if (plan === null && effectClass !== "unsafe") return null;
   const detail = { run: effect.run, key: `tool/${effect.step}/${effect.call}` };
   failpoint.at("intent:before", detail);
-  await scope.record(startedEntry(effect, plan));
+  await scope.record({ ...startedEntry(effect, plan), ...(unkept === "" ? {} : { unkept }) });
   failpoint.at("intent:after", detail);
   return plan;
 }
 
-function startedEntry({ step, call, toolCall }: CallTool, plan: FilePlan[] | null): EntryBody {
+function startedEntry(
+  { step, call, toolCall }: CallTool,
+  plan: FilePlan[] | null,
+): EntryBody & { kind: "tool.started" } {
   const { name: tool, args } = toolCall;
   return { kind: "tool.started", step, call, tool, argsHash: hashText(canonicalJson(args)), plan };
+}
+
+/** The outcome of a call that a killed host started, with the changes of the folder since then, if they are known. */
+async function inDoubt(effect: CallTool, { folder }: EffectScope): Promise<ToolOutcome> {
+  return withChanges(inDoubtOutcome(effect.toolCall.name), await folder.callInDoubt({ key: keyOf(effect) }));
+}
+
+/** Whether only a search of the folder can tell what a call changed. */
+function isTracked({ toolCall }: CallTool, { pin }: EffectScope): boolean {
+  const effect = pin.tools.find(({ name }) => name === toolCall.name)?.effect;
+  return effect === "unsafe" || effect === "idempotent";
 }
 
 function inDoubtOutcome(tool: string): ToolOutcome {

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { readdirSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import type { Blobs } from "@troupe/core";
+import { type ChangeTracker, createChangeTracker, startsName, type TrackedCall } from "./change-tracker.ts";
+import { type KeepBounds, keepBounds } from "./kept-contents.ts";
+import { type ScanBounds, scanBounds } from "./scanner.ts";
+import { removeStartScans, runsWithStartScans } from "./start-scans.ts";
+
+export interface ChangeTrackersOptions {
+  /** Folder of all copies: private, and outside of every workspace. */
+  folder: string;
+  blobs: Pick<Blobs, "put">;
+  keep?: Partial<KeepBounds>;
+  scan?: Partial<ScanBounds>;
+}
+
+/** The trackers of all workspaces of this process. Runs that share a workspace share its tracker. */
+export interface ChangeTrackers {
+  /** The tracker of a workspace; null if the workspace cannot be opened: its tools then report the error. */
+  of(workspace: string): ChangeTracker | null;
+  /** Removes what was kept for a settled run. */
+  forgetRun(workspace: string, run: Pick<TrackedCall, "session" | "run">): void;
+  /** Removes what was kept for settled runs, and the copies of workspaces without a call for a week. */
+  removeLeftovers(isSettled: (run: Pick<TrackedCall, "session" | "run">) => Promise<boolean>): Promise<void>;
+}
+
+/** Trackers of more workspaces are closed while they are idle. */
+const trackersMax = 16;
+const unusedMsMax = 7 * 24 * 3_600_000;
+
+export function createChangeTrackers(options: ChangeTrackersOptions): ChangeTrackers {
+  const { folder, blobs } = options;
+  const bounds = { keep: { ...keepBounds, ...options.keep }, scan: { ...scanBounds, ...options.scan } };
+  const trackers = new Map<string, ChangeTracker>();
+
+  const closeOldest = (): void => {
+    for (const [path, tracker] of trackers) {
+      if (trackers.size < trackersMax) return;
+      if (!tracker.isIdle) continue;
+      trackers.delete(path);
+      tracker[Symbol.dispose]();
+    }
+  };
+
+  const folderOf = (workspace: string): string =>
+    join(folder, createHash("sha256").update(workspace).digest("hex").slice(0, 32));
+
+  return {
+    of(path) {
+      try {
+        const workspace = realpathSync(path);
+        const known = trackers.get(workspace);
+        if (known) return known;
+        closeOldest();
+        const tracker = createChangeTracker({ workspace, folder: folderOf(workspace), blobs, ...bounds });
+        utimesSync(folderOf(workspace), new Date(), new Date());
+        trackers.set(workspace, tracker);
+        return tracker;
+      } catch {
+        return null;
+      }
+    },
+    forgetRun(path, run) {
+      const workspace = realPathOrSame(path);
+      removeStartScans(join(folderOf(workspace), startsName), run);
+    },
+    async removeLeftovers(isSettled) {
+      for (const name of namesIn(folder)) {
+        const starts = join(folder, name, startsName);
+        for (const run of runsWithStartScans(starts)) if (await isSettled(run)) removeStartScans(starts, run);
+        const isUsed = runsWithStartScans(starts).length > 0 || isRecent(join(folder, name));
+        if (!isUsed) rmSync(join(folder, name), { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+function realPathOrSame(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function isRecent(folder: string): boolean {
+  return Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0) < unusedMsMax;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
