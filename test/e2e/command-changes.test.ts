@@ -59,7 +59,7 @@ describe("a command of an agent", () => {
     expect(text.stdout).toContain("-a year of work\n");
     expect(text.stdout).toContain("+changed\n");
 
-    // What the model reads, and what the journal said before the command ran.
+    // The note for the model, and the entry from before the command.
     const entries = [...readJournalFile(path.join(home, "journal.db")).values()].flat();
     const [started] = entries.flatMap(({ entry }) => (entry.kind === "tool.started" ? [entry] : []));
     expect(started?.unkept).toContain("disk.img (its 9437184 bytes are over the 8388608 of one file)");

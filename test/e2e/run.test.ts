@@ -71,7 +71,7 @@ describe.concurrent("an answer", () => {
       expect.arrayContaining([
         "● main: make it",
         "● main → coder: write it",
-        "✎ coder wrote made.txt",
+        "✎ coder changed made.txt",
         "✓ coder completed: Written.",
         "✓ main completed: The coder says: Written.",
       ]),

@@ -90,6 +90,7 @@ export {
   type RiskPolicy,
   riskDecisions,
   SandboxPolicy,
+  SavedFilesPolicy,
   sandboxModes,
   WebPolicy,
 } from "./permissions/policy.ts";

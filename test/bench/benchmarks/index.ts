@@ -15,6 +15,7 @@ import { search } from "./search.ts";
 import { spread } from "./spread.ts";
 import { start } from "./start.ts";
 import { takeover } from "./takeover.ts";
+import { tracking } from "./tracking.ts";
 import { wide } from "./wide.ts";
 
 /** In the order in which they run. */
@@ -28,6 +29,7 @@ export const benchmarks: readonly Benchmark[] = [
   fanOut,
   search,
   sandbox,
+  tracking,
   delegation,
   rate,
   takeover,

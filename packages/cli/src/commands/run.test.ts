@@ -38,7 +38,7 @@ describe("without a daemon", () => {
     const cli = createFakeCli();
     expect(await cli.run("run", "delegate it")).toBe(0);
     expect(cli.err()).toMatch(/lead → researcher: find it/);
-    expect(cli.err()).toMatch(/researcher wrote notes\.md/);
+    expect(cli.err()).toMatch(/researcher changed notes\.md/);
     expect(cli.out()).toBe("done together\n");
   });
 

@@ -68,7 +68,7 @@ function eventsOf(
   const events: ProgressEvent[] = [];
   if (!before) events.push(startEvent(run, context));
   for (const file of filesWritten(run, before, context.seen)) {
-    const text = `${cleanLine(run.agent)} wrote ${cleanLine(file)}`;
+    const text = `${cleanLine(run.agent)} changed ${cleanLine(file)}`;
     events.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
   }
   if (run.completedAt !== null && !before?.completedAt) events.push(endEvent(run, run.completedAt, colours));

@@ -242,7 +242,7 @@ describe("progress", () => {
     const progress = create();
     expect(progress.apply(change([root]))).toEqual(["   0.0s  ● lead: build it"]);
     expect(progress.apply(change([child, root]))).toEqual(["   1.0s    ● lead → coder: write it"]);
-    expect(progress.apply(change([wrote]))).toEqual(["   2.0s    ✎ coder wrote a.md"]);
+    expect(progress.apply(change([wrote]))).toEqual(["   2.0s    ✎ coder changed a.md"]);
     expect(progress.apply(change([wrote, root]))).toEqual([]);
     const settled = {
       ...wrote,
@@ -261,8 +261,8 @@ describe("progress", () => {
     progress.apply(change([root, wrote]));
     const done = { ...root, completedAt: new Date(4_000).toISOString(), filesModified: ["a.md", "own.md"] };
     const lines = progress.apply(change([done])).join("\n");
-    expect(lines).toContain("lead wrote own.md");
-    expect(lines).not.toContain("lead wrote a.md");
+    expect(lines).toContain("lead changed own.md");
+    expect(lines).not.toContain("lead changed a.md");
   });
 
   test("shows a file at its change, and not again in a parent's summary", () => {
@@ -275,8 +275,8 @@ describe("progress", () => {
       { ...child, ...settled, filesModified: ["a.md"] },
     ];
     expect(files(progress.apply(change(both))).map((line) => line.replace(/^.*✎ /, ""))).toEqual([
-      "lead wrote own.md",
-      "coder wrote a.md",
+      "lead changed own.md",
+      "coder changed a.md",
     ]);
   });
 

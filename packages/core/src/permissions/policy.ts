@@ -59,6 +59,17 @@ export const CommandPolicy = z
   .prefault({});
 export type CommandPolicy = z.infer<typeof CommandPolicy>;
 
+/** Limits of the copies of files that commands may change, for each workspace. */
+export const SavedFilesPolicy = z
+  .strictObject({
+    /** Size of the largest file that is kept. */
+    fileMb: z.int().min(0).default(8),
+    /** Size of all kept files together. */
+    totalMb: z.int().min(0).default(256),
+  })
+  .prefault({});
+export type SavedFilesPolicy = z.infer<typeof SavedFilesPolicy>;
+
 export const noHostDecisions = ["fail", "queue"] as const;
 
 /** Handling of runs that no live host can take. */
@@ -87,6 +98,8 @@ export interface Policy {
   readonly disk?: DiskPolicy | undefined;
   readonly web: WebPolicy;
   readonly delegation: DelegationPolicy;
+  /** Limits of what is kept of files that commands may change. @default 8 MiB a file, 256 MiB a workspace */
+  readonly savedFiles?: SavedFilesPolicy;
   /** Patterns of files with private data, besides those whose name says so, such as `.env`. */
   readonly privateFiles: readonly string[];
 }
@@ -101,5 +114,6 @@ export const defaultPolicy: Policy = {
   disk: DiskPolicy.parse(undefined),
   web: WebPolicy.parse(undefined),
   delegation: DelegationPolicy.parse(undefined),
+  savedFiles: SavedFilesPolicy.parse(undefined),
   privateFiles: [],
 };

@@ -5,8 +5,8 @@ import { versionOf } from "../workspace/file-version.ts";
 import { type HeldFolder, holdRoot } from "../workspace/held-folder.ts";
 import { openContents } from "./contents.ts";
 import { createCurrentContents } from "./keep-current.ts";
-import { createKeptContents, type KeepBounds, readEntry } from "./kept-contents.ts";
 import { changesText, listChanges } from "./list-changes.ts";
+import { createSavedContents, type KeepBounds, readEntry } from "./saved-contents.ts";
 import { compareScans, type Scan, type ScanDifference, type Stamp, scanPath, shownPath } from "./scan.ts";
 import { createScanner, type ScanBounds } from "./scanner.ts";
 import { createStartScans, keyOf } from "./start-scans.ts";
@@ -66,9 +66,9 @@ interface RunningCall {
 export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
   const { workspace, folder } = options;
   const root = holdRoot(workspace);
-  const kept = createKeptContents({ root, workspace, folder: join(folder, "copies"), bounds: options.keep });
+  const saved = createSavedContents({ root, workspace, folder: join(folder, "copies"), bounds: options.keep });
   const starts = createStartScans(join(folder, startsName));
-  const current = createCurrentContents({ workspace, kept, bounds: options.keep, isCopyNeeded: starts.hasAny });
+  const current = createCurrentContents({ workspace, saved, bounds: options.keep, isCopyNeeded: starts.hasAny });
   const scans = createTimedScans(createScanner(workspace, options.scan));
   const running = new Map<string, RunningCall>();
   const writers = new Map<string, readonly FilePlan[]>();
@@ -89,11 +89,11 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
       if (other !== call) for (const { path, after: stamp } of differences) other.reported.set(path, stamp);
     }
     if (own.length === 0) return [];
-    await using contents = openContents({ root, workspace, kept, current, bytesMax: options.keep.fileBytesMax });
+    await using contents = openContents({ root, workspace, saved, current, bytesMax: options.keep.fileBytesMax });
     return await listChanges(own, { scans: { before, after }, blobs: options.blobs, ...contents });
   };
 
-  /** @param what says when the changes happened */
+  /** @param what the words for the time of the changes */
   const endCall = async (call: RunningCall, what: string): Promise<FolderChanges | null> => {
     const after = call.before && (await scans.next());
     current.commandEnded();

@@ -3,7 +3,7 @@ import { readdirSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs
 import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
 import { type ChangeTracker, createChangeTracker, startsName, type TrackedCall } from "./change-tracker.ts";
-import { type KeepBounds, keepBounds } from "./kept-contents.ts";
+import { type KeepBounds, keepBounds } from "./saved-contents.ts";
 import { type ScanBounds, scanBounds } from "./scanner.ts";
 import { removeStartScans, runsWithStartScans } from "./start-scans.ts";
 
@@ -19,9 +19,9 @@ export interface ChangeTrackersOptions {
 export interface ChangeTrackers {
   /** The tracker of a workspace; null if the workspace cannot be opened: its tools then report the error. */
   of(workspace: string): ChangeTracker | null;
-  /** Removes what was kept for a settled run. */
+  /** Removes the start scans of a settled run. */
   forgetRun(workspace: string, run: Pick<TrackedCall, "session" | "run">): void;
-  /** Removes what was kept for settled runs, and the copies of workspaces without a call for a week. */
+  /** Removes the start scans of settled runs, and the copies of workspaces without a call for a week. */
   removeLeftovers(isSettled: (run: Pick<TrackedCall, "session" | "run">) => Promise<boolean>): Promise<void>;
 }
 

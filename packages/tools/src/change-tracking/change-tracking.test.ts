@@ -1,5 +1,5 @@
 /**
- * What commands change in a workspace that they share with a person. Each test is a way to lose or change a file that
+ * Changes by commands in a workspace that they share with a person. Each test is a way to lose or change a file that
  * no file tool reports, run as a real process.
  */
 import { execFileSync } from "node:child_process";
@@ -27,7 +27,7 @@ beforeEach(() => {
   calls = 0;
 });
 
-/** Runs a shell line as a call of a run, and returns what was found of its changes. */
+/** Runs a shell line as a call of a run, and returns the changes that were found. */
 async function runLine({ folder, workspace }: Place, line: string): Promise<FolderChanges> {
   calls += 1;
   const key = `${calls}/0`;
@@ -93,7 +93,7 @@ describe("in a shared workspace", () => {
     expect(await runLine(place, "echo one > a.txt; touch src/b.txt")).toEqual({ changes: [], note: "" });
   });
 
-  test("a file that becomes executable is listed, and what it was", async ({ place }) => {
+  test("a file that becomes executable is listed, with its old mode", async ({ place }) => {
     const made = await runLine(place, "chmod +x a.txt");
     expect(made.changes).toMatchObject([
       { kind: "modified", path: "a.txt", diff: "[a plain file became an executable file]" },
@@ -143,7 +143,7 @@ describe("in a shared workspace", () => {
     expect(gone.changes).toMatchObject([{ kind: "deleted", unkept: "its name is not UTF-8" }]);
   });
 
-  test("files of folders that programs fill are counted, except those that run later", async ({ place }) => {
+  test("files of folders that programs fill are counted, except hooks that run later", async ({ place }) => {
     await put(place.workspace, { "node_modules/x/1.js": "", "node_modules/x/2.js": "", "web/node_modules/3.js": "" });
     const found = await runLine(
       place,
@@ -157,7 +157,7 @@ describe("in a shared workspace", () => {
     expect(found.note).toContain("node_modules/ (2 files deleted)");
   });
 
-  test("what another program changed before the command is not attributed to it", async ({ place }) => {
+  test("a change by another program before the command is not attributed to it", async ({ place }) => {
     await runLine(place, "true");
     await writeFile(join(place.workspace, "mine.txt"), "by a person");
     await rm(join(place.workspace, "src", "b.txt"));

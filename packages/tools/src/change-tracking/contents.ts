@@ -1,27 +1,27 @@
 import type { HeldFolder } from "../workspace/held-folder.ts";
 import { openGitObjects } from "./git-objects.ts";
 import type { CurrentContents } from "./keep-current.ts";
-import { type KeptContents, readEntry } from "./kept-contents.ts";
-import type { Content, ListOptions } from "./list-changes.ts";
+import type { ChangeListOptions, Content } from "./list-changes.ts";
+import { readEntry, type SavedContents } from "./saved-contents.ts";
 import { partsOf } from "./scan.ts";
 
 export interface ContentsOptions {
   root: HeldFolder;
   workspace: string;
-  kept: Pick<KeptContents, "read">;
+  saved: Pick<SavedContents, "read">;
   current: Pick<CurrentContents, "objectOf" | "reasonOf">;
   /** Size of the largest file that is read. */
   bytesMax: number;
 }
 
-type Contents = Pick<ListOptions, "contentBefore" | "contentAfter"> & AsyncDisposable;
+type Contents = Pick<ChangeListOptions, "contentBefore" | "contentAfter"> & AsyncDisposable;
 
 /** Opens the contents of a workspace's files before and after a call: copies, objects of git, and the files themselves. */
-export function openContents({ root, workspace, kept, current, bytesMax }: ContentsOptions): Contents {
+export function openContents({ root, workspace, saved, current, bytesMax }: ContentsOptions): Contents {
   const objects = openGitObjects(workspace);
   return {
     async contentBefore(path, stamp): Promise<Content> {
-      const copy = kept.read(path, stamp);
+      const copy = saved.read(path, stamp);
       if (copy) return { bytes: copy };
       const object = current.objectOf(path, stamp);
       const { size } = partsOf(stamp);

@@ -4,7 +4,7 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { linkedRepository } from "../workspace/linked-repository.ts";
 import { countedFolder } from "./counted-folders.ts";
 import { cleanObject, type GitFiles, readGitIndex } from "./git-index.ts";
-import { type KeepBounds, type KeptContents, noTimeReason } from "./kept-contents.ts";
+import { type KeepBounds, noTimeReason, type SavedContents } from "./saved-contents.ts";
 import { compareScans, partsOf, type Scan, type Stamp } from "./scan.ts";
 
 const emptyScan: Scan = Buffer.alloc(0);
@@ -34,7 +34,7 @@ export interface CurrentContents {
 export interface CurrentContentsOptions {
   /** Real path of the workspace. */
   workspace: string;
-  kept: KeptContents;
+  saved: SavedContents;
   bounds: KeepBounds;
   /** Whether a call of an earlier process may need its copies. */
   isCopyNeeded(): boolean;
@@ -42,7 +42,7 @@ export interface CurrentContentsOptions {
 
 export function createCurrentContents({
   workspace,
-  kept,
+  saved,
   bounds,
   isCopyNeeded,
 }: CurrentContentsOptions): CurrentContents {
@@ -64,7 +64,7 @@ export function createCurrentContents({
   };
 
   const keepOne = (path: string, stamp: Stamp, isLate: boolean): void => {
-    const reason = isLate ? noTimeReason : kept.keep(path, stamp);
+    const reason = isLate ? noTimeReason : saved.keep(path, stamp);
     if (reason === null) copies.set(path, stamp);
     else unkept.set(path, reason);
     if (reason === noTimeReason) waiting.set(path, stamp);
@@ -108,7 +108,7 @@ export function createCurrentContents({
       // Else a command could change such a file once more without a new stamp.
       if (newestS > (Date.now() - clockStepMs) / 1000) await setTimeout(clockStepMs);
       // Copies that an earlier process left.
-      if (isFirst && !isCopyNeeded()) kept.dropOthers([...copies]);
+      if (isFirst && !isCopyNeeded()) saved.dropOthers([...copies]);
       isFirst = false;
     },
     commandEnded: () => git.noteIndex(),
@@ -116,7 +116,7 @@ export function createCurrentContents({
     reasonOf: (path, stamp) => (copies.get(path) === stamp ? lostReason : (unkept.get(path) ?? otherReason)),
     unkept: () => unkept,
     clear() {
-      for (const [path, stamp] of outdated) kept.drop(path, stamp);
+      for (const [path, stamp] of outdated) saved.drop(path, stamp);
       outdated = [];
     },
   };

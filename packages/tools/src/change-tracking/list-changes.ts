@@ -24,7 +24,7 @@ const putsAtOnce = 16;
 /** Content of an entry before or after a call, or why it is not known. */
 export type Content = { bytes: Buffer } | { unknown: string };
 
-export interface ListOptions {
+export interface ChangeListOptions {
   scans: { before: Scan; after: Scan };
   blobs: Pick<Blobs, "put">;
   bounds?: ListBounds;
@@ -35,7 +35,10 @@ export interface ListOptions {
 }
 
 /** The differences of two scans as the record stores them: with contents, diffs, and counts of what is not listed. */
-export async function listChanges(differences: readonly ScanDifference[], options: ListOptions): Promise<FileChange[]> {
+export async function listChanges(
+  differences: readonly ScanDifference[],
+  options: ChangeListOptions,
+): Promise<FileChange[]> {
   const { bounds = listBounds, scans } = options;
   const folders = new Map(differences.map((difference) => [difference, countedFolder(difference.path)]));
   const listable = differences.filter((difference) => folders.get(difference) === null).sort(byImportance);
@@ -82,7 +85,7 @@ function countedChange(counts: CountedChanges, kind: FileChange["kind"]): FileCh
 
 async function withContents(
   differences: readonly ScanDifference[],
-  options: ListOptions,
+  options: ChangeListOptions,
   untilMs: number,
 ): Promise<FileChange[]> {
   const changes: FileChange[] = [];
@@ -112,7 +115,7 @@ const noTime: Content = { unknown: "there was no time to store it" };
 /** The contents of differences, without entries that were written and have the same content as before. */
 async function readAll(
   differences: readonly ScanDifference[],
-  { contentBefore, contentAfter }: ListOptions,
+  { contentBefore, contentAfter }: ChangeListOptions,
   isLate: boolean,
 ): Promise<FoundDifference[]> {
   const found: FoundDifference[] = [];
@@ -157,7 +160,7 @@ function versionOf(content: Content): string {
 function changeOf(
   { difference, before, after }: FoundDifference,
   diff: TextDiff,
-  kept: Pick<FileChange, "beforeRef" | "unkept">,
+  saved: Pick<FileChange, "beforeRef" | "unkept">,
 ): FileChange {
   const path = shownPath(difference.path);
   const typeBefore = typeOf(difference.before);
@@ -169,7 +172,7 @@ function changeOf(
     diffRef: null,
     ...diff,
     ...runsLaterMark(path),
-    ...kept,
+    ...saved,
     ...(typeBefore === "file" ? {} : { typeBefore }),
   };
 }

@@ -19,7 +19,7 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
     name: "shell",
     description:
       "Runs a command with /bin/sh. It has no standard input, no secrets and usually no network; its background " +
-      "processes are stopped when it ends. Changed files are not recorded: prefer the tools for files, git and " +
+      "processes are stopped when it ends. It names changed files. Prefer the tools for files, git and " +
       "tests.",
     input: z.strictObject({
       command: z.string().min(1).max(100_000),

@@ -34,6 +34,7 @@ sandbox: {mode: required, readable: [/opt/sdk]}
 web: {privateHosts: [wiki.example.org], trustedHosts: [docs.example.org]}
 privateFiles: ["customers/**"]
 delegation: {noHost: queue}
+savedFiles: {fileMb: 1}
 cacheReads: true
 `;
     expect(parsePolicy(text, file)).toEqual({
@@ -53,6 +54,7 @@ cacheReads: true
       web: { privateHosts: ["wiki.example.org"], deny: [], trustedHosts: ["docs.example.org"] },
       privateFiles: ["customers/**"],
       delegation: { noHost: "queue", workspaceLostMs: 600_000 },
+      savedFiles: { fileMb: 1, totalMb: 256 },
       cacheReads: true,
     });
   });

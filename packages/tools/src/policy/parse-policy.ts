@@ -8,6 +8,7 @@ import {
   parseCommandPattern,
   riskDecisions,
   SandboxPolicy,
+  SavedFilesPolicy,
   sandboxModes,
   Token,
   WebPolicy,
@@ -49,6 +50,7 @@ const PolicyFile = z.strictObject({
   disk: DiskPolicy,
   web: WebPolicy,
   delegation: DelegationPolicy,
+  savedFiles: SavedFilesPolicy,
   cacheReads: z.boolean().default(defaultPolicy.cacheReads),
   /** Files with private data. */
   privateFiles: z.array(FilePattern).default([]),
@@ -69,7 +71,7 @@ const form: YamlForm<typeof PolicyFile> = {
  */
 export function parsePolicy(text: string, file: string): Policy {
   const { value } = parseStrictYaml(text, file, form);
-  const { tools, agents, risk, commands, writes, sandbox, web, delegation, cacheReads, privateFiles, disk } = value;
+  const { tools, agents, risk, commands, writes, sandbox, web, delegation, savedFiles, cacheReads, privateFiles, disk } = value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -80,7 +82,7 @@ export function parsePolicy(text: string, file: string): Policy {
     writes: writes ?? null,
   });
   const ask = tools.ask.length > 0 ? { ask: tools.ask } : {};
-  return { layer, risk, ...ask, commands, sandbox, disk, web, delegation, cacheReads, privateFiles };
+  return { layer, risk, ...ask, commands, sandbox, disk, web, delegation, savedFiles, cacheReads, privateFiles };
 }
 
 function isToolItem(item: string): boolean {
@@ -106,6 +108,7 @@ const wholeFixes: ReadonlyMap<PropertyKey, string> = new Map(
   Object.entries({
     cacheReads: "write cacheReads: true or cacheReads: false",
     privateFiles: 'write a list of patterns relative to a workspace: privateFiles: ["customers/**"]',
+    savedFiles: "write whole numbers of megabytes: savedFiles: {fileMb: 8, totalMb: 256}",
     writes: "write a list of folders: writes: [src, test]",
   }),
 );

@@ -81,14 +81,14 @@ export async function changesBetween(
       diffRef: null,
       ...diff,
       ...runsLaterMark(path),
-      ...(await keptOf(from, blobs)),
+      ...(await savedOf(from, blobs)),
     });
   }
   return changes;
 }
 
 /** The stored content before a change, from which an undo restores the file. */
-async function keptOf(
+async function savedOf(
   from: FolderFile | undefined,
   blobs: Pick<Blobs, "put">,
 ): Promise<Pick<FileChange, "beforeRef" | "unkept" | "typeBefore">> {
@@ -96,8 +96,8 @@ async function keptOf(
   const { link, unkept, executable, version } = from;
   // The list has the target of a link; the store does not have it yet.
   if (link !== undefined) return { beforeRef: await blobs.put(Buffer.from(link)), typeBefore: "link" };
-  const kept = unkept === undefined ? { beforeRef: version } : { unkept };
-  return executable ? { ...kept, typeBefore: "executable" } : kept;
+  const saved = unkept === undefined ? { beforeRef: version } : { unkept };
+  return executable ? { ...saved, typeBefore: "executable" } : saved;
 }
 
 function byPath({ files }: FolderFiles): Map<string, FolderFile> {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Blobs, RunFolders, RunRequest } from "@troupe/core";
 import { type FolderFile, Id, protocolVersion } from "@troupe/core/internal";
 import { createChangeTrackers } from "../change-tracking/change-trackers.ts";
-import type { KeepBounds } from "../change-tracking/kept-contents.ts";
+import type { KeepBounds } from "../change-tracking/saved-contents.ts";
 import type { ScanBounds } from "../change-tracking/scanner.ts";
 import { trackedFolder, withTrackedChanges } from "../change-tracking/tracked-folder.ts";
 import { type GitIdentity, readGitIdentity } from "../commands/git-identity.ts";

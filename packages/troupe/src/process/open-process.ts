@@ -108,6 +108,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     folders: createRunFolders({
       folder: homeFiles(home).runs,
       blobs,
+      keep: keepBoundsOf(policy),
       ...(shared ? { locality: shared.locality } : {}),
     }),
     policyLayer: policy.layer,
@@ -122,6 +123,14 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
   return { home, deps, blobs, ports, policy, rules, sandbox, served, presence: membership };
+}
+
+const bytesOfMb = 1024 * 1024;
+
+/** The policy's limits of kept contents. */
+function keepBoundsOf({ savedFiles }: Policy) {
+  if (!savedFiles) return {};
+  return { fileBytesMax: savedFiles.fileMb * bytesOfMb, bytesMax: savedFiles.totalMb * bytesOfMb };
 }
 
 function embeddedDefaults(): { locality: string; leaseMs: number } {

@@ -38,7 +38,7 @@ export const keepBounds: KeepBounds = {
  * Copies of files of a workspace, from before a command could change them. A copy is named by the path and the stamp of
  * its file: it is found again after a restart, and never belongs to another content of the file.
  */
-export interface KeptContents {
+export interface SavedContents {
   /** Copies an entry that still has this stamp. Returns why it was not copied; null if it was. */
   keep(path: string, stamp: Stamp): string | null;
   /** The content of an entry when it had this stamp; null if there is no copy. For a link, its target. */
@@ -46,13 +46,13 @@ export interface KeptContents {
   /** Removes a copy that no call can need any more. */
   drop(path: string, stamp: Stamp): void;
   /** Removes all copies but these. */
-  dropOthers(kept: Iterable<readonly [path: string, stamp: Stamp]>): void;
+  dropOthers(saved: Iterable<readonly [path: string, stamp: Stamp]>): void;
 }
 
 /** The reason for a file that was not copied in the time for it. The next command tries it again. */
 export const noTimeReason = "there was no time to copy it before the command";
 
-export interface KeptContentsOptions {
+export interface SavedContentsOptions {
   /** The workspace, held for as long as copies are made. */
   root: HeldFolder;
   /** Real path of the workspace. */
@@ -62,7 +62,7 @@ export interface KeptContentsOptions {
   bounds: KeepBounds;
 }
 
-export function createKeptContents({ root, workspace, folder, bounds }: KeptContentsOptions): KeptContents {
+export function createSavedContents({ root, workspace, folder, bounds }: SavedContentsOptions): SavedContents {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const sizes = new Map<string, number>();
   let bytes = 0;
@@ -103,8 +103,8 @@ export function createKeptContents({ root, workspace, folder, bounds }: KeptCont
       return sizes.has(name) ? readOrNull(join(folder, name)) : null;
     },
     drop: (path, stamp) => remove(copyNameOf(path, stamp)),
-    dropOthers(kept) {
-      const names = new Set([...kept].map(([path, stamp]) => copyNameOf(path, stamp)));
+    dropOthers(saved) {
+      const names = new Set([...saved].map(([path, stamp]) => copyNameOf(path, stamp)));
       for (const name of sizes.keys()) if (!names.has(name)) remove(name);
     },
   };
