@@ -93,7 +93,7 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
     return await listChanges(own, { scans: { before, after }, blobs: options.blobs, ...contents });
   };
 
-  /** @param what the words for the time of the changes */
+  /** @param what words for the time of the changes, such as `changed while this command ran` */
   const endCall = async (call: RunningCall, what: string): Promise<FolderChanges | null> => {
     const after = call.before && (await scans.next());
     current.commandEnded();

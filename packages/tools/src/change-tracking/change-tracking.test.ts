@@ -210,12 +210,12 @@ describe("contents from before a command", () => {
 
   test("an index that a command has forged does not decide what is kept", async ({ place, blobs }) => {
     await makeRepository(place.workspace, { "a.txt": "one\n" });
-    await runLine(place, "printf 'mine' > a.txt");
-    // The index says now that git has the content of a.txt, and names the object of another text.
-    await runLine(
-      place,
-      "h=$(printf 'evil' | git hash-object -w --stdin); git add a.txt; sleep 0.02; git update-index --refresh; python3 -c \"import sys;p='.git/index';b=open(p,'rb').read();o=bytes.fromhex(sys.argv[1]);n=bytes.fromhex(sys.argv[2]);open(p,'wb').write(b.replace(o,n))\" $(git hash-object a.txt) $h",
-    );
+    await runLine(place, "true");
+    // The index says then that git has the content of a.txt, and names the object of another text.
+    const forge = "BEGIN { ($own, $other) = map { pack 'H*', $_ } splice @ARGV, 0, 2 } s/\\Q$own\\E/$other/";
+    const line = `printf mine > a.txt; sleep 0.02; git add a.txt; perl -0777 -pi -e "$FORGE" $(git hash-object a.txt) $(printf evil | git hash-object -w --stdin) .git/index`;
+    await runLine(place, `FORGE='${forge.replaceAll("'", "'\\''")}'; ${line}`);
+    expect(git(place.workspace, "cat-file", "blob", ":a.txt")).toBe("evil");
     const found = await runLine(place, "rm a.txt");
     expect(await summaryOf(found, blobs)).toEqual([["deleted", "a.txt", "mine"]]);
   });
