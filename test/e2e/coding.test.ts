@@ -200,12 +200,22 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     const response = await settled(daemon, session);
     expect(response).toMatchObject({ status: "completed", testsRun: 3, testsPassed: 3, details: "Mended and tested." });
     expect(response.filesCreated).toContain("test/format.test.js");
-    expect(response.filesModified).toEqual(["src/cart.js"]);
+    expect(response.filesModified).toEqual(contains ? ["src/cart.js"] : ["src/cart.js", "src/format.js"]);
     const { changes } = await daemon.client.changes({ session });
-    expect(changes.map(({ agent, path: file, kind }) => [agent, file, kind])).toEqual([
+    const ofTools = changes.filter(({ tool }) => tool !== "shell");
+    expect(ofTools.map(({ agent, path: file, kind }) => [agent, file, kind])).toEqual([
       ["coder", "src/cart.js", "modified"],
       ["tester", "test/format.test.js", "created"],
     ]);
+    // The command tried to write three files, and the record shows the files that it could write.
+    const ofCommand = changes.filter(({ tool }) => tool === "shell").map(({ path: file, kind }) => [file, kind]);
+    const outside = contains
+      ? []
+      : [
+          ["note.txt", "created"],
+          ["src/format.js", "modified"],
+        ];
+    expect(ofCommand).toEqual([...outside, ["test/made.txt", "created"]]);
     const format = await readFile(path.join(workspace, "src/format.js"), "utf8");
     expect(format).not.toContain("// mine now");
     const asked = (await daemon.client.session(session)).approvals;

@@ -5,9 +5,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { readSessionFeed } from "@troupe/recorder";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { troupe } from "../harness/cli.ts";
+import { expectReplayable } from "../harness/expect-replayable.ts";
 import { writePolicy } from "../harness/home-files.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
@@ -69,6 +71,7 @@ describe("a command of an agent", () => {
     );
     const [lost] = finished?.outcome.changes.filter(({ kind }) => kind === "deleted") ?? [];
     expect(lost?.beforeRef).toMatch(/^[0-9a-f]{64}$/);
+    await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
     expect(execFileSync("ls", [workspace], { encoding: "utf8" })).toBe("disk.img\nkept.txt\nmade.txt\n");
   });
 });

@@ -122,6 +122,11 @@ describe.concurrent("a command, which cannot be reverted", { timeout }, () => {
     });
     const text = await killed.read();
     expect(lines.map((count) => `old\n${"once\n".repeat(count)}`)).toContain(text);
+    // The second daemon compares the folder with the scan that the killed one made before the command.
+    const changed =
+      text === "old\n" ? [] : [{ path: "a.txt", kind: "modified", diff: expect.stringContaining("+once") }];
+    expect(killed.outcome.changes).toMatchObject(changed);
+    expect(killed.outcome.changes).toHaveLength(changed.length);
   });
 });
 

@@ -20,6 +20,7 @@ import type {
   DelegationPolicy,
   InvalidMessages,
   ResolveModel,
+  RunFolder,
   RunSpec,
   Subjects,
 } from "@troupe/core/internal";
@@ -74,6 +75,8 @@ export interface HostDeps {
 export interface ReplayGuide {
   /** The recorded spec of the run; null: the host resolves it again. */
   specOf(request: RunRequest): RunSpec | null;
+  /** A folder that gives the recorded facts about files, and that no effect touches. */
+  folderOf(request: RunRequest): RunFolder;
   /** The files that the recorded run collected from its folder. */
   collectedBy(run: string): CollectedFiles;
   /** Resolves when the record reaches this entry: entries are written in the recorded order. */

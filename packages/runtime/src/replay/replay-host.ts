@@ -4,6 +4,7 @@ import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { noFailpoints } from "../host/failpoints.ts";
 import type { HostDeps } from "../host/host-deps.ts";
 import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
+import { createReplayFolder } from "./replay-folder.ts";
 import { createReplayProvider } from "./replay-provider.ts";
 import { createReplayTools, createReplayVerifiers } from "./replay-tools.ts";
 import type { ReplaySources } from "./sources.ts";
@@ -123,6 +124,7 @@ export function createReplayHost(state: ReplayState, run: string, sources: Repla
     hostId: opened?.host ?? "replay",
     replay: {
       specOf: (request) => sources.specOf(request.run),
+      folderOf: (request) => createReplayFolder(state.recording, request),
       collectedBy: (of) => collectedBy(state, of),
       admit: (of, body) => (lost.signal.aborted ? never() : state.gate.admit(of, body)),
     },

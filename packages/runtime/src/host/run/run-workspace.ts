@@ -21,7 +21,8 @@ export class RunWorkspace {
     this.#isResumed = isResumed;
     const { mode = "shared" } = request.workspace;
     // A replay touches no files.
-    if (deps.replay || (mode === "shared" && !deps.folders)) this.#folder = sharedFolder(request.workspace.path);
+    if (deps.replay) this.#folder = deps.replay.folderOf(request);
+    else if (mode === "shared" && !deps.folders) this.#folder = sharedFolder(request.workspace.path);
   }
 
   get isOpen(): boolean {

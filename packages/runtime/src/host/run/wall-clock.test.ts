@@ -1,4 +1,5 @@
 /** The wall clock jumps by an hour or a month while runs are open: no deadline comes early or late. */
+import { sharedFolder } from "@troupe/core/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   ask,
@@ -104,6 +105,7 @@ test("a replayed session has the times of its record, with any start of its runs
     clock: { ...realClock, now: () => nowMs, monotonicMs: () => nowMs },
     replay: {
       specOf: () => null,
+      folderOf: ({ workspace }) => sharedFolder(workspace.path),
       collectedBy: () => ({ artifacts: [], warnings: [] }),
       admit: async (_run, body) => body,
     },
