@@ -7,7 +7,7 @@ import { openContents } from "./contents.ts";
 import { createCurrentContents } from "./keep-current.ts";
 import { changesText, listChanges } from "./list-changes.ts";
 import { createSavedContents, type KeepBounds, readEntry } from "./saved-contents.ts";
-import { compareScans, type Scan, type ScanDifference, type Stamp, scanPath, shownPath } from "./scan.ts";
+import { compareScans, outsideOf, type Scan, type ScanDifference, type Stamp, scanPath, shownPath } from "./scan.ts";
 import { createScanner, type ScanBounds } from "./scanner.ts";
 import { createStartScans, keyOf } from "./start-scans.ts";
 import { createTimedScans, inTurns } from "./timed-scans.ts";
@@ -20,6 +20,8 @@ export interface ChangeTrackerOptions {
   blobs: Pick<Blobs, "put">;
   keep: KeepBounds;
   scan: ScanBounds;
+  /** Folders of the workspace that belong to troupe, relative to it. */
+  hidden(): readonly string[];
 }
 
 /** A call of a run of this host. */
@@ -68,7 +70,7 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
   const root = holdRoot(workspace);
   const saved = createSavedContents({ root, workspace, folder: join(folder, "copies"), bounds: options.keep });
   const starts = createStartScans(join(folder, startsName));
-  const current = createCurrentContents({ workspace, saved, bounds: options.keep, isCopyNeeded: starts.hasAny });
+  const current = createCurrentContents({ ...options, saved, bounds: options.keep, isCopyNeeded: starts.hasAny });
   const scans = createTimedScans(createScanner(workspace, options.scan));
   const running = new Map<string, RunningCall>();
   const writers = new Map<string, readonly FilePlan[]>();
@@ -83,7 +85,7 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
   });
 
   const changesOf = async (call: RunningCall, { before, after }: { before: Scan; after: Scan }) => {
-    const differences = compareScans(before, after);
+    const differences = outsideOf(options.hidden(), compareScans(before, after));
     const own = differences.filter((difference) => isOwn(difference, call, { root, workspace }));
     for (const other of running.values()) {
       if (other !== call) for (const { path, after: stamp } of differences) other.reported.set(path, stamp);
@@ -128,7 +130,7 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
       for (const written of writers.values()) notePlan(started, written);
       started.before = await scanAndKeep();
       if (started.before === null) return unrecorded(scans.failure());
-      await starts.save(call, started.before);
+      await Promise.all([starts.save(call, started.before), current.clockMoved()]);
       return unkeptText(current.unkept());
     },
     async callEnded(call) {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Blobs } from "@troupe/core";
+import { hiddenBelow } from "../workspace/hidden-folders.ts";
+import { isWithin } from "../workspace/workspace-path.ts";
 import { type ChangeTracker, createChangeTracker, startsName, type TrackedCall } from "./change-tracker.ts";
 import { type KeepBounds, keepBounds } from "./saved-contents.ts";
 import { type ScanBounds, scanBounds } from "./scanner.ts";
@@ -53,7 +55,8 @@ export function createChangeTrackers(options: ChangeTrackersOptions): ChangeTrac
         const known = trackers.get(workspace);
         if (known) return known;
         closeOldest();
-        const tracker = createChangeTracker({ workspace, folder: folderOf(workspace), blobs, ...bounds });
+        const hidden = (): string[] => [...hiddenBelow(workspace), ...foldersBelow(workspace, options.folder)];
+        const tracker = createChangeTracker({ workspace, folder: folderOf(workspace), blobs, hidden, ...bounds });
         utimesSync(folderOf(workspace), new Date(), new Date());
         trackers.set(workspace, tracker);
         return tracker;
@@ -74,6 +77,12 @@ export function createChangeTrackers(options: ChangeTrackersOptions): ChangeTrac
       }
     },
   };
+}
+
+/** The folder relative to a workspace that contains it. */
+function foldersBelow(workspace: string, folder: string): string[] {
+  const real = realPathOrSame(folder);
+  return isWithin(workspace, real) ? [relative(workspace, real)] : [];
 }
 
 function realPathOrSame(path: string): string {

@@ -4,12 +4,13 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
 import type { FolderChanges, RunFolder } from "@troupe/core/internal";
-import { beforeEach, describe, expect } from "vitest";
+import { beforeEach, describe, expect, onTestFinished } from "vitest";
 import { foldersTest, git, makeRepository, put, requestFor } from "../run-workspaces/run-folders.fixture.ts";
+import { hideFolder } from "../workspace/hidden-folders.ts";
 
 const begun = { journaled: null, isResumed: false };
 
@@ -176,6 +177,21 @@ describe("in a shared workspace", () => {
     await rm(join(workspace, "src", "b.txt"));
     const found = await folder.callEnded({ key: "1/0" });
     expect(found?.changes.map(({ kind, path }) => [kind, path])).toEqual([["deleted", "src/b.txt"]]);
+  });
+
+  test("the home of troupe in a workspace is neither listed nor copied", async ({ root, disk, blobs }) => {
+    const workspace = join(root, "workspace");
+    await put(workspace, { "home/token": "a key\n", "homework.txt": "mine\n" });
+    const show = await hideFolder(join(workspace, "home"));
+    onTestFinished(show);
+    const folder = await disk("workspace").open(requestFor({ path: workspace }), begun);
+    const found = await runLine({ folder, workspace }, "rm home/token homework.txt");
+    expect(await summaryOf(found, blobs)).toEqual([["deleted", "homework.txt", "mine\n"]]);
+    const copies = await readdir(join(workspace, "runs", "kept"), { recursive: true, withFileTypes: true });
+    const texts = copies
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFile(join(entry.parentPath, entry.name), "utf8"));
+    expect((await Promise.all(texts)).some((text) => text.includes("a key"))).toBe(false);
   });
 
   test("commands that run at the same time report each change once, and say that it may be another's", async ({

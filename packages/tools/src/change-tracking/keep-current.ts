@@ -5,7 +5,7 @@ import { linkedRepository } from "../workspace/linked-repository.ts";
 import { countedFolder } from "./counted-folders.ts";
 import { cleanObject, type GitFiles, readGitIndex } from "./git-index.ts";
 import { type KeepBounds, noTimeReason, type SavedContents } from "./saved-contents.ts";
-import { compareScans, partsOf, type Scan, type Stamp } from "./scan.ts";
+import { compareScans, outsideOf, partsOf, type Scan, type Stamp } from "./scan.ts";
 
 const emptyScan: Scan = Buffer.alloc(0);
 
@@ -19,6 +19,8 @@ const clockStepMs = 12;
 export interface CurrentContents {
   /** Copies the files of a scan. Files that did not change since the last scan cost nothing. */
   keep(scan: Scan): Promise<void>;
+  /** Waits until a new change of any copied file gets a new stamp. */
+  clockMoved(): Promise<void>;
   /** Notes that a command has ended: from now on, an index that differs was written by that command. */
   commandEnded(): void;
   /** The object of git with the content of a file at a stamp; null if there is none. */
@@ -36,6 +38,8 @@ export interface CurrentContentsOptions {
   workspace: string;
   saved: SavedContents;
   bounds: KeepBounds;
+  /** Folders of the workspace that belong to troupe, relative to it. */
+  hidden(): readonly string[];
   /** Whether a call of an earlier process may need its copies. */
   isCopyNeeded(): boolean;
 }
@@ -44,6 +48,7 @@ export function createCurrentContents({
   workspace,
   saved,
   bounds,
+  hidden,
   isCopyNeeded,
 }: CurrentContentsOptions): CurrentContents {
   const git = createTrustedIndex(workspace);
@@ -52,6 +57,8 @@ export function createCurrentContents({
   let outdated: [path: string, stamp: Stamp][] = [];
   let known = emptyScan;
   let isFirst = true;
+  /** Time of the newest change of any file. */
+  let changedS = 0;
   /** Files to try again, because there was no time. */
   let waiting = new Map<string, Stamp>();
 
@@ -75,7 +82,7 @@ export function createCurrentContents({
     const candidates = waiting;
     waiting = new Map();
     let newestS = 0;
-    for (const { path, after } of compareScans(known, scan)) {
+    for (const { path, after } of outsideOf(hidden(), compareScans(known, scan))) {
       forget(path);
       candidates.delete(path);
       if (after === null) continue;
@@ -105,11 +112,13 @@ export function createCurrentContents({
       await git.refresh();
       const { candidates, newestS } = candidatesIn(scan);
       await copyAll(candidates);
-      // Else a command could change such a file once more without a new stamp.
-      if (newestS > (Date.now() - clockStepMs) / 1000) await setTimeout(clockStepMs);
+      changedS = Math.max(changedS, newestS);
       // Copies that an earlier process left.
       if (isFirst && !isCopyNeeded()) saved.dropOthers([...copies]);
       isFirst = false;
+    },
+    async clockMoved() {
+      if (changedS > (Date.now() - clockStepMs) / 1000) await setTimeout(clockStepMs);
     },
     commandEnded: () => git.noteIndex(),
     objectOf: (path, stamp) => git.objectOf(path, stamp),

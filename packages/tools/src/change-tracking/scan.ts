@@ -23,6 +23,16 @@ export const findFormat = "%y %i %s %T@ %C@ %m %p\\0";
 
 const fieldsBeforePath = 6;
 
+/**
+ * The differences outside of some folders, which are relative to the workspace. Troupe's own home can lie in a workspace:
+ * its keys and journals are neither listed nor copied.
+ */
+export function outsideOf(folders: readonly string[], differences: ScanDifference[]): ScanDifference[] {
+  const prefixes = folders.map((folder) => `${scanPath(folder)}/`);
+  if (prefixes.length === 0) return differences;
+  return differences.filter(({ path }) => !prefixes.some((prefix) => path.startsWith(prefix)));
+}
+
 /** Compares two scans. It parses only the part between their first and their last difference. */
 export function compareScans(before: Scan, after: Scan): ScanDifference[] {
   const start = commonBeginning(before, after);

@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { relative } from "node:path";
 import { isWithin } from "./workspace-path.ts";
 
 /** Real path of each hidden folder, with the number of callers that hide it. */
@@ -21,6 +22,13 @@ export async function hideFolder(path: string): Promise<() => void> {
     if (left > 0) hidden.set(real, left);
     else hidden.delete(real);
   };
+}
+
+/** The hidden folders in a workspace, relative to it. */
+export function hiddenBelow(root: string): string[] {
+  return [...hidden.keys()]
+    .filter((folder) => isWithin(root, folder) && folder !== root)
+    .map((folder) => relative(root, folder));
 }
 
 /**
