@@ -71,7 +71,20 @@ const form: YamlForm<typeof PolicyFile> = {
  */
 export function parsePolicy(text: string, file: string): Policy {
   const { value } = parseStrictYaml(text, file, form);
-  const { tools, agents, risk, commands, writes, sandbox, web, delegation, savedFiles, cacheReads, privateFiles, disk } = value;
+  const {
+    tools,
+    agents,
+    risk,
+    commands,
+    writes,
+    sandbox,
+    web,
+    delegation,
+    savedFiles,
+    cacheReads,
+    privateFiles,
+    disk,
+  } = value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
