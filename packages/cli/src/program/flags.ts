@@ -19,6 +19,19 @@ export function parsePort(text: string): number {
   return parseWhole("--port", text, { min: 0, max: 65_535, fix: "troupe up --port 4711" });
 }
 
+/** Parses a number of days, or a duration such as `36h`. Throws `USAGE` with the value and the fix. */
+export function parseDays(flag: string, text: string): number {
+  const days = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isFinite(days) && days >= 0) return days;
+  const durationMs = parseDuration(text);
+  if (durationMs !== null) return durationMs / msPerDay;
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not a number of days or a duration`, {
+    fix: `${flag} 7, or ${flag} 36h`,
+  });
+}
+
+const msPerDay = 86_400_000;
+
 /** Parses a duration within bounds in milliseconds. Throws `USAGE` with the value, the accepted forms and the fix. */
 function parseMs(flag: string, text: string, { min, max, fix }: { min: number; max: number; fix: string }): number {
   const value = parseDuration(text);

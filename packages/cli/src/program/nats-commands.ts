@@ -1,5 +1,4 @@
-import { parseDuration } from "@troupe/core/internal";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import {
   addServerOptions,
   example,
@@ -37,15 +36,15 @@ export function addNatsCommands(program: Command, runCommand: RunCommand): void 
     .option(
       "--older-than <age>",
       "age in days, or a duration such as 36h (default: nats.keepDays of your configuration, or 7)",
-      days,
     )
     .option("--dry-run", "print the result without deleting anything")
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe nats purge --older-than 30 --dry-run"))
-    .action((options: Options & { olderThan?: number; dryRun?: true }) =>
+    .action((options: Options & { olderThan?: string; dryRun?: true }) =>
       runCommand(async (cli) => {
-        const { purgeStream, flags } = await load(options);
-        return purgeStream(cli, { ...flags, olderThanDays: options.olderThan ?? null, dryRun: !!options.dryRun });
+        const [{ purgeStream, flags }, { parseDays }] = await Promise.all([load(options), import("./flags.ts")]);
+        const olderThanDays = options.olderThan === undefined ? null : parseDays("--older-than", options.olderThan);
+        return purgeStream(cli, { ...flags, olderThanDays, dryRun: !!options.dryRun });
       }),
     );
   addServerOptions(nats.command("restore"), serverHelp)
@@ -63,14 +62,3 @@ export function addNatsCommands(program: Command, runCommand: RunCommand): void 
       }),
     );
 }
-
-/** Days from a number of days or a duration. */
-function days(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
-  const durationMs = parseDuration(text);
-  if (durationMs !== null) return durationMs / msPerDay;
-  throw new InvalidArgumentError("give a number of days, such as 7, or a duration, such as 36h");
-}
-
-const msPerDay = 86_400_000;
