@@ -39,7 +39,7 @@ describe.concurrent("arguments", () => {
       { args: ["run", "not", "quoted"], names: "not, quoted", fix: 'troupe run "not quoted"' },
       { args: ["run", "x", "--json", "--stream-json"], names: "--stream-json", fix: "troupe run --help" },
       { args: ["run", "x", "--workspace", "./nowhere"], names: "--workspace ./nowhere", fix: "mkdir -p ./nowhere" },
-      { args: ["nats", "purge", "--older-than", "36x"], names: '"36x"', fix: "--older-than 7" },
+      { args: ["nats", "purge", "--older-than", "36x"], names: '"36x"', fix: "troupe nats purge --older-than 36h" },
       { args: ["run", "x", "--agent", "no body"], names: '"no body"', fix: "troupe agents ls" },
       { args: ["rum", "x"], names: "'rum'", fix: "troupe --help" },
       { args: ["sessions", "ls", "--limit", "many"], names: '--limit "many"', fix: "troupe sessions ls --limit 20" },

@@ -26,7 +26,7 @@ export function parseDays(flag: string, text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs !== null) return durationMs / msPerDay;
   throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not a number of days or a duration`, {
-    fix: `${flag} 7, or ${flag} 36h`,
+    fix: `troupe nats purge ${flag} 36h`,
   });
 }
 
