@@ -19,3 +19,19 @@ export async function writeAgent(home: string, id: string, front: Record<string,
   );
   await writeFile(path.join(folder, `${id}.md`), ["---", ...lines, "---", `You are the ${id}.`, ""].join("\n"));
 }
+
+/** A team `news` in a folder of teams: its lead can ask its writer. */
+export async function writeNewsTeam(teams: string, front: Record<string, unknown> = {}): Promise<string> {
+  const folder = path.join(teams, "news");
+  await mkdir(folder, { recursive: true });
+  const agent = (name: string, more: Record<string, unknown>): Promise<void> => {
+    const lines = Object.entries({ name, description: `The ${name}`, tools: [], ...more }).map(
+      ([key, value]) => `${key}: ${JSON.stringify(value)}`,
+    );
+    return writeFile(path.join(folder, `${name}.md`), ["---", ...lines, "---", `You are the ${name}.`, ""].join("\n"));
+  };
+  await writeFile(path.join(folder, "team.yaml"), "description: Writes news\nentry: lead\n");
+  await agent("lead", { subagents: { allow: ["writer"] }, ...front });
+  await agent("writer", {});
+  return folder;
+}

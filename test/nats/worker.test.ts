@@ -8,7 +8,7 @@ import { createSubjects } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
 import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeAgent } from "../harness/home-files.ts";
+import { writeAgent, writeNewsTeam } from "../harness/home-files.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { delegate } from "../harness/scripted-calls.ts";
@@ -34,6 +34,37 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     server = await startNatsServer();
   });
   afterAll(() => server.stop());
+
+  it("serve some agents of a team: the parent runs here, and the team's child there", async (test) => {
+    const answers = {
+      news_lead: [{ steps: [{ calls: [delegate("news_writer", "write")] }, { text: "News: {{result.0.summary}}" }] }],
+      news_writer: [{ steps: [{ text: "It rained." }] }],
+    };
+    const troupes = await createTroupes(test, { url: server.url, agents: answers });
+    const homes = await Promise.all([tempFolder("nats-team", test), tempFolder("nats-team", test)]);
+    for (const home of homes) await writeNewsTeam(path.join(home, "teams"));
+    const [workerHome = "", daemonHome = ""] = homes;
+    const [worker, daemon] = await Promise.all([
+      troupes.worker("news/writer", { home: workerHome }),
+      troupes.daemon({ home: daemonHome, flags: ["--agents", "news/lead"] }),
+    ]);
+    expect(await worker.ready).toMatchObject({ event: "ready", agents: ["news_writer"] });
+    const { session } = await daemon.client.submit({ task: "go", team: "news", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ success: true, summary: "News: It rained." });
+    const { runs } = await daemon.client.session(session);
+    expect(runs.map(({ agent, team }) => [agent, team])).toEqual([
+      ["news_lead", "news"],
+      ["news_writer", "news"],
+    ]);
+    expect(runs[0]?.host).not.toBe(runs[1]?.host);
+    const calls = await troupes.ledger.calls();
+    expect(calls.filter(({ pid }) => pid === worker.process.pid)).toHaveLength(1);
+
+    const all = await troupes.worker("news/*", { home: workerHome });
+    expect(await all.ready).toMatchObject({ agents: ["news_lead", "news_writer"] });
+    const wrong = await troupes.worker("news/writr", { home: workerHome });
+    expect(await wrong.ended).toMatchObject({ code: 2, stdout: expect.stringContaining("did you mean news/writer") });
+  });
 
   it("serve agents that no other process has: a daemon's session asks one by id, and gets the answer", async (test) => {
     const troupes = await createTroupes(test, { url: server.url, agents: asking() });

@@ -11,7 +11,7 @@ const pagesIn = (folder: string): string[] =>
     .filter((name) => name.endsWith(".md"))
     .map((name) => join(folder, name));
 
-const pages = [".", "docs", "docs/adr", "examples", "apps/dashboard"]
+const pages = [".", "docs", "docs/adr", "docs/guides", "examples", "apps/dashboard"]
   .concat(readdirSync(join(root, "packages")).map((name) => join("packages", name)))
   .flatMap(pagesIn);
 

@@ -9,6 +9,7 @@ import { createHttpClient } from "@troupe/runtime";
 import { createTroupe, defineTool, type RunOptions, TroupeError, type TroupeEvent, type TroupeOptions } from "troupe";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { writeNewsTeam } from "../harness/home-files.ts";
 
 const scenario = `name: front-door
 description: the answers of these tests' agents
@@ -50,6 +51,12 @@ agents:
         - { text: "{{result.0.output}}" }
     - steps:
         - { text: done, repeat: true }
+  news_lead:
+    - steps:
+        - { text: the lead's answer, repeat: true }
+  news_writer:
+    - steps:
+        - { text: the writer's answer, repeat: true }
 `;
 
 const lookupParts = {
@@ -117,6 +124,25 @@ describe("a program", () => {
       run: answer.runId,
       response: answer,
     });
+  });
+
+  test("gives requests to a team of its own, by default or by name", async () => {
+    const path = await writeNewsTeam(join(folder, "my-teams"));
+    await using troupe = await createTroupe({ ...defaults, store: "memory", teams: [path], team: "news" });
+    expect(await troupe.run("go")).toMatchObject({ agent: "news_lead", summary: "the lead's answer" });
+    expect(await troupe.run("go", { agent: "main" })).toMatchObject({ agent: "main" });
+    expect(await troupe.run("go", { team: "news", agent: "writer" })).toMatchObject({ agent: "news_writer" });
+    const spawned = await troupe.spawn("news/writer", "go").response;
+    expect(spawned).toMatchObject({ agent: "news_writer", summary: "the writer's answer" });
+    expect(await rejection(troupe.run("go", { team: "nws" }))).toMatchObject({
+      ...{ code: "UNKNOWN_TEAM", fix: expect.stringContaining("did you mean news") },
+    });
+
+    await writeFile(join(path, "team.yaml"), "description: x\ncolour: red\n");
+    const broken = await rejection(createTroupe({ ...defaults, store: "memory", teams: [path] }));
+    expect(broken).toMatchObject({ code: "INVALID_TEAM", message: expect.stringContaining("team.yaml:2:") });
+    const missing = await rejection(createTroupe({ ...defaults, store: "memory", teams: [join(folder, "none")] }));
+    expect(missing).toMatchObject({ code: "INVALID_TEAM" });
   });
 
   test.each([

@@ -6,6 +6,7 @@ import { Header, LostBanner, WarningBanner } from "./features/header/header.tsx"
 import { HostsView } from "./features/hosts/hosts-view.tsx";
 import { SessionView } from "./features/sessions/session-view.tsx";
 import { Sidebar } from "./features/sessions/sidebar.tsx";
+import { noChoice } from "./features/sessions/team-and-agent.tsx";
 import { Welcome } from "./features/sessions/welcome.tsx";
 import { waitingOf } from "./lib/approvals.ts";
 import { navigate, useRoute } from "./lib/navigation.ts";
@@ -40,14 +41,14 @@ function Board() {
   const { session, view } = useRoute();
   // The draft survives the change from the welcome view to the board.
   const [draft, setDraft] = useState("");
+  const [choice, setChoice] = useState(noChoice);
+  const composer = { draft, setDraft, choice, setChoice };
 
-  if (sessions === null)
-    return <Welcome state={problem ? "unreachable" : "loading"} draft={draft} setDraft={setDraft} />;
-  if (sessions.length === 0 && session === null && view === null)
-    return <Welcome state="empty" draft={draft} setDraft={setDraft} />;
+  if (sessions === null) return <Welcome state={problem ? "unreachable" : "loading"} {...composer} />;
+  if (sessions.length === 0 && session === null && view === null) return <Welcome state="empty" {...composer} />;
   return (
     <div className="board" data-shows={session !== null ? "session" : (view ?? "list")}>
-      <Sidebar sessions={sessions} selected={session} draft={draft} setDraft={setDraft} />
+      <Sidebar sessions={sessions} selected={session} {...composer} />
       {view === "approvals" ? <ApprovalsView /> : view === "hosts" ? <HostsView /> : <SessionView />}
     </div>
   );

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentRegistry, GrantLayer, RecordReader, ToolSpec } from "@troupe/core";
-import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
+import type { AgentProblem, ApprovalRule, TeamSummary } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import type {
@@ -85,6 +85,11 @@ export interface Composition {
   ): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
   /** The tools of this machine and of a folder: the shipped ones, and those of the user and of a trusted project. */
   toolSpecs(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<readonly ToolSpec[]>;
+  /** Checks teams, folders of them, and projects. */
+  validateTeams(
+    paths: readonly string[],
+    options: { tools: readonly ToolSpec[] },
+  ): Promise<{ teams: TeamSummary[]; problems: AgentProblem[] }>;
   /** The newest database versions (`user_version`) that this build can read. */
   storeVersions: { journal: number; record: number };
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemIds } from "@troupe/core/system";
 import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
-import { validateAgents } from "@troupe/roles";
+import { validateAgents, validateTeams } from "@troupe/roles";
 import { createHttpClient, replaySession } from "@troupe/runtime";
 import { loadPolicy, openApprovalRules, policyWarnings, shippedToolSpecs } from "@troupe/tools";
 import {
@@ -80,6 +80,7 @@ export const composition: Composition = {
     return await replaySession({ session, from, ...today });
   },
   validateAgents,
+  validateTeams,
   storeVersions: { journal: journalVersion, record: recordVersion },
 };
 

@@ -146,6 +146,7 @@ export {
   RunControlOutcome,
   SessionGrant,
   Submitted,
+  TeamList,
   toRecordStatus,
 } from "./protocol/api.ts";
 export {
@@ -227,7 +228,7 @@ export {
 } from "./protocol/sample-rows.ts";
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { isFullyTainted, joinTaint, noTaint, Taint, taintField } from "./protocol/taint.ts";
-export { agentIdOf, agentNameOf, TeamName, TeamSummary, teamAgentId } from "./protocol/team.ts";
+export { AgentName, agentIdOf, agentNameOf, TeamName, TeamSummary, teamAgentId } from "./protocol/team.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
 export {
   complianceFailed,

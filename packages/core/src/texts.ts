@@ -33,6 +33,17 @@ export function describeSpaceWait({
   return waiting ? `waits for disk space: ${message}` : "continues: the disk has enough free space again";
 }
 
+/**
+ * The name of a row's agent for people.
+ *
+ * @example
+ * describeAgent({ agent: "coding_planner", team: "coding" }); // "coding/planner"
+ * describeAgent({ agent: "planner" }); // "planner"
+ */
+export function describeAgent({ agent, team }: { agent: string; team?: string | null | undefined }): string {
+  return team && agent.startsWith(`${team}_`) ? `${team}/${agent.slice(team.length + 1)}` : agent;
+}
+
 /** The status of a run in words, with its position if it is queued, and marked if its last turn had no tools. */
 export function describeStatus({
   exactStatus,

@@ -4,4 +4,5 @@ export { type AgentFileChanges, editAgentFile, readKeyValue } from "./edit-agent
 export { type NewAgent, newAgentFile } from "./new-agent-file.ts";
 export { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent } from "./parse-agent.ts";
 export type { SourceLocation } from "./problem-report.ts";
-export { type Validation, type ValidationOptions, validateAgents } from "./validate-agents.ts";
+export { type Validation, validateAgents } from "./validate-agents.ts";
+export { type TeamValidation, type ValidationOptions, validateTeams } from "./validate-teams.ts";

@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { AgentDefinition, ToolSpec } from "@troupe/core";
+import type { AgentDefinition } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
 import { assembleRegistry } from "./agent-registry.ts";
-import { shippedAgentsFolder, workspaceFolders } from "./agent-source.ts";
+import { shippedAgentsFolder, workspaceFolders, workspaceTeams } from "./agent-source.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
+import { isTeamFolder, type TeamValidation, type ValidationOptions, validateTeams } from "./validate-teams.ts";
 
 export interface Validation {
   /** Usable agents of the given files. */
@@ -13,13 +14,9 @@ export interface Validation {
   problems: AgentProblem[];
 }
 
-export interface ValidationOptions {
-  /** The tools of this machine. Without them, names of tools are not checked. */
-  tools?: readonly ToolSpec[];
-}
-
 /**
- * Lints agent files and folders. For a workspace it lints `.claude/agents` and `.troupe/agents`. The shipped agents, and the
+ * Lints agent files and folders. For a workspace it lints `.claude/agents`, `.troupe/agents` and the teams in
+ * `.troupe/teams`. The folder of a team is linted as a team. The shipped agents, and the
  * other files in the folder of a given file, count as delegation targets but are not linted.
  *
  * @example
@@ -29,12 +26,16 @@ export interface ValidationOptions {
 export async function validateAgents(paths: readonly string[], { tools }: ValidationOptions = {}): Promise<Validation> {
   const reader = createAgentReader();
   const missing: AgentProblem[] = [];
+  const teamFolders: string[] = [];
   const given: FolderContents[] = [];
   const parentFolders = new Map<string, AgentFolder>();
   for (const path of new Set(paths.map((path) => resolve(path)))) {
     const stats = await stat(path).catch(() => null);
-    if (stats?.isDirectory()) given.push(...(await Promise.all((await foldersOf(path)).map(reader.readFolder))));
-    else {
+    if (stats?.isDirectory() && (await isTeamFolder(path))) teamFolders.push(path);
+    else if (stats?.isDirectory()) {
+      if (await isFolder(workspaceTeams(path).path)) teamFolders.push(workspaceTeams(path).path);
+      given.push(...(await Promise.all((await foldersOf(path)).map(reader.readFolder))));
+    } else {
       const agent = stats && (await reader.readFile(path, "project"));
       if (agent) given.push({ agents: [asAgent(agent)], problems: [] });
       else missing.push(notFound(path));
@@ -49,9 +50,10 @@ export async function validateAgents(paths: readonly string[], { tools }: Valida
   const others = usableOf(siblings).agents.filter(({ path }) => !linted.has(path));
   const registry = assembleRegistry([usableOf([shipped]), { agents: others, problems: [] }, layer]);
   const problems = [...registry.problems, ...((tools && registry.toolProblems?.(tools)) ?? [])];
+  const teams: TeamValidation = await validateTeams(teamFolders, tools ? { tools } : {});
   return {
-    agents: registry.agents.filter(({ source }) => linted.has(source.path)),
-    problems: [...missing, ...problems.filter(({ path }) => linted.has(path))],
+    agents: [...registry.agents.filter(({ source }) => linted.has(source.path)), ...teams.agents],
+    problems: [...missing, ...problems.filter(({ path }) => linted.has(path)), ...teams.problems],
   };
 }
 
@@ -60,11 +62,17 @@ function asAgent({ isNote: _, ...agent }: ParsedAgent): ParsedAgent {
   return agent;
 }
 
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
 async function foldersOf(path: string): Promise<AgentFolder[]> {
   const folders = workspaceFolders(path);
-  const existing = await Promise.all(folders.map((folder) => stat(folder.path).catch(() => null)));
-  const own = folders.filter((_folder, i) => existing[i]?.isDirectory());
-  return own.length > 0 ? own : [{ path, origin: "project", required: true }];
+  const existing = await Promise.all(folders.map((folder) => isFolder(folder.path)));
+  const own = folders.filter((_folder, i) => existing[i]);
+  return own.length > 0 || (await isFolder(workspaceTeams(path).path))
+    ? own
+    : [{ path, origin: "project", required: true }];
 }
 
 /** A file that is given twice, for example by its folder too, counts once. */

@@ -11,7 +11,7 @@ import { acquireHome, type OwnedHome } from "./home/owned-home.ts";
 import type { ApprovalDecision, CheckedOptions, CheckedRunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
 import type { ProgramParts, RunningTroupe } from "./process/running-troupe.ts";
 import { startTroupe } from "./process/start-troupe.ts";
-import { readAgents } from "./program-agents.ts";
+import { readAgents, readTeamFolders } from "./program-agents.ts";
 import { readOptions, readRunOptions } from "./read-options.ts";
 import { createEventQueue, followSession, responseOf, type StartedSession } from "./session-events.ts";
 import { ownVersion } from "./version.ts";
@@ -26,7 +26,8 @@ export async function openTroupe(given: TroupeOptions): Promise<Troupe> {
   const settings = options.home === undefined ? locateHome({ env, cwd }) : { path: resolve(cwd, options.home) };
   const workspace = resolve(cwd, options.workspace ?? ".");
   const agents = await readAgents(options.agents ?? [], cwd);
-  const program: ProgramParts = { ...partsOf(options), ...agents, store, settings };
+  const teamFolders = await readTeamFolders(options.teams ?? [], cwd);
+  const program: ProgramParts = { ...partsOf(options), ...agents, teamFolders, store, settings };
   return await openWithCleanup(async (cleanup) => {
     const home = await openHome(settings, store, cleanup);
     const running = await openWithCleanup((inner) =>
@@ -51,8 +52,8 @@ export async function openTroupe(given: TroupeOptions): Promise<Troupe> {
   });
 }
 
-function partsOf({ model, providers, tools }: TroupeOptions): ProgramParts {
-  return { model, ...(providers ? { providers } : {}), ...(tools ? { tools } : {}) };
+function partsOf({ model, team, providers, tools }: TroupeOptions): ProgramParts {
+  return { model, team, ...(providers ? { providers } : {}), ...(tools ? { tools } : {}) };
 }
 
 /** A troupe in memory has a temporary home: its record is a SQLite file too. */

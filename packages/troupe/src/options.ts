@@ -25,6 +25,10 @@ export interface TroupeOptions {
   model?: string;
   /** Agent files, folders of them, or objects. They win over shipped agents and the user's own. @default none */
   agents?: readonly (string | AgentInput)[];
+  /** The team of requests that name neither a team nor an agent. @default the configured team */
+  team?: string;
+  /** Folders, each of one team: a `team.yaml` and agent files. They win over all other teams. @default none */
+  teams?: readonly string[];
   /** Tools made with `defineTool`, beside the shipped ones. @default none */
   tools?: readonly Tool[];
   /** Folder that agents work in. @default process.cwd() */
@@ -49,7 +53,7 @@ export interface TroupeOptions {
   onApproval?: (approval: ApprovalRow) => ApprovalDecision | undefined | Promise<ApprovalDecision | undefined>;
   /** @default logs nothing */
   logger?: Logger;
-  /** Environment variables: keys, TROUPE_HOME, TROUPE_MODEL. @default process.env */
+  /** Environment variables: keys, TROUPE_HOME, TROUPE_MODEL, TROUPE_TEAM. @default process.env */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -75,6 +79,7 @@ export interface RunOptions
     Pick<
       z.input<typeof SubmitSession>,
       | "agent"
+      | "team"
       | "model"
       | "workspace"
       | "allowHome"

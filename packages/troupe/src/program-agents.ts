@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentDefinition, TroupeError } from "@troupe/core";
 import { patternConflict } from "@troupe/core/internal";
-import { validateAgents } from "@troupe/roles";
+import { validateAgents, validateTeams } from "@troupe/roles";
 import { z } from "zod";
 import type { AgentInput } from "./options.ts";
 
@@ -28,6 +28,18 @@ export async function readAgents(given: readonly (string | AgentInput)[], cwd: s
   }
   checkIds(agents);
   return { agentFolders, agents };
+}
+
+/** The folders of a program's teams as absolute paths. Throws `INVALID_TEAM` for a team that cannot be used. */
+export async function readTeamFolders(given: readonly string[], cwd: string): Promise<string[]> {
+  const folders = given.map((folder) => resolve(cwd, folder));
+  if (folders.length === 0) return [];
+  const { problems } = await validateTeams(folders);
+  const error = problems.find(({ severity }) => severity === "error");
+  if (!error) return folders;
+  throw new TroupeError("INVALID_TEAM", `teams: ${error.path}:${error.line}: ${error.message}`, {
+    fix: error.fix ?? "troupe teams validate",
+  });
 }
 
 async function readAgentFile(path: string): Promise<AgentDefinition[]> {

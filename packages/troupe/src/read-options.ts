@@ -1,5 +1,5 @@
 import { PartialBudget, SubmitSession, TroupeError } from "@troupe/core";
-import { didYouMean, durationSchema } from "@troupe/core/internal";
+import { didYouMean, durationSchema, TeamName } from "@troupe/core/internal";
 import { z } from "zod";
 import type { CheckedOptions, CheckedRunOptions, RunOptions, TroupeOptions } from "./options.ts";
 
@@ -10,6 +10,8 @@ const TroupeOptionsSchema = z
   .strictObject({
     model: z.string().min(1),
     agents: z.array(z.union([z.string().min(1), z.looseObject({ id: z.string() })])),
+    team: TeamName,
+    teams: z.array(z.string().min(1)),
     tools: z.array(z.custom((tool) => isObject(tool) && "spec" in (tool as object), "it is not a tool of defineTool")),
     workspace: z.string().min(1),
     allowHome: z.boolean(),
@@ -40,6 +42,7 @@ const { shape } = SubmitSession;
 const RunOptionsSchema = z
   .strictObject({
     agent: shape.agent,
+    team: shape.team,
     model: shape.model,
     workspace: shape.workspace,
     allowHome: shape.allowHome,

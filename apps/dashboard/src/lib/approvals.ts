@@ -1,4 +1,5 @@
 import type { ApprovalRow } from "@troupe/core";
+import { describeAgent } from "@troupe/core/texts";
 import { reveal } from "./format.ts";
 
 /** The store keeps this many answered and withdrawn approvals, and every waiting one. */
@@ -43,7 +44,7 @@ export function announceSettled(before: readonly ApprovalRow[], now: readonly Ap
   const [first] = settled;
   if (!first) return null;
   if (settled.length > 1) return `${settled.length} approvals were settled`;
-  return `${first.agent}, ${subjectOf(first)}: ${outcomeText(first)}`;
+  return `${describeAgent(first)}, ${subjectOf(first)}: ${outcomeText(first)}`;
 }
 
 /** Announces approvals that are new; `null` if there are none. */
@@ -53,7 +54,7 @@ export function announceWaiting(before: readonly ApprovalRow[], after: readonly 
   const [first] = added;
   if (!first) return null;
   if (added.length > 1) return `${added.length} approvals are waiting`;
-  return `${first.agent} is waiting for approval: ${subjectOf(first)}`;
+  return `${describeAgent(first)} is waiting for approval: ${subjectOf(first)}`;
 }
 
 /** Selects the approvals to keep, oldest first: every waiting one and the newest settled ones. */
@@ -71,4 +72,10 @@ function compareRequestTimes(a: ApprovalRow, b: ApprovalRow): number {
 
 function compareTimes(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The agents from the root run to the one that asks. */
+export function pathOf({ path, agent, team }: ApprovalRow): string {
+  const names = path.length > 0 ? path : [agent];
+  return names.map((each) => describeAgent({ agent: each, team })).join(" › ");
 }

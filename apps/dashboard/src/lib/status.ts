@@ -1,6 +1,6 @@
 import type { RunRow, SessionRow } from "@troupe/core";
 import type { RecordStatus } from "@troupe/core/internal";
-import { describeStatus } from "@troupe/core/texts";
+import { describeAgent, describeStatus } from "@troupe/core/texts";
 
 const active: ReadonlySet<RecordStatus> = new Set(["pending", "running"]);
 const failure: ReadonlySet<RecordStatus> = new Set(["failed", "timeout"]);
@@ -71,7 +71,7 @@ export function announceEnded(before: ReadonlyMap<string, RunRow>, after: Readon
   }
   const [first] = ended;
   if (!first) return null;
-  if (ended.length === 1) return `${first.agent} ${statusText(first)}`;
+  if (ended.length === 1) return `${describeAgent(first)} ${statusText(first)}`;
   const counts = new Map<RecordStatus, number>();
   for (const run of ended) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
   return [...counts].map(([status, count]) => `${count} ${count === 1 ? "run" : "runs"} ${status}`).join(", ");

@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { type AgentDefinition, type AgentRegistry, exitCodes, type ToolSpec, TroupeError } from "@troupe/core";
 import {
   type AgentList,
-  type AgentProblem,
   type AgentSummary,
+  agentIdOf,
+  agentNameOf,
   agentSummaryOf,
   lackOfTools,
   unknownAgent,
@@ -14,23 +15,27 @@ import { allProblems, modelProblems } from "../agents/agent-problems.ts";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { type Cell, layout, truncate } from "../render/layout.ts";
+import { countOf, problemLines } from "../render/problems.ts";
 import type { Output } from "../terminal/terminal.ts";
 
-/** `troupe agents ls`: lists the agents of this folder. Reads the files, so it needs no daemon. */
+/** `troupe agents ls`: lists the agents of this folder that belong to no team. Reads the files, so it needs no daemon. */
 export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const registry = await loadAgents(cli);
+  const { teams = [] } = registry;
   const { layer } = await cli.composition.readPolicy(cli.home);
   const specs = await toolSpecs(cli);
   const summaries = registry.agents.map((agent) => agentSummaryOf(agent, layer, specs));
   const problems = await allProblems(cli, registry, specs);
   if (flags.json) {
-    const list: AgentList = { agents: summaries, problems };
+    const list: AgentList = { agents: summaries, problems: problems, teams: [...teams] };
     out.line(jsonLine(list));
     return 0;
   }
-  for (const line of tableOf(summaries, out)) out.line(line);
-  for (const problem of problems) for (const line of describe(problem, err)) err.line(line);
+  const single = summaries.filter(({ team }) => team === undefined);
+  for (const line of tableOf(single, out)) out.line(line);
+  for (const problem of problems) for (const line of problemLines(problem, err)) err.line(line);
+  if (teams.length > 0) err.line(err.colours.dim(`${countOf(teams.length, "team")}: troupe teams ls`));
   return 0;
 }
 
@@ -38,13 +43,8 @@ export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<nu
 export async function showAgent(cli: Cli, id: string, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const registry = await loadAgents(cli);
-  const agent = registry.find(id);
-  if (!agent) {
-    throw unknownAgent(
-      cleanLine(id),
-      registry.agents.map((each) => each.id),
-    );
-  }
+  const agent = registry.find(agentIdOf(id));
+  if (!agent) throw unknownAgent(cleanLine(id), registry.agents.map(agentNameOf));
   if (flags.json) out.line(jsonLine(agent));
   else for (const line of detailsOf(agent, out)) out.line(line);
   return 0;
@@ -67,10 +67,10 @@ export async function validateAgents(cli: Cli, paths: readonly string[], flags: 
       }),
     );
   } else {
-    for (const problem of problems) for (const line of describe(problem, out)) out.line(line);
-    const warnings = plural(problems.length - errors, "warning");
+    for (const problem of problems) for (const line of problemLines(problem, out)) out.line(line);
+    const warnings = countOf(problems.length - errors, "warning");
     const usable = agents.filter((agent) => lackOfTools(agent, specs) === null);
-    const count = `${plural(usable.length, "usable agent")}, ${plural(errors, "error")}, ${warnings}`;
+    const count = `${countOf(usable.length, "usable agent")}, ${countOf(errors, "error")}, ${warnings}`;
     err.line(errors === 0 ? err.colours.green(`✓ valid: ${count}`) : err.colours.red(`✗ not valid: ${count}`));
   }
   return errors === 0 ? 0 : exitCodes.INVALID_AGENT;
@@ -123,7 +123,8 @@ function marksOf({ disabled, unusable, permissionMode, workspace }: AgentSummary
 function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[] {
   const limits = Object.entries(agent.limits).map(([name, cap]) => `${name} ${cap ?? "none"}`);
   const facts: [string, string][] = [
-    ["agent", agent.id],
+    ["agent", agentNameOf(agent)],
+    ...(agent.team === undefined ? [] : [["team", agent.team] as [string, string]]),
     ["name", cleanLine(agent.name)],
     ["description", cleanLine(agent.description)],
     ["model", cleanLine(agent.model)],
@@ -132,7 +133,7 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ...(agent.permissionMode === "plan"
       ? [["mode", "plan: it and all runs below it get only tools that read"] as [string, string]]
       : []),
-    ["delegates to", agent.subagents.allow.join(", ") || "no agent"],
+    ["delegates to", agent.subagents.allow.map((id) => agentNameOf({ ...agent, id })).join(", ") || "no agent"],
     ...(agent.disabled ? [["disabled", "yes: no run can use it"] as [string, string]] : []),
     ["intent", agent.intent],
     ...(agent.patterns ?? []).map(({ pattern, risk, tools }): [string, string] => [
@@ -145,16 +146,4 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
   ];
   const rows = facts.map(([name, text]): Cell[] => [{ text: name, paint: colours.dim }, { text }]);
   return [...layout([{}, {}], rows, width), "", cleanText(agent.prompt).trimEnd()];
-}
-
-/** `path:line:column:`, which editors and CI turn into links. */
-function describe(problem: AgentProblem, { colours }: Output): string[] {
-  const paint = problem.severity === "error" ? colours.red : colours.yellow;
-  const position = `${cleanLine(problem.path)}:${problem.line}:${problem.column}:`;
-  const line = `${position} ${paint(problem.severity)} ${cleanLine(problem.message)} ${colours.dim(`[${problem.code}]`)}`;
-  return problem.fix ? [line, `  ${colours.green("fix:")} ${cleanLine(problem.fix)}`] : [line];
-}
-
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

@@ -123,6 +123,7 @@ describe("config init", () => {
       "nats",
       "providers",
       "roles",
+      "team",
     ]);
     expect(value.providers.house).toMatchObject({ keyVariable: "HOUSE_API_KEY", limits: { concurrency: 4 } });
     expect(parseConfig(configTemplate, "config.yaml").value.model).toBeUndefined();

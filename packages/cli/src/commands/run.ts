@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, TroupeError } from "@troupe/core";
-import { type SessionGrant, Token, unknownAgent } from "@troupe/core/internal";
+import { AgentName, agentNameOf, type SessionGrant, TeamName, unknownAgent } from "@troupe/core/internal";
 import type { NatsFlags } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { configWarnings } from "../models/requested-model.ts";
@@ -20,6 +20,7 @@ export interface RunFlags {
   /** The session to continue with another turn, or the newest. */
   continues: ResumeTarget | null;
   agent?: string | undefined;
+  team?: string | undefined;
   workspace?: string | undefined;
   /** Whether a home may be the workspace. */
   allowHome?: boolean;
@@ -73,6 +74,7 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
   const input = {
     continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : await agentId(cli, flags.agent, workspace),
+    team: teamOf(cli, flags),
     workspace,
     allowHome: flags.allowHome ?? false,
     timeoutMs: flags.timeout ?? null,
@@ -87,11 +89,19 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
   return { ...input, task, context: await readContext(cli.stdin, reading) };
 }
 
+/** The flag, or the variable of this process for a new session that names no agent. The owner of the home applies the files. */
+function teamOf({ env }: Cli, { team, agent, continues }: RunFlags): string | null {
+  const given = team ?? (agent === undefined && continues === null ? env.TROUPE_TEAM?.trim() || undefined : undefined);
+  if (given === undefined || TeamName.safeParse(given).success) return given ?? null;
+  throw new TroupeError("UNKNOWN_TEAM", `there is no team ${JSON.stringify(given)}`, { fix: "troupe teams ls" });
+}
+
 async function agentId(cli: Cli, given: string, workspace: string | null): Promise<string> {
-  if (Token.safeParse(given).success) return given;
+  const name = AgentName.safeParse(given);
+  if (name.success) return name.data;
   const { composition, home, cwd, env } = cli;
   const { agents } = await composition.loadAgents({ home, workspace: workspace ?? cwd, env });
-  const known = agents.map(({ id }) => id);
+  const known = agents.map(agentNameOf);
   throw unknownAgent(given, known, `${JSON.stringify(given)} is not a valid agent id`);
 }
 

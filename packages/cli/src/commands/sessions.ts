@@ -1,4 +1,5 @@
 import type { RunResponse, RunRow, SessionDetail, SessionRow } from "@troupe/core";
+import { describeAgent } from "@troupe/core/texts";
 import type { Cli } from "../cli.ts";
 import { approvalTable } from "../render/approval.ts";
 import { changeTable, diffLines } from "../render/changes.ts";
@@ -111,7 +112,7 @@ function tableOf(rows: readonly SessionRow[], { out, now }: { out: Output; now: 
   const body = rows.map((row): Cell[] => [
     { text: short(row.session) },
     statusCell(row, out),
-    { text: cleanLine(row.agent) },
+    { text: cleanLine(describeAgent(row)) },
     { text: cleanLine(row.task) },
     { text: String(row.runs) },
     { text: formatDuration(tookMs(row, now)) },
@@ -144,7 +145,8 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
   const facts: [string, Cell][] = [
     ["session", { text: row.session }],
     ["status", statusCell(row, out, isPaused ? "paused" : row.status)],
-    ["agent", { text: cleanLine(row.agent) }],
+    ["agent", { text: cleanLine(describeAgent(row)) }],
+    ...(row.team === null ? [] : [["team", { text: cleanLine(row.team) }] as [string, Cell]]),
     ["task", { text: cleanLine(row.task) }],
     ...turnsOf(row, runs),
     ["workspace", { text: cleanLine(row.workspace) }],

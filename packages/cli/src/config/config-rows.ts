@@ -12,6 +12,7 @@ import {
 export function configRows(config: Config): ConfigRow[] {
   return [
     modelRow(config),
+    ...(config.team ? [{ key: "team", ...config.team }] : []),
     ...mapRows("models", config.models),
     ...mapRows("aliases", config.aliases),
     ...mapRows("roles", config.roles),

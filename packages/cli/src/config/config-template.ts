@@ -3,8 +3,8 @@ import { agentListTokensDefault, leaseMsDefault } from "@troupe/core/internal";
 /** A configuration without settings, with every setting explained in comments. */
 export const configTemplate = `# Configuration of troupe. Every setting is optional and applies to you on this machine.
 #
-# These override this file: flags, then variables, then .troupe/config.yaml of the project, which can set model, models,
-# aliases and roles only. To see every setting and its origin: troupe config list --show-origin
+# These override this file: flags, then variables, then .troupe/config.yaml of the project, which can set model, team,
+# models, aliases and roles only. To see every setting and its origin: troupe config list --show-origin
 #
 # Do not write keys here. troupe reads them from variables: ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY,
 # DEEPSEEK_API_KEY, or the variable that a provider below names.
@@ -12,6 +12,10 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 # The default model: provider/model, an alias, or a name from models below. TROUPE_MODEL and --model override it.
 # Without it, troupe uses the medium model of the first provider whose key is set.
 # model: anthropic/claude-sonnet-5
+
+# The team of tasks that name neither a team nor an agent. TROUPE_TEAM and --team override it. Without it, the agent main
+# gets the task. To list teams: troupe teams ls
+# team: coding
 
 # Other names for models. troupe looks up an id here if its first part is not a configured provider.
 # models:

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import type { DaemonStatus } from "@troupe/core";
-import { lackOfTools } from "@troupe/core/internal";
+import { type AgentProblem, lackOfTools } from "@troupe/core/internal";
 import { createProjectTrust } from "@troupe/tools";
 import { type Config, chooseModel, describeChanges, describeOrigin, homeFiles, providerLabel } from "troupe/internal";
 import { allProblems } from "../agents/agent-problems.ts";
@@ -109,11 +110,22 @@ export async function checkAgents(cli: Cli): Promise<Check> {
     const specs = await cli.composition.toolSpecs(place);
     const problems = await allProblems(cli, registry, specs);
     const usable = registry.agents.filter((agent) => lackOfTools(agent, specs) === null);
-    const detail = `${usable.length} usable, ${problems.length} problems`;
+    const teams = registry.teams?.length ?? 0;
+    const detail = `${usable.length} usable, ${teams} teams, ${problems.length} problems`;
     const worst = problems.find((problem) => problem.severity === "error") ?? problems[0];
     if (!worst) return ok("agents", detail);
-    return warn("agents", `${detail}: ${worst.message}`, `troupe agents validate ${worst.path}`);
+    const broken = [...new Set(problems.flatMap(brokenTeamOf))];
+    const named = broken.length > 0 ? `${detail}; broken teams: ${broken.join(", ")}` : detail;
+    const [team] = brokenTeamOf(worst);
+    const fix = team === undefined ? `agents validate ${worst.path}` : `teams validate ${dirname(worst.path)}`;
+    return warn("agents", `${named}: ${worst.message}`, `troupe ${fix}`);
   } catch (error) {
     return fail("agents", toTroupeError(error).message, "troupe agents ls");
   }
+}
+
+/** The team whose file has the error; empty for any other problem. */
+function brokenTeamOf({ path, severity }: AgentProblem): string[] {
+  const folder = dirname(path);
+  return severity === "error" && basename(dirname(folder)) === "teams" ? [basename(folder)] : [];
 }

@@ -77,11 +77,19 @@ export function parseWork(
   { command, mayBeNone }: { command: string; mayBeNone: boolean },
 ): ServeOptions {
   const fix = `troupe ${command} --capacity 8`;
-  const serve = agents.trim() === "all" ? "all" : parseNames("--agents", agents);
+  const serve = agents.trim() === "all" ? "all" : parseAgentNames("--agents", agents);
   if (serve.length === 0 && !mayBeNone) {
     throw new TroupeError("USAGE", "--agents is empty", { fix: `troupe ${command} --agents coder,tester` });
   }
   return { serve, capacity: parseWhole("--capacity", capacity, { min: 1, max: 10_000, fix }) };
+}
+
+/** The team of `troupe teams use`; null for `--none`. */
+export function parseTeamChoice(name: string | undefined, none: boolean): string | null {
+  if ((name === undefined) === none) return name ?? null;
+  throw new TroupeError("USAGE", none ? "a team and --none cannot be used together" : "name a team, or pass --none", {
+    fix: "troupe teams use coding   # or: troupe teams use --none",
+  });
 }
 
 /** The budget flags of `troupe run` as text. */
@@ -122,15 +130,20 @@ export function parseGrant({ tools, denyTools, agents, denyAgents }: GrantFlags)
   return {
     ...(tools === undefined ? {} : { tools: parseNames("--tools", tools) }),
     ...(denyTools === undefined ? {} : { denyTools: parseNames("--deny-tools", denyTools) }),
-    ...(agents === undefined ? {} : { agents: parseNames("--agents", agents) }),
-    ...(denyAgents === undefined ? {} : { denyAgents: parseNames("--deny-agents", denyAgents) }),
+    ...(agents === undefined ? {} : { agents: parseAgentNames("--agents", agents) }),
+    ...(denyAgents === undefined ? {} : { denyAgents: parseAgentNames("--deny-agents", denyAgents) }),
   };
 }
 
-function parseNames(flag: string, text: string): string[] {
+/** Agents can be written as `team/agent`. */
+function parseAgentNames(flag: string, text: string): string[] {
+  return parseNames(flag, text, /^[\w*.-]+(\/[\w*.-]+)?$/);
+}
+
+function parseNames(flag: string, text: string, form = /^[\w*.-]+$/): string[] {
   if (text.trim() === "") return [];
   const names = text.split(",").map((name) => name.trim());
-  if (names.every((name) => /^[\w*.-]+$/.test(name))) return [...new Set(names)];
+  if (names.every((name) => form.test(name))) return [...new Set(names)];
   throw new TroupeError("USAGE", `${flag} ${JSON.stringify(text)} is not a list of names separated by commas`, {
     fix: `troupe run "…" ${flag} ${flag.endsWith("tools") ? "read,write" : "coder,tester"}`,
   });

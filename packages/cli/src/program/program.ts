@@ -68,6 +68,7 @@ const helpTail = `
 Environment:
   TROUPE_HOME   folder of all state (default: troupe in the XDG data folder)
   TROUPE_MODEL  default model: provider/model, an alias, or a name from models in your configuration
+  TROUPE_TEAM   default team, from troupe teams ls
   TROUPE_CONFIG your configuration (default: troupe/config.yaml in the XDG configuration folder)
   TROUPE_LOG    level of the log in the home: trace, debug, info (default), warn, error, fatal, silent
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,

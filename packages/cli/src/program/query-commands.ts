@@ -1,11 +1,13 @@
 import { type Command, Option } from "commander";
 import { example, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
+import { addTeamCommands } from "./team-commands.ts";
 
 /** The commands that only read. */
 export function addQueryCommands(program: Command, runCommand: RunCommand): void {
   addSessions(program, runCommand);
   addExplain(program, runCommand);
   addAgents(program, runCommand);
+  addTeamCommands(program, runCommand);
   addInspect(program, runCommand);
   addModels(program, runCommand);
   addConfig(program, runCommand);
@@ -97,7 +99,7 @@ function addAgents(program: Command, runCommand: RunCommand): void {
   const agents = program.command("agents").description("list, show, check, write and change agents");
   agents
     .command("ls")
-    .description("list the agents of this folder, and problems in their files")
+    .description("list the agents of this folder without a team, and problems in their files")
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe agents ls"))
     .action((flags: JsonFlag) =>
@@ -106,7 +108,7 @@ function addAgents(program: Command, runCommand: RunCommand): void {
   agents
     .command("show")
     .description("show the definition and prompt of an agent")
-    .argument("<id>", "agent id from troupe agents ls")
+    .argument("<id>", "agent from troupe agents ls, or team/agent")
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe agents show main"))
     .action((id: string, flags: JsonFlag) =>

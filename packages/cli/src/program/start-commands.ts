@@ -33,7 +33,11 @@ function addUp(program: Command, runCommand: RunCommand): void {
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
     .option("--port <number>", "port; the next free port if it is taken; 0 for any", "4711")
     .option("--no-open", "do not open the dashboard in a browser")
-    .option("--agents <names>", 'agents that this process runs, separated by commas; "" for none', "all")
+    .option(
+      "--agents <names>",
+      'agents that this process runs, separated by commas, also team/agent and team/*; "" for none',
+      "all",
+    )
     .option("--capacity <number>", "runs that can work here at the same time", "64")
     .option("--allow-home", allowHomeHelp)
     .option("--json", jsonHelp)
@@ -64,7 +68,10 @@ interface WorkerOptions extends JsonFlag, NatsOptions {
 function addWorker(program: Command, runCommand: RunCommand): void {
   addNatsOptions(program.command("worker"), "NATS server URL of the daemon")
     .description("run agents for a daemon on another machine, over its NATS server")
-    .requiredOption("--agents <names>", "agents to run, separated by commas; `all` for every agent of this machine")
+    .requiredOption(
+      "--agents <names>",
+      "agents to run, separated by commas, also team/agent and team/*; `all` for every agent of this machine",
+    )
     .option("--capacity <number>", "runs that can work here at the same time", "16")
     .option("--name <name>", "host name (default: a unique name)")
     .option("--workspace <folder>", "project whose agents it runs too (default: the current folder)")
@@ -88,6 +95,7 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
   continue?: true;
   resume?: string;
   agent?: string;
+  team?: string;
   workspace?: string;
   allowHome?: true;
   timeout?: string;
@@ -103,7 +111,8 @@ function addRun(program: Command, runCommand: RunCommand): void {
     .argument("<task>", "the task, as one argument; - reads it from standard input")
     .addOption(new Option("--continue", "continue the newest session of this folder with another turn"))
     .addOption(new Option("--resume <session>", "continue this session with another turn").conflicts("continue"))
-    .option("--agent <id>", "agent that gets the task (default: main)")
+    .option("--agent <id>", "agent that gets the task (default: main, or the entry agent of the team)")
+    .option("--team <name>", "team that gets the task (troupe teams ls)")
     .option(
       "--workspace <folder>",
       "folder that the agents work in (default: the current folder; for a demo, a new folder)",
@@ -132,11 +141,12 @@ function addRun(program: Command, runCommand: RunCommand): void {
     .action((task: string, flags: RunOptions) =>
       runCommand(async (cli) => {
         const [{ run }, options] = await Promise.all([import("../commands/run.ts"), import("./flags.ts")]);
-        const { agent, workspace, scenario, model, resume } = flags;
+        const { agent, team, workspace, scenario, model, resume } = flags;
         const newest = flags.continue ? ("newest" as const) : null;
         return run(cli, task, {
           continues: resume === undefined ? newest : { session: resume },
           agent,
+          team,
           workspace,
           allowHome: !!flags.allowHome,
           scenario,

@@ -1,4 +1,5 @@
 import type { ApprovalRow } from "@troupe/core";
+import { describeAgent } from "@troupe/core/texts";
 import type { Output } from "../terminal/terminal.ts";
 import { cleanLine, visibleJson } from "./clean.ts";
 import { formatDuration, shortIds } from "./format.ts";
@@ -10,8 +11,8 @@ const indent = "  ";
 const detailWidthMax = 100;
 
 /** The agents from the root run to the one that asks. */
-export function requesterPath({ path }: Pick<ApprovalRow, "path">): string {
-  return path.map(cleanLine).join(" › ");
+export function requesterPath({ path, team }: Pick<ApprovalRow, "path" | "team">): string {
+  return path.map((agent) => cleanLine(describeAgent({ agent, team }))).join(" › ");
 }
 
 /** The tool for display. */

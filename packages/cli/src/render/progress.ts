@@ -1,6 +1,6 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
-import { describeBailout, describeRetry, describeSpaceWait } from "@troupe/core/texts";
+import { describeAgent, describeBailout, describeRetry, describeSpaceWait } from "@troupe/core/texts";
 import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatDuration } from "./format.ts";
@@ -68,7 +68,7 @@ function eventsOf(
   const events: ProgressEvent[] = [];
   if (!before) events.push(startEvent(run, context));
   for (const file of filesWritten(run, before, context.seen)) {
-    const text = `${cleanLine(run.agent)} changed ${cleanLine(file)}`;
+    const text = `${cleanLine(describeAgent(run))} changed ${cleanLine(file)}`;
     events.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
   }
   if (run.completedAt !== null && !before?.completedAt) events.push(endEvent(run, run.completedAt, colours));
@@ -87,7 +87,7 @@ function filesWritten(run: RunRow, before: RunRow | undefined, seen: ReadonlyMap
 }
 
 function startEvent(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; colours: Colours }): ProgressEvent {
-  const agent = cleanLine(run.agent);
+  const agent = cleanLine(describeAgent(run));
   const task = cleanLine(run.task);
   const at = Date.parse(run.startedAt);
   const parent = run.parentRun === null ? undefined : seen.get(run.parentRun);
@@ -96,7 +96,7 @@ function startEvent(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>;
     return { at, run, glyph: "↻", paint: colours.yellow, text };
   }
   if (run.parentRun === null) return { at, run, glyph: "●", paint: colours.cyan, text: `${agent}: ${task}` };
-  const by = parent ? `${cleanLine(parent.agent)} → ` : "→ ";
+  const by = parent ? `${cleanLine(describeAgent(parent))} → ` : "→ ";
   return { at, run, glyph: "●", paint: colours.cyan, text: `${by}${agent}: ${task}` };
 }
 
@@ -106,7 +106,7 @@ function retryEvent(
   nowMs: number,
   colours: Colours,
 ): ProgressEvent {
-  const text = `${cleanLine(run.agent)} ${describeRetry(event)}`;
+  const text = `${cleanLine(describeAgent(run))} ${describeRetry(event)}`;
   return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text };
 }
 
@@ -128,7 +128,7 @@ function endEvent(run: RunRow, completedAt: string, colours: Colours): ProgressE
   const style = statusStyle(run.exactStatus);
   const took = run.durationMs === null ? "" : ` in ${formatDuration(run.durationMs)}`;
   const why = cleanLine(run.error ?? bailoutOf(run) ?? run.summary ?? "");
-  const text = `${cleanLine(run.agent)} ${run.exactStatus.replaceAll("_", " ")}${took}${why ? `: ${why}` : ""}`;
+  const text = `${cleanLine(describeAgent(run))} ${run.exactStatus.replaceAll("_", " ")}${took}${why ? `: ${why}` : ""}`;
   return { at: Date.parse(completedAt), run, glyph: style.glyph, paint: style.paint(colours), text };
 }
 

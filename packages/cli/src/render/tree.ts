@@ -1,5 +1,5 @@
 import type { RunRow } from "@troupe/core";
-import { describeBailout, describeStatus } from "@troupe/core/texts";
+import { describeAgent, describeBailout, describeStatus } from "@troupe/core/texts";
 import type { Colours } from "../terminal/terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatCost, formatDuration, shortRunId } from "./format.ts";
@@ -66,7 +66,7 @@ function cellsOf({ run, head }: TreeLine, options: { colours: Colours; now: numb
   const settled = run.completedAt !== null;
   const elapsedMs = run.durationMs ?? (settled ? null : options.now - Date.parse(run.startedAt));
   return [
-    { text: `${head}${style.glyph} ${cleanLine(run.agent)}`, paint: paintAfter(head, style.paint(colours)) },
+    { text: `${head}${style.glyph} ${cleanLine(describeAgent(run))}`, paint: paintAfter(head, style.paint(colours)) },
     { text: describeStatus(run), paint: style.paint(colours) },
     { text: cleanLine(run.task) },
     { text: elapsedMs === null ? "" : formatDuration(elapsedMs), paint: colours.dim },

@@ -1,6 +1,6 @@
 import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
 import { estimatedCallWarning, lostCallWarning, type RecordChange, type Submitted } from "@troupe/core/internal";
-import { describeStatus } from "@troupe/core/texts";
+import { describeAgent, describeStatus } from "@troupe/core/texts";
 import type { Cli } from "../cli.ts";
 import { answerCommands, questionLines } from "../render/approval.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
@@ -120,7 +120,9 @@ function waitingLines({ session, approvals, paused, stays }: WaitingSession, err
     const { approve, deny } = answerCommands(row);
     return [...questionLines(row, err), `  ${colours.green(approve)}`, `  ${colours.green(deny)}`];
   });
-  const rest = paused.map((run) => `‖ ${cleanLine(run.agent)} is paused: ${colours.green(`troupe resume ${run.run}`)}`);
+  const rest = paused.map(
+    (run) => `‖ ${cleanLine(describeAgent(run))} is paused: ${colours.green(`troupe resume ${run.run}`)}`,
+  );
   const then = stays
     ? "it continues after your answer"
     : `it continues after your answer and: ${colours.green("troupe up")}`;

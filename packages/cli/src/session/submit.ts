@@ -13,6 +13,8 @@ export interface RunRequestInput {
   /** The settled session to continue. */
   continues: string | null;
   agent: string | null;
+  /** The team of `--team` or `TROUPE_TEAM`. */
+  team?: string | null;
   /** The folder from `--workspace`. */
   workspace: string | null;
   /** Whether a home may be the workspace. */
@@ -108,6 +110,7 @@ async function requestOf(cli: Cli, input: RunRequestInput, connection: HomeConne
     task: input.task,
     origin: "cli",
     ...(input.agent === null ? {} : { agent: input.agent }),
+    ...(input.team ? { team: input.team } : {}),
     ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
     ...(input.allowHome ? { allowHome: true } : {}),
@@ -121,13 +124,13 @@ async function requestOf(cli: Cli, input: RunRequestInput, connection: HomeConne
 
 /**
  * The workspace is the current folder. A demo gets a folder in the home unless `--workspace` names one, so that it leaves no
- * files behind. A continued session keeps its workspace and model.
+ * files behind, or a team, which can be one of the current folder. A continued session keeps its workspace and model.
  */
 async function modelAndWorkspace(cli: Cli, input: RunRequestInput, connection: HomeConnection) {
-  const { continues, workspace } = input;
+  const { continues, workspace, team } = input;
   if (continues !== null) return { model: input.model, workspace };
   const { model, demo } = await modelFor(cli, input, connection);
-  return { model, workspace: workspace ?? (demo ? null : cli.cwd) };
+  return { model, workspace: workspace ?? (demo && !team ? null : cli.cwd) };
 }
 
 function isAboutModels(error: unknown): error is TroupeError {

@@ -140,6 +140,7 @@ export function createFakeComposition(): FakeComposition {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
       return { agents: [...registryOf([]).agents], problems: composition.problems };
     },
+    validateTeams: async () => ({ teams: [], problems: composition.problems }),
   };
   return composition;
 }

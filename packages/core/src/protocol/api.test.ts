@@ -126,6 +126,7 @@ describe("a row from before budgets and approvals", () => {
   test("has an unknown cost, and waits for no approval", () => {
     expect(SessionRow.parse(oldSession)).toEqual({
       ...oldSession,
+      team: null,
       replay: false,
       costUsd: null,
       estimatedTokens: 0,
@@ -136,6 +137,7 @@ describe("a row from before budgets and approvals", () => {
     });
     expect(RunRow.parse(oldRun)).toEqual({
       ...oldRun,
+      team: null,
       confidence: null,
       queuePosition: null,
       contextMode: "task_only",

@@ -10,7 +10,7 @@ import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
 import { Taint } from "./taint.ts";
-import { agentIdOf, TeamName, TeamSummary } from "./team.ts";
+import { AgentName, agentIdOf, TeamName, TeamSummary } from "./team.ts";
 import { FileChange } from "./tool.ts";
 import { UndoRow } from "./undo.ts";
 
@@ -24,6 +24,8 @@ export const SessionRow = z.object({
   /** The first run of the newest turn. */
   rootRun: Id,
   agent: Token,
+  /** The team of its first agent; null for none. */
+  team: Token.nullable().default(null),
   task: z.string(),
   status: RecordStatus,
   origin: SessionOrigin,
@@ -63,6 +65,8 @@ export const RunRow = z.object({
   /** Position among all runs of the session in order of appearance. It never changes. */
   order: z.int(),
   agent: Token,
+  /** The team of its agent; null for none, and until the run is open. */
+  team: Token.nullable().default(null),
   depth: z.int(),
   attempt: z.int(),
   maxAttempts: z.int(),
@@ -117,6 +121,8 @@ export const ApprovalRow = z.object({
   session: Id,
   run: Id,
   agent: Token,
+  /** The team of the agent; null for none. */
+  team: Token.nullable().default(null),
   /** Agents from the root down to the requester. */
   path: z.array(Token),
   /** Null means the whole run. */
@@ -267,8 +273,9 @@ export type HostOutcome = z.infer<typeof HostOutcome>;
 export const SessionGrant = z.strictObject({
   tools: z.array(z.string()).optional(),
   denyTools: z.array(z.string()).optional(),
-  agents: z.array(z.string()).optional(),
-  denyAgents: z.array(z.string()).optional(),
+  /** Ids, or `team/agent`. */
+  agents: z.array(z.string().overwrite(agentIdOf)).optional(),
+  denyAgents: z.array(z.string().overwrite(agentIdOf)).optional(),
   writes: WriteScope.optional(),
 });
 export type SessionGrant = z.infer<typeof SessionGrant>;
@@ -284,7 +291,7 @@ export const SubmitSession = z.object({
   session: Id.optional(),
   task: z.string().trim().min(1, "a task needs words").max(200_000),
   /** An id, or `team/agent`. */
-  agent: z.string().overwrite(agentIdOf).pipe(Token).optional(),
+  agent: AgentName.optional(),
   /** The team whose entry agent receives the request, or whose `agent` does. */
   team: TeamName.optional(),
   /** Model to use instead of the configured one: an id, an alias, or a key of the configured map. */
@@ -339,6 +346,10 @@ export const AgentList = z.object({
   teams: z.array(TeamSummary).exactOptional(),
 });
 export type AgentList = z.infer<typeof AgentList>;
+
+/** The usable teams of a folder, and the problems in the files of all agents and teams. */
+export const TeamList = z.object({ teams: z.array(TeamSummary), problems: z.array(AgentProblem) });
+export type TeamList = z.infer<typeof TeamList>;
 
 export const CancelOutcome = z.object({
   session: Id,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApprovalScope } from "./approval.ts";
 import { Version } from "./codec.ts";
-import { Id } from "./ids.ts";
+import { Id, Token } from "./ids.ts";
 import { RunRequest, SessionOrigin } from "./request.ts";
 import { UndoneFile, UndoResult } from "./undo.ts";
 
@@ -18,6 +18,8 @@ export const InboxItem = z.discriminatedUnion("kind", [
     request: RunRequest,
     origin: SessionOrigin,
     demo: z.boolean(),
+    /** The team of the agent, for displays. Absent: none. */
+    team: Token.exactOptional(),
   }),
   /** Another turn of a settled session. Commands before it belong to earlier turns. */
   z.object({
@@ -28,6 +30,8 @@ export const InboxItem = z.discriminatedUnion("kind", [
     request: RunRequest,
     origin: SessionOrigin,
     demo: z.boolean(),
+    /** The team of the agent, for displays. Absent: none. */
+    team: Token.exactOptional(),
   }),
   z.object({ v: Version, kind: z.literal("session.cancelled"), at: z.int(), session: Id, reason: z.string() }),
   /** Cancels the run and every run below it. */

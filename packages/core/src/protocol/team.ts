@@ -9,6 +9,14 @@ export const TeamName = z
 export type TeamName = z.infer<typeof TeamName>;
 
 /**
+ * The name of an agent as people write it, read as an id.
+ *
+ * @example
+ * AgentName.parse("coding/planner"); // "coding_planner"
+ */
+export const AgentName = z.string().overwrite(agentIdOf).pipe(Token);
+
+/**
  * A team as others see it. Its agents have ids such as `coding_planner`, shown as `coding/planner`.
  *
  * @example

@@ -67,6 +67,7 @@ describe("an approval", () => {
       session: builder.session,
       run: root.request.run,
       agent: "main",
+      team: null,
       path: ["main"],
       tool: "shell",
       args: { command: "a" },

@@ -55,13 +55,18 @@ export function createApprovalTable(database: Database): ApprovalTable {
   };
 }
 
-/** The API row of a row of `approvals`. */
+/** The rows of `approvals`, with the teams of their agents. */
+export const approvalQuery =
+  "SELECT *, (SELECT r.team FROM runs r WHERE r.run_id = approvals.run_id) AS team FROM approvals";
+
+/** The API row of a row of `approvalQuery`. */
 export function toApprovalRow(row: Values): ApprovalRow {
   return ApprovalRow.parse({
     id: row.id,
     session: row.session_id,
     run: row.run_id,
     agent: row.agent,
+    team: row.team ?? null,
     path: JSON.parse(String(row.path_json)),
     tool: row.tool,
     args: JSON.parse(String(row.args_json)),

@@ -63,6 +63,28 @@ it.each([1, 2, 9, 16, feed.length])("after %i items: no loss, and later items ar
   expect(rowsOf(file)).toEqual(await rowsOfWhole(feed));
 });
 
+it("reads the team of each run from its entries, and the session has the team of its first run", async () => {
+  const builder = createFeedBuilder();
+  const root = builder.run({ agent: "news_lead" }).opened({ team: "news" });
+  const child = builder.run({ agent: "coder", parent: root }).opened();
+  const { id } = root.asked(0, "shell", { command: "a" });
+  const record = await openRecord({ file: await versionOne(builder.feed) });
+  const teams = async () => {
+    const { session, runs, approvals } = (await record.reader.session(builder.session)) ?? {};
+    return [session?.team, runs?.map(({ team }) => team), approvals?.map((each) => [each.id, each.team])];
+  };
+  expect(await teams()).toEqual(["news", ["news", null], []]);
+  expect(await record.reader.run(child.request.run)).toMatchObject({ agent: "coder", team: null });
+  record.close();
+
+  const whole = await openRecord({ file: join(folder, "whole.db") });
+  whole.write(builder.feed);
+  const rebuilt = await whole.reader.session(builder.session);
+  expect([rebuilt?.session.team, rebuilt?.runs.map(({ team }) => team)]).toEqual(["news", ["news", null]]);
+  expect(await whole.reader.approval(id)).toMatchObject({ agent: "news_lead", team: "news" });
+  whole.close();
+});
+
 it("the versions are 1 to the newest, each once", () => {
   // A version that two migrations have would drop one of them, and a gap would shift the versions after it.
   const ofFields = runFieldEntries.flatMap(([, { addedBy }]) => addedBy?.version ?? []);

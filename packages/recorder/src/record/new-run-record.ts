@@ -4,20 +4,23 @@ import { queuedRecord, type RequestedFields, type RunRecord } from "./run-column
 import { earlier, toIso } from "./time.ts";
 
 /** A requested run that no host has opened. */
-export function recordOfRequest(request: RunRequest, atMs: number): RunRecord {
+export function recordOfRequest(request: RunRequest, atMs: number, team: string | null = null): RunRecord {
   const { session, run, agent, depth, attempt, task, contextMode } = request;
   const parentRun = request.parent?.run ?? null;
   const byUser = request.continues === null ? "prompt" : "continuation";
   const requestType = parentRun === null ? byUser : "delegation";
   const shared = { session, run, parentRun, agent, depth, task, contextMode };
-  return queued({ ...shared, requestType, attempt, maxAttempts: attempt }, atMs);
+  return { ...queued({ ...shared, requestType, attempt, maxAttempts: attempt }, atMs), team };
 }
 
 /** A child that its parent has planned and not yet requested. */
 export function recordOfPlannedChild(parent: RunRecord, child: PlannedChild, atMs: number): RunRecord {
   const { run, agent, task, contextMode, maxAttempts } = child;
   const position = { session: parent.session, run, parentRun: parent.run, depth: parent.depth + 1 };
-  return queued({ ...position, requestType: "delegation", agent, attempt: 1, maxAttempts, task, contextMode }, atMs);
+  const requested = { ...position, requestType: "delegation" as const, agent, task, contextMode };
+  // Its own entry confirms the team. Until then only an id of the parent's team shows it.
+  const team = parent.team !== null && agent.startsWith(`${parent.team}_`) ? parent.team : null;
+  return { ...queued({ ...requested, attempt: 1, maxAttempts }, atMs), team };
 }
 
 /** The request of an opened run, combined with its earlier record. A root starts at its request, a child at its opening. */

@@ -66,6 +66,7 @@ function open(before: RunRecord, { request, pin }: EntryOf<"run.opened">): Chang
     status: "running",
     exactStatus: "running",
     model: pin.model,
+    team: definition.team ?? null,
     systemPrompt: `${definition.id}@${definitionHash.slice(0, 12)}`,
     maxAttempts: request.parent ? Math.max(definition.retry.maxAttempts, before.maxAttempts) : request.attempt,
     maxIterations: limits.maxIterations,

@@ -1,7 +1,7 @@
 import type { RecordReader, RunResponse } from "@troupe/core";
 import { openEntry, type RecordChange } from "@troupe/core/internal";
 import type { Database, SqlValue } from "../database/sqlite.ts";
-import { toApprovalRow } from "./approvals.ts";
+import { approvalQuery, toApprovalRow } from "./approvals.ts";
 import { toChangeRow } from "./changes.ts";
 import { createIntegrityLog } from "./integrity.ts";
 import { createRunRows, runQuery } from "./run-table.ts";
@@ -37,17 +37,17 @@ export function createReader(database: Database): Reader {
     `${runQuery} WHERE r.position > ? ORDER BY r.position LIMIT ?`,
   );
   const waitingApprovals = database.prepare<[number], SqlRow>(
-    "SELECT * FROM approvals WHERE state = 'waiting' ORDER BY requested_at, rowid LIMIT ?",
+    `${approvalQuery} WHERE state = 'waiting' ORDER BY requested_at, rowid LIMIT ?`,
   );
   const newestApprovals = database.prepare<[number], SqlRow>(
-    "SELECT * FROM approvals ORDER BY requested_at DESC, rowid DESC LIMIT ?",
+    `${approvalQuery} ORDER BY requested_at DESC, rowid DESC LIMIT ?`,
   );
   const approvalsOf = database.prepare<[string], SqlRow>(
-    "SELECT * FROM approvals WHERE session_id = ? ORDER BY requested_at, rowid",
+    `${approvalQuery} WHERE session_id = ? ORDER BY requested_at, rowid`,
   );
-  const oneApproval = database.prepare<[string], SqlRow>("SELECT * FROM approvals WHERE id = ?");
+  const oneApproval = database.prepare<[string], SqlRow>(`${approvalQuery} WHERE id = ?`);
   const changedApprovals = database.prepare<[number, number], SqlRow>(
-    "SELECT * FROM approvals WHERE position > ? ORDER BY position LIMIT ?",
+    `${approvalQuery} WHERE position > ? ORDER BY position LIMIT ?`,
   );
   const changesWhere = (key: "run_id" | "session_id") =>
     database.prepare<[string, number, number], SqlRow>(

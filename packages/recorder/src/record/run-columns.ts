@@ -139,6 +139,17 @@ export const runFields = {
   /** The requester: a user, a parent run, or a user in a later turn. */
   requestType: inMessages("request_type", plain("TEXT", z.enum(["prompt", "delegation", "continuation"]))),
   agent: inMessages("agent_role", text),
+  /** NULL for an agent without a team, and until the run is open. */
+  team: inRuns("team", textOrNull, null, {
+    version: 14,
+    sql: `
+ALTER TABLE runs ADD COLUMN team TEXT;
+UPDATE runs SET team = (
+  SELECT json_extract(e.text, '$.pin.definition.team') FROM entries e WHERE e.run_id = runs.run_id AND e.idx = 0
+  ORDER BY e.position LIMIT 1
+);
+`,
+  }),
   depth: inMessages("agent_depth", number),
   attempt: inRuns("attempt", number),
   maxAttempts: inRuns("max_attempts", number),

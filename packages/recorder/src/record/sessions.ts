@@ -70,7 +70,9 @@ export const sessionQuery = `
     FROM runs r WHERE r.session_id = s.session_id
   ) AS sums, (
     SELECT count(*) FROM approvals a WHERE a.session_id = s.session_id AND a.state = 'waiting'
-  ) AS approvals_waiting
+  ) AS approvals_waiting, (
+    SELECT r.team FROM runs r WHERE r.session_id = s.session_id AND r.parent_run IS NULL ORDER BY r.seen LIMIT 1
+  ) AS team
   FROM sessions s`;
 
 /** The API row of a row of `sessionQuery`. */
@@ -82,6 +84,7 @@ export function toSessionRow(row: Record<string, SqlValue>): SessionRow {
     session: row.session_id,
     rootRun: row.root_run,
     agent: row.agent,
+    team: row.team,
     task: row.task,
     status: row.status,
     origin: row.origin,

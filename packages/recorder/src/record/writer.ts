@@ -139,7 +139,7 @@ export function createWriter(database: Database): Writer {
 
   const writeInboxItem = (item: InboxFeedItem): void => {
     const command = decodeText(InboxItem, item.text, "inbox item");
-    const requested = beginsTurn(command) ? recordOfRequest(command.request, command.at) : null;
+    const requested = beginsTurn(command) ? recordOfRequest(command.request, command.at, command.team) : null;
     if (command.session !== item.session || (requested && requested.session !== item.session)) {
       throw new Error("belongs to another session");
     }

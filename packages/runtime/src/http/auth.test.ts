@@ -54,6 +54,7 @@ describe("every route of the router", () => {
       "GET /api/sessions/:id/changes",
       "GET /api/sessions/:id/response",
       "GET /api/status",
+      "GET /api/teams",
       "POST /api/approvals/:id/answer",
       "POST /api/hosts/:id/drain",
       "POST /api/runs/:id/cancel",

@@ -19,6 +19,7 @@ import {
   HostOutcome,
   RunControlOutcome,
   Submitted,
+  TeamList,
   UndoOutcome,
 } from "@troupe/core/internal";
 import type { z } from "zod";
@@ -57,6 +58,8 @@ export interface HttpClient
     | "undo"
   > {
   readonly url: string;
+  /** The usable teams of a folder. */
+  teams(workspace: string | null): Promise<TeamList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
   cancel(session: string, reason?: string): Promise<CancelOutcome>;
   answer(approval: string, answer: z.input<typeof ApprovalAnswer>): Promise<ApprovalOutcome>;
@@ -114,6 +117,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     url: transport.url,
     status: () => call(DaemonStatus, "/api/status"),
     agents: (workspace) => call(AgentList, withQuery("/api/agents", { workspace })),
+    teams: (workspace) => call(TeamList, withQuery("/api/teams", { workspace })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
     cancelRun: (run, reason) => control(run, "cancel", { reason }),

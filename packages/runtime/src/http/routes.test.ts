@@ -41,6 +41,8 @@ describe("a read returns", () => {
     ["/api/status", { provider: "demo", kind: "daemon" }],
     ["/api/agents", { agents: [{ id: "lead", path: "none" }], problems: [] }],
     ["/api/agents?workspace=/my/project", { agents: [{ path: "/my/project" }] }],
+    ["/api/teams", { teams: [], problems: [] }],
+    ["/api/teams?workspace=/my/project", { teams: [{ name: "news", path: "/my/project" }], problems: [] }],
     ["/api/sessions", { position: 2, sessions: [{ session: sessionA }, { session: sessionB }] }],
     ["/api/sessions?limit=1", { position: 2, sessions: [{ session: sessionA }] }],
     [`/api/sessions/${sessionA}`, { position: 2, session: { session: sessionA }, runs: [{ run: sessionA }] }],

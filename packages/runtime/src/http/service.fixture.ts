@@ -121,7 +121,10 @@ export function createFakeService(): FakeService {
     },
     async agents(workspace) {
       const agent = { id: "lead", name: "Lead", description: "Leads", tools: null, subagents: [], model: "inherit" };
-      return { agents: [{ ...agent, origin: "builtin", path: workspace ?? "none", disabled: false }], problems: [] };
+      const agents = [{ ...agent, origin: "builtin", path: workspace ?? "none", disabled: false }];
+      if (workspace === null) return { agents, problems: [] };
+      const team = { name: "news", description: "Writes news", entry: "news_lead", agents: ["news_lead"] };
+      return { agents, problems: [], teams: [{ ...team, origin: "project", path: workspace }] };
     },
     async submit(request) {
       service.commands.push(`submit ${JSON.stringify(request)}`);

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentRegistry, AgentSource, HostDirectory } from "@troupe/core";
-import type { ServedAgent } from "@troupe/core/internal";
+import { agentIdOf, type ServedAgent } from "@troupe/core/internal";
 import { definitionHashOf } from "../host/claim/run-spec.ts";
 
 /** The most project agents that a host serves at once. The least recently loaded ones leave the list. */
@@ -8,7 +8,7 @@ const projectAgentsMax = 500;
 export interface ServedAgentsOptions {
   /** Loads the agents of this process. Agents that only other hosts serve are left out. */
   agentSource: AgentSource;
-  /** The agents that this host serves. */
+  /** The agents that this host serves: ids, `team/agent`, and `team/*` for all agents of a team. */
   only: "all" | readonly string[];
   /** The agents that this machine's policy forbids. */
   denied?: readonly string[];
@@ -41,8 +41,11 @@ export function createServedAgents({ agentSource, only, denied = [] }: ServedAge
   let common = new Map<string, ServedAgent>();
   let list: readonly ServedAgent[] = [];
 
-  const isServed = ({ id, source, disabled }: AgentDefinition): boolean =>
-    source.origin !== "remote" && !disabled && !denied.includes(id) && (only === "all" || only.includes(id));
+  const isServed = ({ id, source, disabled, team }: AgentDefinition): boolean =>
+    source.origin !== "remote" &&
+    !disabled &&
+    !denied.includes(id) &&
+    (only === "all" || only.some((name) => namesAgent(name, { id, team })));
   const servedOf = (registry: AgentRegistry): Map<string, ServedAgent> =>
     new Map(registry.agents.filter(isServed).map((definition) => [definition.id, toServed(definition)]));
   const update = (workspace: string | null, registry: AgentRegistry): void => {
@@ -81,6 +84,11 @@ export function createServedAgents({ agentSource, only, denied = [] }: ServedAge
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** Whether a name of a list of served agents means this agent. */
+export function namesAgent(name: string, { id, team }: { id: string; team?: string | undefined }): boolean {
+  return name === id || agentIdOf(name) === id || (team !== undefined && name === `${team}/*`);
 }
 
 /**

@@ -37,6 +37,9 @@ export interface SessionModel {
  */
 export type ChooseModel = (options: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
 
+/** The team of a request that names neither a team nor an agent, by folder. Null: none. */
+export type DefaultTeam = (workspace: string | null) => Promise<string | null>;
+
 export interface AcceptOptions {
   deps: HostDeps;
   ids: Ids;
@@ -48,6 +51,8 @@ export interface AcceptOptions {
   policy?: Policy;
   /** The model of sessions that name none, or the function that chooses it. */
   model: SessionModel | ChooseModel;
+  /** @default none */
+  defaultTeam?: DefaultTeam;
   /** Resolves the name of a scenario to a model id, or throws. */
   resolveScenario(name: string): Promise<string>;
   /** Finds sessions that were purged from the journal. @default the journal alone */
@@ -104,7 +109,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace, homeRule(options, submission));
   const { id: model, demo } = await chooseModel(options, submission);
   const registry = await deps.agentSource.load(workspace);
-  const agent = checkEnabled(chooseAgent(registry, submission, "main"), policy);
+  const agent = checkEnabled(chooseAgent(registry, await withDefaultTeam(options, submission), "main"), policy);
   await deps.tools.prepare?.(workspace);
   checkTools(agent, deps.tools.specs(workspace));
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
@@ -119,7 +124,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   await checkBudget(deps, request, registry);
   // After all checks: a refused submission leaves no folder.
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
-  const submitted = await beginSession(deps, request, { origin, demo });
+  const submitted = await beginSession(deps, request, { origin, demo, team: agent.team });
   deps.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
   return submitted;
 }
@@ -130,6 +135,12 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
  */
 function firstRunOf(session: string): string {
   return derivedId(`${session}/first`);
+}
+
+async function withDefaultTeam({ defaultTeam }: AcceptOptions, submission: SubmitSession) {
+  const { agent, team, workspace = null } = submission;
+  const usual = agent === undefined && team === undefined ? await defaultTeam?.(workspace) : undefined;
+  return usual ? { team: usual } : submission;
 }
 
 /** Whether a session may have a home as its workspace. */

@@ -28,6 +28,7 @@ const waiting: ApprovalRow = {
   session,
   run: child,
   agent: "coder",
+  team: null,
   state: "waiting",
   requestedAt: "1970-01-01T00:00:00.500Z",
   answeredAt: null,

@@ -84,6 +84,7 @@ async function findInJournal({ deps: { journal } }: RunSources, id: string): Pro
       session,
       run,
       agent: opened.request.agent,
+      team: opened.pin.definition.team ?? null,
       state: "waiting",
       requestedAt: new Date(entry.at).toISOString(),
       answeredAt: null,

@@ -67,14 +67,15 @@ const requestDefaults = {
 export async function beginSession(
   { journal, queue, clock, redact }: Pick<HostDeps, "journal" | "queue" | "clock" | "redact">,
   request: RunRequest,
-  { origin, demo }: { origin: SessionOrigin; demo: boolean },
+  { origin, demo, team }: { origin: SessionOrigin; demo: boolean; team?: string | undefined },
 ): Promise<Submitted> {
   const { session, run, workspace } = request;
   if (redact && redact.text(workspace.path) !== workspace.path) throw secretPath(redact.text(workspace.path));
   const at = clock.now();
   const kind = request.continues === null ? "session.requested" : "session.continued";
   // The offer announces the session: no host has a run of it yet.
-  await journal.appendInbox({ v: protocolVersion, kind, at, session, request, origin, demo });
+  const ofTeam = team === undefined ? {} : { team };
+  await journal.appendInbox({ v: protocolVersion, kind, at, session, request, origin, demo, ...ofTeam });
   await offerRun({ queue }, request);
   return { session, run, workspace: request.workspace.path, demo };
 }

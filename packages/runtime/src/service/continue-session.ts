@@ -47,10 +47,10 @@ export function createContinue(
     if (known) return await offerAgain(deps, known);
     await checkRun(deps, session, submission);
     await checkSettled(deps, last.request);
-    const { request, demo, registry } = await nextRequest(options, last, submission);
+    const { request, demo, registry, team } = await nextRequest(options, last, submission);
     await checkHost(deps, request);
     await checkBudget(deps, request, registry);
-    const submitted = await beginSession(deps, request, { origin: submission.origin, demo });
+    const submitted = await beginSession(deps, request, { origin: submission.origin, demo, team });
     deps.logger.info({ session, run: request.run, agent: request.agent, turn: turns.length + 1 }, "session continued");
     return submitted;
   };
@@ -130,7 +130,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     temperature: agent.temperature,
     continues: before.run,
   };
-  return { request, demo, registry };
+  return { request, demo, registry, team: agent.team };
 }
 
 /** An agent without a team's name is one of the session's team, if that team has it. */

@@ -1,4 +1,5 @@
 import type { Ids, RunResponse } from "@troupe/core";
+import { agentIdOf } from "@troupe/core/internal";
 import { rootRequest } from "../service/begin-session.ts";
 import type { BudgetClaim } from "./ledger.ts";
 import type { SpawnOptions } from "./options.ts";
@@ -38,7 +39,7 @@ export function startTask(
   stops: readonly AbortSignal[],
 ): Spawned {
   const { model, workspace } = team.settings;
-  const draft = rootRequest(team.ids, { agent, task, layers: [], model, workspace });
+  const draft = rootRequest(team.ids, { agent: agentIdOf(agent), task, layers: [], model, workspace });
   const controller = new AbortController();
   const unlink = follow(controller, options?.signal instanceof AbortSignal ? [...stops, options.signal] : stops);
 

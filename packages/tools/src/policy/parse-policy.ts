@@ -1,5 +1,6 @@
 import { defaultPolicy, GrantLayer, type Policy } from "@troupe/core";
 import {
+  AgentName,
   CommandPolicy,
   DelegationPolicy,
   DiskPolicy,
@@ -10,7 +11,6 @@ import {
   SandboxPolicy,
   SavedFilesPolicy,
   sandboxModes,
-  Token,
   WebPolicy,
   WriteScope,
 } from "@troupe/core/internal";
@@ -34,7 +34,7 @@ const PolicyFile = z.strictObject({
     .strictObject({ allow: ToolNames.optional(), deny: ToolNames.default([]), ask: ToolNames.default([]) })
     .prefault({}),
   agents: z
-    .strictObject({ allow: z.array(z.literal("*").or(Token)).optional(), disabled: z.array(Token).default([]) })
+    .strictObject({ allow: z.array(z.literal("*").or(AgentName)).optional(), disabled: z.array(AgentName).default([]) })
     .prefault({}),
   risk: z
     .strictObject({

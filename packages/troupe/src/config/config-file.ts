@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { agentListTokensDefault, durationSchema, ModelPrice, Token } from "@troupe/core/internal";
+import { agentListTokensDefault, durationSchema, ModelPrice, TeamName, Token } from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
@@ -73,6 +73,7 @@ export const DelegationConfig = z.strictObject({
 /** `config.yaml`. Every key is optional; an unknown key is an error. */
 export const ConfigFile = z.strictObject({
   model: orAbsent(ModelName.optional()),
+  team: orAbsent(TeamName.optional()),
   models: ids(ModelName),
   aliases: ids(Alias),
   roles: ids(Name),
@@ -123,6 +124,7 @@ function isProviderKey(path: readonly PropertyKey[]): boolean {
 /** A correct value of each section that has one form. */
 const examples: ReadonlyMap<string, string> = new Map([
   ["model", "model: anthropic/claude-sonnet-5"],
+  ["team", "team: coding, with a name from: troupe teams ls"],
   ["models", 'models: {"deepseek-chat": openrouter/deepseek/deepseek-chat}'],
   ["aliases", "aliases: {sonnet: openai/gpt-6-sol}"],
   ["roles", "roles: {coder: anthropic/claude-opus-5-5}"],

@@ -14,6 +14,8 @@ import { type Provider, readProviders, sizesOf } from "./providers.ts";
 export interface Config {
   /** Null if no model is configured. */
   model: Setting<string> | null;
+  /** The team of requests that name neither a team nor an agent. Null: none. */
+  team: Setting<string> | null;
   models: SettingMap;
   aliases: SettingMap;
   roles: SettingMap;
@@ -52,7 +54,7 @@ export interface ConfigOptions {
 }
 
 /** Sections that a project's file may set. Other sections could send the user's key to another server. */
-const projectSections = ["model", "models", "aliases", "roles"] as const;
+const projectSections = ["model", "team", "models", "aliases", "roles"] as const;
 
 /** Reads the configuration of each folder, for the lifetime of the process. */
 export interface ConfigSource {
@@ -125,8 +127,11 @@ function untrustedRows(source: InspectedProject): SettingRow[] {
         origin: originOf([section, name]),
       })),
     );
-    const { model } = file;
-    return model === undefined ? maps : [{ key: "model", value: model, origin: originOf(["model"]) }, ...maps];
+    const single = (["model", "team"] as const).flatMap((key) => {
+      const value = file[key];
+      return value === undefined ? [] : [{ key, value, origin: originOf([key]) }];
+    });
+    return [...single, ...maps];
   } catch {
     return [];
   }
@@ -150,7 +155,8 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
   const maps = { models: merge(layers, "models"), aliases: merge(layers, "aliases") };
   const config: Config = {
     ...maps,
-    model: modelOf(env, layers),
+    model: settingOf(layers, "model", { variable: "TROUPE_MODEL", env }),
+    team: settingOf(layers, "team", { variable: "TROUPE_TEAM", env }),
     roles: merge(layers, "roles"),
     fallbacks: merge([user], "fallbacks"),
     providers,
@@ -230,6 +236,7 @@ function ignoredSettings({ file, originOf }: Layer): string[] {
   );
   const scripts = projectSections.flatMap((section) => {
     const setting = file[section];
+    if (section === "team") return [];
     if (typeof setting === "string") return isOfflineModel(setting) ? [at([section])] : [];
     return Object.entries(setting ?? {}).flatMap(([name, id]) => (isOfflineModel(id) ? [at([section, name])] : []));
   });
@@ -249,11 +256,17 @@ function merge(layers: readonly Layer[], section: "models" | "aliases" | "roles"
   return Object.fromEntries(entries);
 }
 
-function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Setting<string> | null {
-  const wanted = env.TROUPE_MODEL?.trim();
-  if (wanted) return { value: wanted, origin: { from: "environment", where: "TROUPE_MODEL" } };
-  const layer = layers.findLast(({ file }) => file.model !== undefined);
-  return layer?.file.model === undefined ? null : { value: layer.file.model, origin: layer.originOf(["model"]) };
+/** A setting with one value: of the variable, else of the last file that has it. */
+function settingOf(
+  layers: readonly Layer[],
+  key: "model" | "team",
+  { variable, env }: { variable: string; env: NodeJS.ProcessEnv },
+): Setting<string> | null {
+  const wanted = env[variable]?.trim();
+  if (wanted) return { value: wanted, origin: { from: "environment", where: variable } };
+  const layer = layers.findLast(({ file }) => file[key] !== undefined);
+  const value = layer?.file[key];
+  return layer === undefined || value === undefined ? null : { value, origin: layer.originOf([key]) };
 }
 
 /** The prompts of all runs on this machine use it, so a project's file does not set it. */

@@ -11,18 +11,25 @@ export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
   return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
 
-export interface HomeAgentSourceOptions extends Pick<AgentSourceOptions, "remoteAgents" | "folders" | "definitions"> {
+export interface HomeAgentSourceOptions
+  extends Pick<AgentSourceOptions, "remoteAgents" | "folders" | "definitions" | "teamFolders"> {
   /** A project whose agents are served for runs of every workspace. */
   project?: string | undefined;
 }
 
+/** Loads the agents and teams of the user and of each workspace. */
 export function createHomeAgentSource(
   home: Home,
   env: NodeJS.ProcessEnv,
   { project, ...rest }: HomeAgentSourceOptions = {},
 ): AgentSource {
-  const userFolders = [join(env.HOME || homedir(), ".troupe", "agents"), join(home.path, "agents")];
-  return createAgentSource({ userFolders, ...rest, ...(project === undefined ? {} : { projects: [project] }) });
+  const folders = [join(env.HOME || homedir(), ".troupe"), home.path];
+  return createAgentSource({
+    userFolders: folders.map((folder) => join(folder, "agents")),
+    userTeamFolders: folders.map((folder) => join(folder, "teams")),
+    ...rest,
+    ...(project === undefined ? {} : { projects: [project] }),
+  });
 }
 
 /** Projects that are remembered as loaded. */

@@ -1,5 +1,6 @@
 import type { AgentRegistry, TroupeError } from "@troupe/core";
-import { unknownAgent } from "@troupe/core/internal";
+import { agentIdOf, agentNameOf, unknownAgent } from "@troupe/core/internal";
+import { namesAgent } from "@troupe/runtime/internal";
 import type { ProcessParts } from "./open-process.ts";
 import type { ServeOptions } from "./running-troupe.ts";
 
@@ -15,17 +16,18 @@ export async function checkServed(
 ): Promise<void> {
   const registry = await served.agentSource.load(null);
   if (serve === "all") return;
-  const missing = serve.filter((id) => !served.ids().includes(id));
+  const isMissing = (name: string): boolean => !served.list().some(({ definition }) => namesAgent(name, definition));
+  const missing = serve.filter(isMissing);
   if (missing.length === 0) return;
   const ofProject = project === null ? registry : await served.agentSource.load(project);
-  const unknown = missing.find((id) => !served.ids().includes(id));
+  const unknown = missing.find(isMissing);
   if (unknown !== undefined) throw notServed(unknown, ofProject);
 }
 
 function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
   const own = agents.filter(({ source }) => source.origin !== "remote");
-  const known = own.filter(({ disabled }) => !disabled).map((agent) => agent.id);
-  const found = find(id);
+  const known = own.filter(({ disabled }) => !disabled).map(agentNameOf);
+  const found = find(agentIdOf(id));
   const why = found && found.source.origin !== "remote" ? "is disabled" : "does not exist";
   return unknownAgent(id, known, `the agent ${JSON.stringify(id)} ${why}`);
 }

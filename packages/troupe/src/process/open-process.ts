@@ -11,7 +11,7 @@ import {
   redactBlobs,
   redactDeps,
 } from "@troupe/runtime";
-import type { HostFacts } from "@troupe/runtime/internal";
+import type { DefaultTeam, HostFacts } from "@troupe/runtime/internal";
 import {
   createDiskSpace,
   createFileRestorer,
@@ -91,6 +91,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   let membership: HostMembership | null = null;
   const agentSource = createHomeAgentSource(settings, env, {
     folders: program.agentFolders ?? [],
+    teamFolders: program.teamFolders ?? [],
     definitions: program.agents ?? [],
     remoteAgents: () => membership?.remoteAgents() ?? [],
     project: options.project,
@@ -181,13 +182,15 @@ export interface ProcessServiceOptions {
   models: Pick<Models, "choose" | "status">;
   startedAt: string;
   record: Awaited<ReturnType<typeof openRecording>>["record"];
+  /** The team of requests that name neither a team nor an agent, by folder. */
+  defaultTeam?: DefaultTeam | undefined;
   allowHome?: boolean | undefined;
 }
 
 /** Creates the service that the HTTP API, the command line and programs call. */
 export function createProcessService(
   parts: ProcessParts,
-  { kind, models, startedAt, record, allowHome = false }: ProcessServiceOptions,
+  { kind, models, startedAt, record, defaultTeam, allowHome = false }: ProcessServiceOptions,
 ) {
   const { home, deps, blobs, policy, rules, sandbox, ports, presence: membership } = parts;
   return createService({
@@ -201,6 +204,7 @@ export function createProcessService(
     ids: systemIds(),
     workspaces: homeFiles(home).workspaces,
     model: models.choose,
+    ...(defaultTeam ? { defaultTeam } : {}),
     resolveScenario: async (name) => (await models.choose({ model: `scripted/${name}`, workspace: null })).id,
     status: () => ({
       version: ownVersion(),

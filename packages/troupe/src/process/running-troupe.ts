@@ -62,6 +62,10 @@ export interface ProgramParts {
   /** Folders of agent files that override all others. */
   agentFolders?: readonly string[];
   agents?: readonly AgentDefinition[];
+  /** Folders, each of one team, that override all other teams. */
+  teamFolders?: readonly string[];
+  /** The team of requests that name neither a team nor an agent. @default the configured team */
+  team?: string | undefined;
   tools?: readonly Tool[];
   /** `memory`: the journal is lost when the process ends. @default "home" */
   store?: "home" | "memory";

@@ -61,6 +61,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
     models,
     startedAt,
     record: recording.record,
+    defaultTeam: async (workspace) => program.team ?? (await config.at(workspace)).team?.value ?? null,
     allowHome: options.allowHome,
   });
   cleanup.add(() => service.close());

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useId, useLayoutEffect, useRef, useState }
 import { RoleIcon } from "../../components/icons.tsx";
 import { RouteLink } from "../../components/route-link.tsx";
 import { RiskTag } from "../../components/tags.tsx";
-import { announceSettled, subjectOf } from "../../lib/approvals.ts";
+import { announceSettled, pathOf, subjectOf } from "../../lib/approvals.ts";
 import { useNow } from "../../lib/clock.ts";
 import { firstLine, formatAge } from "../../lib/format.ts";
 import { usePage } from "../../lib/page-context.ts";
@@ -89,7 +89,7 @@ function ApprovalCard({ row, showsSession, onRemoved }: Props) {
       <div className="approval-head">
         <RoleIcon agent={row.agent} />
         <h3 id={titleId} tabIndex={-1}>
-          <span className="approval-path">{row.path.join(" › ") || row.agent}</span>{" "}
+          <span className="approval-path">{pathOf(row)}</span>{" "}
           <span className="approval-verb">{row.tool === null ? "asks to start" : "asks for"}</span>{" "}
           {row.tool !== null && <code>{subjectOf(row)}</code>}
         </h3>

@@ -1,4 +1,5 @@
 import type { ApprovalRow } from "@troupe/core";
+import { describeAgent } from "@troupe/core/texts";
 import { useState } from "react";
 import { AnswerBadge } from "../../components/badges.tsx";
 import { RiskTag } from "../../components/tags.tsx";
@@ -42,7 +43,7 @@ function Settled({ row, now }: { row: ApprovalRow; now: number }) {
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <AnswerBadge state={row.state} />
-          <b className="agent">{row.agent}</b>
+          <b className="agent">{describeAgent(row)}</b>
           <span className="settled-subject">
             {subjectOf(row)} <span className="soft">{firstLine(argumentsLine(row.args))}</span>
           </span>

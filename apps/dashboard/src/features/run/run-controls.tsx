@@ -1,5 +1,6 @@
 import type { RunRow } from "@troupe/core";
 import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
+import { describeAgent } from "@troupe/core/texts";
 import { type FormEvent, useId, useRef, useState } from "react";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ProblemNote } from "../../components/text-blocks.tsx";
@@ -36,7 +37,7 @@ export function RunControls({ run }: { run: RunRow }) {
           Cancel run
         </CancelButton>
       </div>
-      <SteerForm run={run.run} agent={run.agent} />
+      <SteerForm run={run.run} agent={describeAgent(run)} />
       <ActionButton
         className="link"
         data-testid="explain-run"

@@ -1,5 +1,5 @@
 import type { RunRow, SessionRow } from "@troupe/core";
-import { describeBailout } from "@troupe/core/texts";
+import { describeAgent, describeBailout } from "@troupe/core/texts";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { StatusBadge } from "../../components/badges.tsx";
 import { Glyph, RoleIcon } from "../../components/icons.tsx";
@@ -35,7 +35,7 @@ export function RunPanel({ run, session, runs }: Props) {
       <div className="panel-head">
         <RoleIcon agent={run.agent} />
         <h2 id="run-title" tabIndex={-1}>
-          {run.agent}
+          {describeAgent(run)}
         </h2>
         <StatusBadge row={run} />
         <button type="button" className="icon-button" aria-label="Close" onClick={() => selectRun(null)}>
@@ -121,7 +121,7 @@ function RunPath({ run, runs }: { run: RunRow; runs: ReadonlyMap<string, RunRow>
           <span key={id}>
             {i > 0 && " › "}
             <button type="button" className="link" onClick={() => selectRun(id)}>
-              {runs.get(id)?.agent}
+              {nameOf(runs.get(id))}
             </button>
           </span>
         ))}
@@ -174,4 +174,8 @@ function Answer({ run, summary }: { run: RunRow; summary: string }) {
     };
   }, [run.session, isSettled]);
   return <LongText text={details || summary} charsMax={6_000} />;
+}
+
+function nameOf(run: RunRow | undefined): string {
+  return run ? describeAgent(run) : "";
 }

@@ -1,4 +1,3 @@
-import type { AgentSummary } from "@troupe/core/internal";
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from "react";
 import { ActionButton } from "../../components/buttons.tsx";
 import { Glyph } from "../../components/icons.tsx";
@@ -7,33 +6,35 @@ import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
 import { navigate } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { useAction } from "../../lib/use-action.ts";
-import { AgentProblems } from "./agent-problems.tsx";
-import { useAgents } from "./use-agents.ts";
+import { type Choice, noChoice, TeamAndAgent } from "./team-and-agent.tsx";
 
 const demoTask = "Show what a troupe does: plan a small greeting tool, write it, test it and review it.";
 
+/** The task and its choices, kept by the page: the form moves when the first session appears. */
 export interface Draft {
   draft: string;
   setDraft(draft: string): void;
+  choice: Choice;
+  setChoice(choice: Choice): void;
 }
 
 /** The form that starts a session. */
-export function Composer({ draft, setDraft }: Draft) {
+export function Composer({ draft, setDraft, choice, setChoice }: Draft) {
   const demo = usePage((state) => state.status?.demo ?? false);
   const isOffline = usePage((state) => state.connection !== "live");
-  const [agent, setAgent] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const id = useId();
 
-  const start = async (task: string, startAgent: string): Promise<boolean> => {
+  const start = async (task: string, { team, agent } = noChoice): Promise<boolean> => {
     setBusy(true);
     setProblem(null);
     try {
       const { session } = await api.submit({
         task,
         origin: "page",
-        ...(startAgent === "" ? {} : { agent: startAgent }),
+        ...(team === "" ? {} : { team }),
+        ...(agent === "" ? {} : { agent }),
       });
       navigate({ session });
       return true;
@@ -46,7 +47,7 @@ export function Composer({ draft, setDraft }: Draft) {
   };
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (draft.trim() !== "" && !busy && (await start(draft, agent))) setDraft("");
+    if (draft.trim() !== "" && !busy && (await start(draft, choice))) setDraft("");
   };
 
   return (
@@ -57,7 +58,7 @@ export function Composer({ draft, setDraft }: Draft) {
           className="demo-button"
           data-testid="run-demo"
           disabled={busy || isOffline}
-          onClick={() => void start(demoTask, "")}
+          onClick={() => void start(demoTask)}
         >
           <Glyph name="play" />
           Run the demo
@@ -76,8 +77,8 @@ export function Composer({ draft, setDraft }: Draft) {
       />
       {demo && <p className="hint">No model is configured. Every task plays the same scripted demo.</p>}
       {problem && <ProblemNote problem={problem} />}
+      <TeamAndAgent choice={choice} setChoice={setChoice} />
       <div className="composer-end">
-        <AgentChoice agent={agent} setAgent={setAgent} />
         <button type="submit" className={demo ? "" : "primary"} disabled={busy || isOffline}>
           {busy ? "Starting…" : "Start session"}
         </button>
@@ -154,29 +155,4 @@ export function ContinueForm({ session, rootRun }: ContinueFormProps) {
 /** In a text field of several lines, Ctrl+Enter or Cmd+Enter submits the form. */
 function submitOnCtrlEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-}
-
-/** Selects the agent that starts. It is hidden until the agents are loaded. */
-function AgentChoice({ agent, setAgent }: { agent: string; setAgent(agent: string): void }) {
-  const { agents, problems } = useAgents();
-  if (agents.length === 0) return null;
-  return (
-    <>
-      <select aria-label="Agent that starts" value={agent} onChange={(event) => setAgent(event.target.value)}>
-        <option value="">Default agent</option>
-        {agents.map((each) => (
-          <option key={each.id} value={each.id} disabled={each.disabled || each.unusable !== undefined}>
-            {labelOf(each)}
-          </option>
-        ))}
-      </select>
-      {problems.length > 0 && <AgentProblems problems={problems} />}
-    </>
-  );
-}
-
-function labelOf({ id, name, disabled, unusable }: AgentSummary): string {
-  const label = id === name ? id : `${id} (${name})`;
-  if (disabled) return `${label}: disabled`;
-  return unusable === undefined ? label : `${label}: unusable`;
 }

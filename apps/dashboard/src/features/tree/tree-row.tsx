@@ -1,5 +1,5 @@
 import type { RunRow } from "@troupe/core";
-import { describeBailout } from "@troupe/core/texts";
+import { describeAgent, describeBailout } from "@troupe/core/texts";
 import { memo } from "react";
 import { StatusBadge } from "../../components/badges.tsx";
 import { RoleIcon } from "../../components/icons.tsx";
@@ -72,7 +72,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
         <RoleIcon agent={run.agent} />
         <span className="run-text">
           <span className="run-line">
-            <b className="agent">{run.agent}</b>
+            <b className="agent">{describeAgent(run)}</b>
             {(run.attempt > 1 || (isFailure(run) && run.maxAttempts > 1)) && (
               <span className="try">
                 try {run.attempt} of {run.maxAttempts}
