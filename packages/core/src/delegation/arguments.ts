@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ContextMode, RetryPolicy } from "../protocol/agent.ts";
 import { Token } from "../protocol/ids.ts";
 import type { PartialLimits } from "../protocol/limits.ts";
+import { agentIdOf } from "../protocol/team.ts";
 
 /** Which results make a batch succeed, and whether they stop the other tasks. */
 export type BatchPolicy = { kind: "all" | "any" | "continue" } | { kind: "quorum"; count: number };
@@ -45,19 +46,22 @@ const TaskLimits = z.object({
   max_context_tokens: count.optional(),
 });
 
+/** An id, or `team/agent`. */
+const AgentName = z.string().overwrite(agentIdOf).pipe(Token);
+
 const TaskRetry = z.object({
   max_attempts: RetryPolicy.shape.maxAttempts.unwrap().optional(),
   backoff_ms: RetryPolicy.shape.backoffMs.unwrap().optional(),
   on: RetryPolicy.shape.on.unwrap().optional(),
-  alternative: Token.optional(),
+  alternative: AgentName.optional(),
 });
 
 /** `role`, `subagent_type`, `prompt` and `description` are the names that other delegation tools use. */
 const TaskFields = z.object({
   name: nonEmpty.max(100).optional(),
-  agent: Token.optional(),
-  role: Token.optional(),
-  subagent_type: Token.optional(),
+  agent: AgentName.optional(),
+  role: AgentName.optional(),
+  subagent_type: AgentName.optional(),
   task: taskText.optional(),
   prompt: taskText.optional(),
   description: taskText.optional(),

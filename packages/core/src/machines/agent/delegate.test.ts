@@ -308,3 +308,28 @@ describe("the hint that a host has claimed the child", () => {
     expect(d.state()).toBe("execute.act.working");
   });
 });
+
+describe("an agent of a team", () => {
+  const inTeam: SpecChanges = {
+    definition: { id: "main", team: "news" },
+    targets: ["news_writer", "books_editor", "reader"],
+  };
+
+  test.each([
+    ["writer", "news_writer"],
+    ["news/writer", "news_writer"],
+    ["news_writer", "news_writer"],
+    ["books/editor", "books_editor"],
+    ["reader", "reader"],
+  ])("asks %s, which is %s", (name, id) => {
+    const d = drive(inTeam);
+    d.feed(reply(1, "", [delegateTo(name)]));
+    expect(d.effect("runChild").request.agent).toBe(id);
+  });
+
+  test("cannot ask an agent of another team by its short name", () => {
+    const d = drive(inTeam);
+    d.feed(reply(1, "", [delegateTo("editor")]));
+    expect(results(d)[0]).toMatchObject({ isError: true, text: expect.stringContaining("editor") });
+  });
+});

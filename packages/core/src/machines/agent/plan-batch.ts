@@ -10,6 +10,7 @@ import { childRunId } from "../../protocol/ids.ts";
 import { tighten } from "../../protocol/limits.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import { permanentError, type RunError } from "../../protocol/run-error.ts";
+import { teamAgentId } from "../../protocol/team.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import { nearestNames } from "../../text/nearest-names.ts";
 import type { BatchPlan, PlannedTask } from "../batch/machine.ts";
@@ -28,7 +29,8 @@ export function planBatch(context: AgentContext, call: number, toolCall: ToolCal
   const read = readDelegateCall(toolCall.args);
   if ("error" in read) return refuse("params", `delegate: ${read.error}`);
   if (read.call.kind === "cancel") return { cancel: read.call.handles };
-  const { tasks, batch, mode, policy } = read.call;
+  const { batch, mode, policy } = read.call;
+  const tasks = read.call.tasks.map((task) => withTargetIds(context, task));
   const problem = problemOf(context, tasks);
   if (problem) return { error: problem };
   const after = edgesOf(tasks);
@@ -41,6 +43,19 @@ export function planBatch(context: AgentContext, call: number, toolCall: ToolCal
       tasks: tasks.map((task, item) => planTask(context, { task, call, item, after: after[item] ?? [] })),
     },
   };
+}
+
+/** A plain name means an agent of the run's own team, if that team has it. */
+function withTargetIds({ pin }: AgentContext, task: DelegateTask): DelegateTask {
+  const { team } = pin.definition;
+  if (team === undefined) return task;
+  const idOf = (name: string): string => {
+    const id = teamAgentId(team, name);
+    return pin.targets.some((target) => target.id === id) ? id : name;
+  };
+  const { alternative } = task.retry;
+  const retry = alternative ? { ...task.retry, alternative: idOf(alternative) } : task.retry;
+  return { ...task, agent: idOf(task.agent), retry };
 }
 
 /** The first reason why the tasks may not start; null if they may. One bad task refuses the whole call. */
