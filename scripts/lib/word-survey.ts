@@ -88,7 +88,7 @@ function isSource(file: string): boolean {
 }
 
 function docsKind(file: string): TextKind {
-  return /^(?:test\/|packages\/roles\/agents)/.test(file) ? "prompts" : "docs";
+  return /^(?:test\/|packages\/roles\/(?:agents|teams))/.test(file) ? "prompts" : "docs";
 }
 
 /** The package of a file, or its top folder; `root` for a file beside them. */

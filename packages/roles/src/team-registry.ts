@@ -1,6 +1,7 @@
-import type { AgentProblem, TeamSummary } from "@troupe/core/internal";
+import { type AgentProblem, agentIdOf, type TeamSummary } from "@troupe/core/internal";
 import { type CompiledTeam, compileTeam } from "./compile-team.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
+import type { ParsedTeam } from "./team-file.ts";
 import type { TeamContents } from "./team-folder.ts";
 
 /** The usable teams of all folders, and their agents under their ids. */
@@ -26,7 +27,7 @@ export function assembleTeams(
   const teams: TeamSummary[] = [];
   const members: ParsedAgent[] = [];
   for (const each of inOrder([...chosen.values()])) {
-    const compiled = compileTeam(each.team, each.agents, known);
+    const compiled = compileOnce(each, known);
     problems.push(...compiled.problems);
     const summary = summaryOf(each, compiled);
     if (!summary) continue;
@@ -37,6 +38,26 @@ export function assembleTeams(
     }
   }
   return { members, teams: teams.sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
+}
+
+interface Compilation {
+  /** The agents that the team was made of: its own, and its guests. */
+  sources: readonly (ParsedAgent | undefined)[];
+  compiled: CompiledTeam;
+}
+
+const compilations = new WeakMap<ParsedTeam, Compilation>();
+
+/** A team whose files have not changed keeps its definitions: their hashes are cached by identity. */
+function compileOnce({ team, agents }: TeamContents, known: ReadonlyMap<string, ParsedAgent>): CompiledTeam {
+  const guests = (team.file?.agents ?? []).map((name) => known.get(agentIdOf(name)));
+  const sources = [...agents, ...guests];
+  const earlier = compilations.get(team);
+  const isSame = earlier?.sources.length === sources.length && sources.every((each, i) => each === earlier.sources[i]);
+  if (earlier && isSame) return earlier.compiled;
+  const compiled = compileTeam(team, agents, known);
+  compilations.set(team, { sources, compiled });
+  return compiled;
 }
 
 /** Teams without guests first, then those whose guests' teams are known. Teams that need each other come last. */
