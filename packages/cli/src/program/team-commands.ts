@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { addTeamImport } from "./import-command.ts";
 import { example, type JsonFlag, jsonHelp, type RunCommand } from "./shared-options.ts";
 
 const nameHelp = "team from troupe teams ls";
@@ -25,6 +26,7 @@ export function addTeamCommands(program: Command, runCommand: RunCommand): void 
     );
   addUse(teams, runCommand);
   addNew(teams, runCommand);
+  addTeamImport(teams, runCommand);
   teams
     .command("validate")
     .description("check teams; exits with 3 on an error")
