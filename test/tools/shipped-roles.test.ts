@@ -1,6 +1,6 @@
 /** Tests the grants of the shipped roles over the real tools: no list names an unknown tool, and only some roles write. */
 import { grantOf } from "@troupe/core";
-import { unknownToolNames } from "@troupe/core/internal";
+import { layersForChild, unknownToolNames } from "@troupe/core/internal";
 import { createAgentSource } from "@troupe/roles";
 import { shippedToolSpecs } from "@troupe/tools";
 import { describe, expect, test } from "vitest";
@@ -48,4 +48,18 @@ describe("a shipped role", () => {
   test.each(["researcher", "planner", "reviewer"])("%s is a leaf: it can ask no agent", (id) => {
     expect(roleNamed(id).grant.agents).toEqual([]);
   });
+
+  const arrows = agents.flatMap((parent) =>
+    parent.subagents.allow.flatMap((id) => {
+      const child = agents.find((agent) => agent.id === id);
+      return parent.team !== undefined && child ? [{ arrow: `${parent.id} → ${id}`, parent, child }] : [];
+    }),
+  );
+  test.each(arrows)(
+    "$arrow: the child loses no tool that it needs to the limits of its parent",
+    ({ parent, child }) => {
+      const below = grantOf(layersForChild([], parent), child, { tools: specs, agents });
+      expect(below.tools).toEqual(grantOf([], child, { tools: specs, agents }).tools);
+    },
+  );
 });

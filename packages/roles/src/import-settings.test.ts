@@ -132,6 +132,11 @@ describe("an imported configuration", () => {
     });
   });
 
+  test("lets only roles with CanDelegate delegate", async () => {
+    const { files } = importRoles({ Roles: [role("main", { AllowedDelegations: ["coder"] }), role("coder")] });
+    expect((await load(files)).find("mine_main")?.subagents.allow).toEqual([]);
+  });
+
   test("warns of facts without an effect", () => {
     const { warnings } = importRoles({
       Colour: "red",

@@ -1,5 +1,5 @@
 /** Which model an agent's run gets, in which folder; and that a model which cannot be asked says why. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ModelRequest, silentLogger } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { createScenarioLoader } from "@troupe/models";
+import { createAgentSource } from "@troupe/roles";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openConfig } from "../config/config.ts";
 import { trustFolder } from "../testing/folders.ts";
@@ -68,6 +69,20 @@ describe("an agent's model", () => {
     await say("roles: {coder: inherit}");
     expect(await resolve("openai/by-file")).toBe("openai/gpt-6-sol");
     expect(await resolve("x", { agent: "constructor" })).toBe("x");
+  });
+
+  test("of the coding team can be set as the comment of its team.yaml shows", async () => {
+    const { teams = [] } = await createAgentSource({ userFolders: [] }).load(null);
+    const file = readFileSync(teams.find(({ name }) => name === "coding")?.path ?? "", "utf8");
+    const roles = file.match(/^# {3}(?:roles:| {2}coding_).*$/gm)?.map((line) => line.slice(4)) ?? [];
+    const { resolve } = await open({ OPENROUTER_API_KEY: "k", DEEPSEEK_API_KEY: "k" }, roles.join("\n"));
+    const modelOf = (name: string) => resolve("inherit", { agent: `coding_${name}` });
+    for (const name of ["main", "coder", "debugger"]) {
+      expect(await modelOf(name)).toBe("openrouter/qwen/qwen3-coder-30b");
+    }
+    expect(await modelOf("tester")).toBe("deepseek/deepseek-chat");
+    expect(await modelOf("reviewer")).toBe("openrouter/anthropic/claude-opus-4.5");
+    expect(await modelOf("planner")).toBe("deepseek/deepseek-reasoner");
   });
 
   test("follows the folder's file when it changes, and ignores an invalid file", async () => {
