@@ -1,6 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const roles = "packages/roles/agents";
+const pipeline = "packages/roles/teams/pipeline";
+const shippedTeams = "packages/roles/src/shipped-teams.test.ts";
 const shipped = "packages/roles/src/shipped-agents.test.ts";
 const shippedGrants = "test/tools/shipped-roles.test.ts > a shipped role";
 const childContext = "test/delegation/context.test.ts > with one host";
@@ -83,7 +85,7 @@ export const mutants: readonly Mutant[] = [
     find: "model: inherit\n",
     replace: "model: inherit\nsubagents:\n  allow: [tester]\n",
     tests: [
-      `${shipped} > main delegates to everyone, coder to the tester, and no other agent delegates`,
+      `${shipped} > main delegates to everyone, planner and coder to their helpers, and no other agent delegates`,
       `${shippedGrants} > researcher is a leaf: it can ask no agent`,
     ],
   },
@@ -95,41 +97,41 @@ export const mutants: readonly Mutant[] = [
     replace: "if (layer.agents !== null && layer.agents.length > 0 && !namesAgent(layer.agents, id)) {",
     tests: [
       `${shippedGrants} > researcher is a leaf: it can ask no agent`,
-      `${shippedGrants} > planner is a leaf: it can ask no agent`,
+      `${shippedGrants} > pipeline_planner is a leaf: it can ask no agent`,
       `${shippedGrants} > reviewer is a leaf: it can ask no agent`,
     ],
   },
   {
     name: "the planner cannot plan files",
     rows: ["S2.3a"],
-    file: `${roles}/planner.md`,
+    file: `${pipeline}/planner.md`,
     find: "plan_files, ",
     replace: "",
-    tests: [`${shipped} > planner has its tools, and writes in its folders`],
+    tests: [`${shippedTeams} > pipeline_planner has its tools, and writes in its folders`],
   },
   {
     name: "the planner may write a file",
     rows: ["S2.3b"],
-    file: `${roles}/planner.md`,
+    file: `${pipeline}/planner.md`,
     find: "tools: [read,",
     replace: "tools: [write, read,",
-    tests: [`${shippedGrants} > planner has no tool that changes anything, nor one that runs a command`],
+    tests: [`${shippedGrants} > pipeline_planner has no tool that changes anything, nor one that runs a command`],
   },
   {
     name: "the planner may make more calls",
     rows: ["S2.3c"],
-    file: `${roles}/planner.md`,
+    file: `${pipeline}/planner.md`,
     find: "maxToolCalls: 10",
     replace: "maxToolCalls: 15",
-    tests: [`${shipped} > planner has its caps`],
+    tests: [`${shippedTeams} > pipeline_planner has its caps`],
   },
   {
     name: "the planner delegates",
     rows: ["S2.3d"],
-    file: `${roles}/planner.md`,
+    file: `${pipeline}/planner.md`,
     find: "model: inherit\n",
     replace: "model: inherit\nsubagents:\n  allow: [coder]\n",
-    tests: [`${shippedGrants} > planner is a leaf: it can ask no agent`],
+    tests: [`${shippedGrants} > pipeline_planner is a leaf: it can ask no agent`],
   },
   {
     name: "the reviewer cannot see a difference",

@@ -20,9 +20,12 @@ describe("a shipped role", () => {
     expect(unknownToolNames(tools, specs)).toEqual([]);
   });
 
-  test.each(["researcher", "planner"])("%s has no tool that changes anything, nor one that runs a command", (id) => {
-    expect(new Set(roleNamed(id).granted.map(({ effect }) => effect))).toEqual(new Set(["read"]));
-  });
+  test.each(["researcher", "pipeline_planner"])(
+    "%s has no tool that changes anything, nor one that runs a command",
+    (id) => {
+      expect(new Set(roleNamed(id).granted.map(({ effect }) => effect))).toEqual(new Set(["read"]));
+    },
+  );
 
   test("reviewer may run commands, and may write nowhere", () => {
     const { granted, grant } = roleNamed("reviewer");
@@ -45,7 +48,7 @@ describe("a shipped role", () => {
     expect(grantOf([{ ...layer, tools: ["grep"] }], definition, { tools: specs, agents }).tools).toEqual(["search"]);
   });
 
-  test.each(["researcher", "planner", "reviewer"])("%s is a leaf: it can ask no agent", (id) => {
+  test.each(["researcher", "pipeline_planner", "reviewer"])("%s is a leaf: it can ask no agent", (id) => {
     expect(roleNamed(id).grant.agents).toEqual([]);
   });
 

@@ -53,7 +53,11 @@ test.each([
     ],
     readOnly,
   ],
-  ["planner", ["read", "ls", "search", "plan_files", "overview", "recall"], readOnly],
+  [
+    "planner",
+    [...edits.slice(0, 8), "overview", "plan_files", ...edits.slice(8), "git_commit", "notes", "recall"],
+    none,
+  ],
   ["coder", [...edits, "git_commit", "notes", "recall"], none],
   ["tester", ["read", "write", "edit", "ls", "search", "test", "shell", "recall"], testFolders],
   ["reviewer", ["read", "ls", "search", "test", "git_diff", "shell", "recall"], readOnly],
@@ -73,7 +77,7 @@ test.each([
   ["main", 50, 10 * minute, none, none],
   ["general-purpose", none, none, none, none],
   ["researcher", 15, none, 15, 50_000],
-  ["planner", 15, 3 * minute, 10, 30_000],
+  ["planner", 15, 3 * minute, none, none],
   ["coder", 30, 5 * minute, 30, 80_000],
   ["tester", 20, 3 * minute, 20, 50_000],
   ["reviewer", 10, 2 * minute, 15, 50_000],
@@ -110,10 +114,11 @@ test.each([
   for (const word of words) expect(registry.find(id)?.description).toMatch(word);
 });
 
-test("main delegates to everyone, coder to the tester, and no other agent delegates", () => {
+test("main delegates to everyone, planner and coder to their helpers, and no other agent delegates", () => {
   const arrows = shipped.filter(({ subagents }) => subagents.allow.length > 0);
   expect(Object.fromEntries(arrows.map(({ id, subagents }) => [id, subagents.allow.toSorted()]))).toEqual({
     main: ["*", "coder", "debugger", "general-purpose", "planner", "researcher", "reviewer", "tester"],
+    planner: ["coder", "reviewer", "tester"],
     coder: ["tester"],
   });
 });
@@ -121,7 +126,7 @@ test("main delegates to everyone, coder to the tester, and no other agent delega
 describe("each role has a prompt of its own", () => {
   test.each([
     ["researcher", [/never write|change nothing/, /search/i, /path and line|source/, /question/]],
-    ["planner", [/change nothing/, /steps/i, /before it|depend/, /risk/i, /check/]],
+    ["planner", [/do not edit files/, /steps/i, /steps\s+before it/, /risk/i, /check/]],
     ["coder", [/code/, /small steps/, /tests/, /commit/i, /report/i]],
     ["reviewer", [/edit nothing|never edit/, /tests?/, /verdict/i, /finding/i]],
     ["tester", [/write tests/, /fold(er|ers) of tests|test folders/, /fail/, /report/i]],
