@@ -44,7 +44,9 @@ export const mutants: readonly Mutant[] = [
     file: `${roles}/main.md`,
     find: 'reviewer, debugger, general-purpose, "*"]',
     replace: "debugger, general-purpose]",
-    tests: [`${shipped} > main delegates to everyone, planner and coder to their helpers, and no other agent delegates`],
+    tests: [
+      `${shipped} > main delegates to everyone, planner and coder to their helpers, and no other agent delegates`,
+    ],
   },
   {
     name: "every child gets the whole conversation",

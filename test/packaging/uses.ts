@@ -102,6 +102,7 @@ const text = "---\\nname: notes\\ndescription: Takes notes\\ntools: read\\n---\\
 assert.equal(parseAgent({ path: "notes.md", origin: "project", text }).definition?.id, "notes");
 const company = await createAgentSource({ userFolders: [] }).load(null);
 assert.ok(company.agents.length > 0, "agents are shipped");
+assert.ok((company.teams ?? []).length >= 5, "teams are shipped");
 console.log("ok");
 `,
   recorder: `
