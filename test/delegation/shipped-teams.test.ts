@@ -41,7 +41,7 @@ async function arrowsOf(team: Team, { session }: Session): Promise<string[]> {
 }
 
 /** Errors of an agent's tool calls. */
-async function refusalsOf(team: Team, session: Session, agent: string): Promise<string[]> {
+async function toolErrorsOf(team: Team, session: Session, agent: string): Promise<string[]> {
   const runs = (await team.tree(session)).filter((entries) => openedIn(entries).pin.definition.id === agent);
   return runs.flat().flatMap((entry) => {
     if (entry.kind !== "tool.finished" || !entry.outcome.error) return [];
@@ -91,8 +91,8 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       ]);
       expect(askedOf(team, "coding_coder")[0]?.origin.task).toBe("Carry out: 1. add limit.js");
       // The tester writes in folders of tests only, and the reviewer has no tool for it.
-      expect(await refusalsOf(team, session, "coding_tester")).toEqual(["write: permission"]);
-      expect(await refusalsOf(team, session, "coding_reviewer")).toEqual(["write: permission"]);
+      expect(await toolErrorsOf(team, session, "coding_tester")).toEqual(["write: permission"]);
+      expect(await toolErrorsOf(team, session, "coding_reviewer")).toEqual(["write: permission"]);
       const source = await readFile(path.join(session.workspace, "src/limit.js"), "utf8");
       expect(source).toBe("export const limit = 10;\n");
     });
@@ -173,9 +173,12 @@ describe.each(casesOf(teamSizes, ({ hosts }) => hosts === 1))("with $what", (siz
       const tasks = new Set(askedOf(team, "pipeline_executor").map(({ origin }) => origin.task));
       expect([...tasks]).toEqual(["Step: 1. merge them"]);
       for (const agent of ["researcher", "planner", "tester"]) {
-        expect(await refusalsOf(team, session, `pipeline_${agent}`)).toEqual(["write: permission"]);
+        expect(await toolErrorsOf(team, session, `pipeline_${agent}`)).toEqual(["write: permission"]);
       }
-      expect(await refusalsOf(team, session, "pipeline_reviewer")).toEqual(["write: permission", "write: permission"]);
+      expect(await toolErrorsOf(team, session, "pipeline_reviewer")).toEqual([
+        "write: permission",
+        "write: permission",
+      ]);
       expect(await readFile(path.join(session.workspace, "settings.js"), "utf8")).toBe("one\n");
     });
   });
