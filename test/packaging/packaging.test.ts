@@ -164,5 +164,5 @@ describe("the command line, installed", () => {
   });
 });
 
-const allowed = /^(LICENSE|README\.md|package\.json|(dist|agents|scenarios)\/.+)$/;
+const allowed = /^(LICENSE|README\.md|package\.json|(dist|agents|teams|scenarios)\/.+)$/;
 const forTests = /\.(test|test-helper|fixture)\.|\.tsbuildinfo$|\/testing\//;
