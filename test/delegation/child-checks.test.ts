@@ -28,6 +28,13 @@ describe.each(teamSizes)("with $what", (size) => {
       const questions = askedOf(team, "main").map(wordsIn);
       expect(questions[1]).toContain("COMPLIANCE ERROR: ");
       expect(questions[1]).toContain("- writer: the file corpus.json is missing");
+      const message = askedOf(team, "main")[1]?.messages.at(-1)?.text ?? "";
+      const entries = await team.entries({ session: response.sessionId, run: response.runId });
+      expect(entries.flatMap((entry) => ("events" in entry ? (entry.events ?? []) : []))).toMatchObject([
+        { name: "subagent_compliance_failed", fields: { missing_file: "corpus.json", child_agent: "writer" } },
+        { name: "subagent_compliance_message_injected", fields: { error: message.slice(0, 200) } },
+        { name: "subagent_compliance_verified", fields: { child_agent: "writer", verifier: "files-exist" } },
+      ]);
     });
   });
 

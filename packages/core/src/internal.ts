@@ -18,6 +18,7 @@ export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } 
 export { loadOptional } from "./load-optional.ts";
 export { loginHomes } from "./login-homes.ts";
 export { parseJsonAnswer } from "./machines/agent/answer-sections.ts";
+export { complianceMessage, compliancePrefix } from "./machines/agent/child-checks.ts";
 export { isWaitingForPeople } from "./machines/agent/clock.ts";
 export { tokensAfterCompaction } from "./machines/agent/compaction.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
@@ -30,7 +31,7 @@ export { failedOutcome, rejectedOutcome } from "./machines/agent/outcomes.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { runContextOf } from "./machines/agent/run-context.ts";
 export { deadline as deadlineTimer } from "./machines/agent/setup/control.ts";
-export { matchTrigger } from "./machines/agent/triggers.ts";
+export { isActive, matchTrigger, requiredDelegation } from "./machines/agent/triggers.ts";
 export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit, type MissingBudget, missingBudget } from "./machines/agent/turn.ts";
 export { estimatedCallWarning, lostCallWarning } from "./machines/agent/usage.ts";

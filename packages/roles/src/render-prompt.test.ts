@@ -40,6 +40,7 @@ interface Facts {
   limits?: Partial<Limits>;
   budget?: Partial<Budget>;
   agentList?: AgentListing;
+  tools?: { name: string; unready?: string }[];
 }
 
 function agent(name: string): AgentDefinition {
@@ -54,6 +55,7 @@ function prompt(of: string | AgentDefinition, asked: RunRequest, facts: Facts = 
     budget: Budget.parse({ ...facts.budget }),
     targets: facts.targets ?? [],
     ...(facts.agentList ? { agentList: facts.agentList } : {}),
+    ...(facts.tools ? { tools: facts.tools } : {}),
     now,
   });
 }
@@ -302,6 +304,15 @@ describe("a request that has to be delegated", () => {
     expect(text).toContain(
       "First search with web_search. Pass the results, their addresses and CURRENT_SESSION_WORKSPACE",
     );
+  });
+
+  test.each([
+    ["works", undefined, true],
+    ["is not configured", "no search service is configured", false],
+  ])("is required only if its search %s", (_, unready, isRequired) => {
+    const tools = [{ name: "web_search", ...(unready === undefined ? {} : { unready }) }];
+    const text = prompt({ ...agent("main"), triggers }, request({ task: "a report" }), { targets: ["coder"], tools });
+    expect(section(text, "Required delegation") !== null).toBe(isRequired);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import type { AgentDefinition, RunRequest } from "@troupe/core";
-import { type AgentListing, listAgents, matchTrigger, type PromptFacts } from "@troupe/core/internal";
+import { type AgentListing, isActive, listAgents, matchTrigger, type PromptFacts } from "@troupe/core/internal";
 
 const taskCharactersMax = 4_000;
 
@@ -179,9 +179,15 @@ function delegatingSection(request: RunRequest, facts: PromptFacts, find: FindAg
 }
 
 /** The delegation that the words of the request make mandatory. The machine holds the run to it. */
-function requiredSection({ triggers = [] }: AgentDefinition, request: RunRequest, { targets }: PromptFacts): string[] {
-  const found = request.depth === 0 ? matchTrigger(triggers, request.task) : null;
-  if (!found || !targets.includes(found.trigger.agent)) return [];
+function requiredSection(
+  { triggers = [] }: AgentDefinition,
+  request: RunRequest,
+  { targets, tools: given }: PromptFacts,
+): string[] {
+  const tools = given ?? triggers.flatMap(({ after }) => after.map((name) => ({ name })));
+  const active = triggers.filter((trigger) => isActive(trigger, { targets, tools }));
+  const found = request.depth === 0 ? matchTrigger(active, request.task) : null;
+  if (!found) return [];
   const { agent, after } = found.trigger;
   const search = after.length === 0 ? "" : ` First search with ${after.join(" or ")}.`;
   return [

@@ -53,6 +53,8 @@ interface ToolBasics<Input extends z.ZodObject> {
   contained?: boolean;
   /** Groups that grants and policies can name. @default [] */
   groups?: string[];
+  /** Why calls fail on this host, such as a missing setting. Absent: the tool works. */
+  unready?: string;
   /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
   outputBytesMax?: number;
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
@@ -115,9 +117,10 @@ export interface BoundCall {
  */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
   const { name, description, input, risk, riskOf, commandsOf, effect, groups = [], outputBytesMax = null } = definition;
+  const unready = definition.unready === undefined ? {} : { unready: definition.unready };
   const inputSchema = modelSchema(input);
   return {
-    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema }),
+    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema, ...unready }),
     outputBytesMax,
     ...(commandsOf ? { commandsOf: (args: unknown) => commandsIn(input.safeParse(args), commandsOf) } : {}),
     bind(args, context) {

@@ -29,6 +29,8 @@ export interface PromptFacts {
   targets: readonly string[];
   /** The list of these agents. A prompt that contains it unchanged spares the delegation tool the list. @default made from their descriptions */
   agentList?: AgentListing;
+  /** The tools that it has. @default all tools that its definition names work */
+  tools?: readonly Pick<ToolSpec, "name" | "unready">[];
   /** Wall clock, for the date in the prompt. */
   now: number;
 }

@@ -32,6 +32,12 @@ export const verifierParams = {
     words: z.array(z.string().min(1)).min(1).default(["report", "comprehensive", "html", "work_products"]),
     before: z.array(folderName).default([]),
   }),
+  /** `folder`: where the report is saved. `sources`: how many articles it cites at least, if the corpus has so many. */
+  "report-form": z.strictObject({
+    folder: folderName.default("work_products"),
+    corpus: corpusPath,
+    sources: z.int().positive().default(2),
+  }),
 } as const satisfies Record<string, z.ZodObject>;
 
 export type VerifierName = keyof typeof verifierParams;
@@ -41,7 +47,8 @@ const observedFolder = folderName.default("search_results");
 
 /** The parameters of the observers that are part of the runtime. */
 export const observerParams = {
-  "save-search-results": z.strictObject({ folder: observedFolder }),
+  /** `delegating`: only in runs whose request has to be delegated, so that other work leaves no files in a project. */
+  "save-search-results": z.strictObject({ folder: observedFolder, delegating: z.boolean().default(false) }),
   "save-workbench-activity": z.strictObject({ folder: folderName.default("workbench_activity") }),
   "enrich-corpus": z.strictObject({ folder: observedFolder, corpus: corpusPath }),
 } as const satisfies Record<string, z.ZodObject>;

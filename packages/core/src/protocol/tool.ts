@@ -26,6 +26,8 @@ export const ToolSpec = z.object({
   effect: EffectClass,
   groups: z.array(z.string()).default([]),
   inputSchema: JsonObject,
+  /** Why calls fail on this host, such as a missing setting. Absent: the tool works. */
+  unready: z.string().exactOptional(),
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
 

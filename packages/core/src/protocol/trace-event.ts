@@ -21,9 +21,10 @@ export function complianceVerified(fields: TraceEvent["fields"] = {}): TraceEven
   return { name: "subagent_compliance_verified", level: "info", fields };
 }
 
-/** A check found that a sub-agent did not save a file. */
-export function complianceFailed(missingFile: string, fields: TraceEvent["fields"] = {}): TraceEvent {
-  return { name: "subagent_compliance_failed", level: "warn", fields: { ...fields, missing_file: missingFile } };
+/** A check found that a sub-agent did not save a file, or that its result does not hold for another reason. */
+export function complianceFailed(missingFile: string | null, fields: TraceEvent["fields"] = {}): TraceEvent {
+  const missing = missingFile === null ? {} : { missing_file: missingFile };
+  return { name: "subagent_compliance_failed", level: "warn", fields: { ...fields, ...missing } };
 }
 
 /** The message of a failed check entered the conversation. The event has its first 200 characters. */

@@ -26,6 +26,8 @@ export interface ObserverFiles {
 export interface ObserverScope {
   workspace: string;
   request: Pick<RunRequest, "session" | "run" | "agent">;
+  /** Whether words of the request make a delegation mandatory. */
+  isDelegating: boolean;
   files: ObserverFiles;
   logger: Logger;
 }

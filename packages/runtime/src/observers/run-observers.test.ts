@@ -26,11 +26,13 @@ const finished = (tool: string, outcome: object): Entry =>
   ({ kind: "tool.finished", step: 1, call: 0, tool, at: 0, outcome: ToolOutcome.parse(outcome) }) as unknown as Entry;
 
 function observe(
-  specs: { name: string; params: Record<string, never> }[],
+  specs: { name: string; params: Record<string, boolean> }[],
   files: ObserverFiles,
   observers: Observers = builtinObservers,
+  isDelegating = false,
 ) {
-  return new RunObservers({ request, specs, observers, files, logger: silentLogger, workspace: () => "/w" });
+  const logger = silentLogger;
+  return new RunObservers({ request, specs, observers, files, logger, isDelegating, workspace: () => "/w" });
 }
 
 const named = (name: string) => [{ name, params: {} }];
@@ -50,6 +52,18 @@ describe("save-search-results", () => {
     expect(JSON.parse(text)).toMatchObject({ tool: "web_search", args: { query: "rivers" }, results: "1. River" });
     expect(replace).toHaveBeenCalledOnce();
   });
+
+  test.each([true, false])(
+    "with `delegating`, saves searches if the request has to be delegated: %s",
+    async (isOwed) => {
+      const { files, access } = memoryFiles();
+      const specs = [{ name: "save-search-results", params: { delegating: true } }];
+      const observers = observe(specs, access, builtinObservers, isOwed);
+      for (const entry of search) observers.note(entry);
+      await observers.idle();
+      expect(files.size).toBe(isOwed ? 1 : 0);
+    },
+  );
 
   test("saves no failed search, and no other call", async () => {
     const { files, access } = memoryFiles();

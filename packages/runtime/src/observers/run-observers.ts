@@ -9,6 +9,8 @@ export interface RunObserversOptions {
   observers: Observers;
   files: ObserverFiles;
   logger: Logger;
+  /** Whether words of the request make a delegation mandatory. @default false */
+  isDelegating?: boolean;
   /** The folder of the run; null while it is not open. */
   workspace(): string | null;
 }
@@ -53,7 +55,7 @@ export class RunObservers {
   }
 
   async #observe(entry: Extract<Entry, { kind: "tool.finished" }>): Promise<void> {
-    const { specs, observers, request, files, logger, workspace: folderOf } = this.#options;
+    const { specs, observers, request, files, logger, isDelegating = false, workspace: folderOf } = this.#options;
     const { step, call, tool, outcome, at } = entry;
     const args = canonicalArgs(this.#calls.get(step)?.[call]);
     const workspace = folderOf();
@@ -64,7 +66,7 @@ export class RunObservers {
         const observer = Object.hasOwn(observers, name) ? observers[name] : undefined;
         if (!observer)
           throw new Error(`no observer is called "${name}"; there are: ${Object.keys(observers).join(", ")}`);
-        await observer(observed, { workspace, request, files, logger, params });
+        await observer(observed, { workspace, request, isDelegating, files, logger, params });
       } catch (error) {
         this.#log(error, `the observer ${name} failed`);
       }
@@ -84,7 +86,7 @@ export function createRunObservers(
     logger,
     replay,
   }: { observers?: { named: Observers; files: ObserverFiles }; logger: Logger; replay?: object },
-  run: Pick<RunObserversOptions, "request" | "specs" | "workspace">,
+  run: Pick<RunObserversOptions, "request" | "specs" | "isDelegating" | "workspace">,
 ): RunObservers | null {
   if (!observers || replay || run.specs.length === 0) return null;
   return new RunObservers({ ...run, observers: observers.named, files: observers.files, logger });

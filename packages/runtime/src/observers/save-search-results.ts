@@ -7,6 +7,7 @@ const searchTools: ReadonlySet<string> = new Set(["web_search"]);
 export const saveSearchResults: BuiltinObserver<"save-search-results"> = async (call, scope) => {
   const { tool, args, outcome, at, key } = call;
   if (!searchTools.has(tool) || outcome.error !== null) return;
+  if (scope.params.delegating && !scope.isDelegating) return;
   const record = {
     tool,
     call: key,

@@ -129,13 +129,16 @@ export interface Difference {
 /** Fields that depend on machine and time. They are not compared. */
 const incidental: ReadonlySet<string> = new Set(["durationMs", "waitedMs"]);
 const incidentalHead: ReadonlySet<string> = new Set(["at", "epoch", "host", "prev", "hash"]);
+/** Events for the trace come from files that a check found missing. A replay runs no check. */
+const traceFields: ReadonlySet<string> = new Set(["events"]);
 /** Fields computed from other fields. They come last, because the others say more. */
 const derived: ReadonlySet<string> = new Set(["pin.definitionHash"]);
 
 /** The fields in which two entries differ, the most informative first. Empty if they are equal. */
 export function differencesOf(recorded: Entry, now: Entry): Difference[] {
   const differences = Object.entries({ ...recorded, ...now })
-    .filter(([name]) => !incidentalHead.has(name) && !incidental.has(name) && !isUnrecorded(name, recorded))
+    .filter(([name]) => !incidentalHead.has(name) && !incidental.has(name) && !traceFields.has(name))
+    .filter(([name]) => !isUnrecorded(name, recorded))
     .flatMap(([name]) => compare(name, valueIn(recorded, name), valueIn(now, name)));
   return [
     ...differences.filter(({ path }) => !derived.has(path)),

@@ -19,9 +19,9 @@ export const citationsResolve: BuiltinVerifier<"citations-resolve"> = async ({
   const source = path ?? "the answer";
   const parsed = CitedCorpus.safeParse(JSON.parse(await readWorkspaceText(workspace, corpus)));
   if (!parsed.success) return [`${corpus} is not a corpus: it has no list of articles with a url`];
-  const known = new Set(parsed.data.articles.map(({ url }) => comparable(url)));
+  const known = new Set(parsed.data.articles.map(({ url }) => comparableUrl(url)));
   const { urls, paths } = citationsIn(text);
-  const unknown = urls.filter((url) => !known.has(comparable(url)));
+  const unknown = urls.filter((url) => !known.has(comparableUrl(url)));
   const exist = await Promise.all(paths.map((cited) => existsInWorkspace(workspace, cited)));
   const problems = [
     ...unknown.map((url) => `${source} cites ${url}, which is not in ${corpus}`),
@@ -60,7 +60,7 @@ function withoutEnd(url: string): string {
 }
 
 /** Addresses of one page can differ in case of the host, the fragment and the last slash. */
-function comparable(url: string): string {
+export function comparableUrl(url: string): string {
   const parsed = URL.parse(url);
   if (!parsed) return url;
   parsed.hash = "";

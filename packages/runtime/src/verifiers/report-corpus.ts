@@ -1,20 +1,22 @@
+import { compliancePrefix } from "@troupe/core/internal";
 import type { BuiltinVerifier } from "./verifier.ts";
 import { existsInWorkspace } from "./workspace-file.ts";
-
-/** The beginning of the message for a report without a corpus. */
-export const complianceError = "COMPLIANCE ERROR:";
 
 /**
  * Checks that a run that wrote a report has saved its corpus. It applies only to tasks whose task or result has one of the
  * words.
  */
-export const reportCorpus: BuiltinVerifier<"report-corpus"> = async ({ response, workspace, task, params }) => {
+export const reportCorpus: BuiltinVerifier<"report-corpus"> = async ({ response, workspace, task, note, params }) => {
   const { path, words } = params;
   const text = `${task}\n${response.summary}\n${response.details}`.toLowerCase();
-  if (!words.some((word) => text.includes(word.toLowerCase()))) return [];
+  if (!words.some((word) => text.includes(word.toLowerCase()))) {
+    note?.({ applies: false });
+    return [];
+  }
   if (await existsInWorkspace(workspace, path)) return [];
+  note?.({ missingFile: path });
   return [
-    `${complianceError} ${response.agent} returned a report, but there is no ${path}. The articles of a report must be ` +
+    `${compliancePrefix}${response.agent} returned a report, but there is no ${path}. The articles of a report must be ` +
       "saved before it is written: call save_corpus, read it back, and write the report from it.",
   ];
 };

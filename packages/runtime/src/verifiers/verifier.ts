@@ -6,11 +6,14 @@ import { claimsHaveCalls } from "./claims-have-calls.ts";
 import { commandSucceeds } from "./command-succeeds.ts";
 import { jsonFileFits } from "./json-file-fits.ts";
 import { reportCorpus } from "./report-corpus.ts";
+import { reportForm } from "./report-form.ts";
 import { testsPass } from "./tests-pass.ts";
 import { existsInWorkspace } from "./workspace-file.ts";
 
 /** Runs a tool for a check, within the grant of the run that checks and without write access. */
 export type CheckTool = (name: string, args: z.core.util.JSONType) => Promise<ToolOutcome>;
+
+export type CheckFact = { missingFile: string } | { applies: false };
 
 /** The result that a verifier checks: of its own run, or of a child in the folder of its parent. */
 export interface VerifierSubject {
@@ -25,6 +28,8 @@ export interface VerifierSubject {
   key: string;
   /** Runs a tool. Absent: checks that need one fail. */
   runTool?: CheckTool;
+  /** Takes a fact for the trace: a required file that is missing, or that the check does not concern this result. */
+  note?(fact: CheckFact): void;
 }
 
 /**
@@ -44,8 +49,9 @@ export type BuiltinVerifier<N extends VerifierName> = (
 ) => Promise<string[]>;
 
 /** Checks that the files in `params.paths` exist in the workspace. */
-const filesExist: BuiltinVerifier<"files-exist"> = async ({ workspace, params: { paths } }) => {
+const filesExist: BuiltinVerifier<"files-exist"> = async ({ workspace, note, params: { paths } }) => {
   const exist = await Promise.all(paths.map((file) => existsInWorkspace(workspace, file)));
+  for (const [i, missingFile] of paths.entries()) if (!exist[i]) note?.({ missingFile });
   return paths.filter((_, i) => !exist[i]).map((file) => `the file ${file} is missing`);
 };
 
@@ -57,6 +63,7 @@ const builtins: { readonly [N in VerifierName]: BuiltinVerifier<N> } = {
   "citations-resolve": citationsResolve,
   "claims-have-calls": claimsHaveCalls,
   "report-corpus": reportCorpus,
+  "report-form": reportForm,
 };
 
 /** The verifiers that are part of the runtime. */

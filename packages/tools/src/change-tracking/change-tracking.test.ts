@@ -101,8 +101,6 @@ describe("in a shared workspace", () => {
     ]);
     const back = await runLine(place, "chmod -x a.txt");
     expect(back.changes).toMatchObject([{ typeBefore: "executable" }]);
-    await runLine(place, "chmod 600 a.txt");
-    expect((await runLine(place, "rm a.txt")).changes).toMatchObject([{ modeBefore: 0o600 }]);
   });
 
   test("a file that is replaced by a folder, a link or a pipe is listed", async ({ place, blobs }) => {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Blobs } from "@troupe/core";
 import type { FileChange } from "@troupe/core/internal";
-import { modeFields, type StateBefore } from "../files/content-before.ts";
 import { diffBytesMax, diffTexts, type TextDiff } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
 import { runsLaterMark } from "../workspace/protected-paths.ts";
@@ -164,6 +163,7 @@ function changeOf(
   saved: Pick<FileChange, "beforeRef" | "unkept">,
 ): FileChange {
   const path = shownPath(difference.path);
+  const typeBefore = typeOf(difference.before);
   return {
     path,
     kind: kindOf(difference),
@@ -173,16 +173,8 @@ function changeOf(
     ...diff,
     ...runsLaterMark(path),
     ...saved,
-    ...stateOf(difference.before),
+    ...(typeBefore === "file" ? {} : { typeBefore }),
   };
-}
-
-/** What an undo has to restore besides the content. */
-function stateOf(stamp: Stamp | null): StateBefore {
-  if (stamp === null) return {};
-  const { type, mode } = partsOf(stamp);
-  if (type === "l") return { typeBefore: "link" };
-  return type === "f" ? modeFields(mode) : {};
 }
 
 async function diffOf({ difference, before, after }: FoundDifference, bytesMax: number): Promise<TextDiff> {

@@ -84,7 +84,6 @@ export function partsOf(stamp: Stamp) {
     changed: Number(changed),
     modifiedText: modified,
     changedText: changed,
-    mode: Number.parseInt(mode, 8),
     isExecutable: (Number.parseInt(mode, 8) & 0o100) !== 0,
   };
 }

@@ -43,6 +43,7 @@ export function createWebSearchTool({ choice, policy, clock, httpClient }: WebSe
     risk: "low",
     effect: "read",
     groups: ["web"],
+    ...(choice.problem === null ? {} : { unready: choice.problem }),
     outwardOf({ query }) {
       const { backend } = choice;
       return backend === null ? null : { host: backend.url.hostname, characters: query.length };

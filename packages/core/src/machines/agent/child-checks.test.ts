@@ -65,6 +65,15 @@ describe("the result of a child", () => {
     });
   });
 
+  test("has the prefix once, also if the check has written it", () => {
+    const d = delegated();
+    d.feed(childSettled(1, 0, result));
+    check(d, ["COMPLIANCE ERROR: writer returned a report, but there is no corpus"]);
+    const text = lastMessage(d)?.text ?? "";
+    expect(text.split("COMPLIANCE ERROR")).toHaveLength(2);
+    expect(text).toContain("- writer: writer returned a report, but there is no corpus\n");
+  });
+
   test.each([
     ["of a hanging child", { agent: "writer", status: "timeout" as const }, "write the report"],
     ["of a failed child", { agent: "writer", status: "failed" as const }, "write the report"],
@@ -120,7 +129,10 @@ describe("a check that did not hold", () => {
     d.feed(reply(2, "I saved it myself"));
     expect(d.effect("verify")).toMatchObject({ childChecks: [{ agent: "writer", verifier: corpus }] });
     d.feed(verified(1));
-    expect(d.response()).toMatchObject({ status: "completed" });
+    expect(d.response()).toMatchObject({
+      status: "completed",
+      warnings: ["a result did not hold: writer: it is missing; it was mended"],
+    });
   });
 
   test("sends the run back to work, and then fails it", () => {
@@ -132,7 +144,11 @@ describe("a check that did not hold", () => {
     }
     d.feed(reply(4, "all is well"));
     d.feed(verified(3, ["writer: it is missing"]));
-    expect(d.response()).toMatchObject({ status: "failed", error: { type: "verification" } });
+    expect(d.response()).toMatchObject({
+      status: "failed",
+      error: { type: "verification" },
+      warnings: ["a result did not hold: writer: it is missing"],
+    });
   });
 
   test("is over when a later result of the same agent passes it", () => {

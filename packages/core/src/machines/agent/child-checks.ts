@@ -40,11 +40,14 @@ export function openChecks({ uncheckedChildren, failedChecks }: AgentContext): C
   return [...uncheckedChildren, ...failedChecks.map(({ failures: _, ...check }) => check)];
 }
 
+/** The beginning of the message about results that do not hold. People and logs find it by these words. */
+export const compliancePrefix = "COMPLIANCE ERROR: ";
+
 /** The state after a round of checks, and the message to the model about those that failed. */
 export function afterChecks(
   context: AgentContext,
   { results }: Pick<FactOf<"children.checked">, "results">,
-): Pick<AgentContext, "uncheckedChildren" | "failedChecks"> & { message: string | null } {
+): Pick<AgentContext, "uncheckedChildren" | "failedChecks" | "checkFailures"> & { message: string | null } {
   // Results that arrived meanwhile are behind the checked ones.
   const checked = context.uncheckedChildren
     .slice(0, results.length)
@@ -55,12 +58,23 @@ export function afterChecks(
   return {
     uncheckedChildren: context.uncheckedChildren.slice(results.length),
     failedChecks: [...context.failedChecks.filter((before) => !isReplaced(before)), ...failed],
+    checkFailures: [...context.checkFailures, ...failed.map(failureLine)],
     message: failed.length > 0 ? complianceMessage(failed) : null,
   };
 }
 
-/** Begins with the words by which people and logs find it. */
-function complianceMessage(failed: readonly FailedCheck[]): string {
-  const lines = failed.map(({ agent, failures }) => `- ${agent}: ${failures.join("; ")}`);
-  return `COMPLIANCE ERROR: results of your agents were checked, and do not hold:\n${lines.join("\n")}\nAsk for the missing part, or supply it yourself. If it stays missing, tell the user.`;
+/**
+ * What the model reads about results that do not hold.
+ *
+ * @example
+ * complianceMessage([{ agent: "writer", failures: ["corpus.json is missing"] }]); // "COMPLIANCE ERROR: results of …"
+ */
+export function complianceMessage(failed: readonly Pick<FailedCheck, "agent" | "failures">[]): string {
+  const lines = failed.map((check) => `- ${failureLine(check)}`);
+  return `${compliancePrefix}results of your agents were checked, and do not hold:\n${lines.join("\n")}\nAsk for the missing part, or supply it yourself. If it stays missing, tell the user.`;
+}
+
+/** The failures of one check, without a prefix that a verifier has written as well. */
+function failureLine({ agent, failures }: Pick<FailedCheck, "agent" | "failures">): string {
+  return `${agent}: ${failures.map((failure) => failure.replace(compliancePrefix, "")).join("; ")}`;
 }

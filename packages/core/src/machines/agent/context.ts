@@ -140,6 +140,8 @@ export interface AgentContext extends AgentInput, Conversation {
   uncheckedChildren: readonly ChildCheck[];
   /** Checks of children's results that did not hold, and were not passed since. */
   failedChecks: readonly FailedCheck[];
+  /** The failures of all checks of children's results, the mended ones too. The user is told of them. */
+  checkFailures: readonly string[];
   checkRound: number;
   /** Agents of children that have ended, whatever their result. */
   delegatedTo: readonly string[];
@@ -185,6 +187,7 @@ export function openContext(input: AgentInput): AgentContext {
     verifyRound: 0,
     uncheckedChildren: [],
     failedChecks: [],
+    checkFailures: [],
     checkRound: 0,
     delegatedTo: [],
     delegationReminders: 0,

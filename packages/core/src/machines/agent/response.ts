@@ -25,7 +25,12 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
   const sections = sectionsOf(text);
   const durationMs = Math.max(0, context.lastAt - context.openedAt);
   const answerOnly = answerOnlyReason(context);
-  const warnings = [...usage.warnings, ...(answerOnly ? [answerOnlyWarning(answerOnly)] : []), ...sections.warnings];
+  const warnings = [
+    ...usage.warnings,
+    ...(answerOnly ? [answerOnlyWarning(answerOnly)] : []),
+    ...checkWarnings(context, outcome),
+    ...sections.warnings,
+  ];
   const data = outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null;
   return {
     runId: request.run,
@@ -136,6 +141,12 @@ const budgetNames: Partial<Record<BailoutReason, string>> = {
 function answerOnlyReason({ pin, turn }: AgentContext): BailoutReason | null {
   const last = pin.marksLastTurn && pin.tools.length > 0 ? (turn?.last ?? null) : null;
   return last !== null && budgetNames[last] !== undefined ? last : null;
+}
+
+/** The user learns of each failed check of a child's result. A run with a result that does not hold never completes. */
+function checkWarnings({ checkFailures }: AgentContext, { status }: RunOutcome): string[] {
+  const end = status === "completed" ? "; it was mended" : "";
+  return checkFailures.map((failure) => `a result did not hold: ${failure}${end}`);
 }
 
 function answerOnlyWarning(reason: BailoutReason): string {

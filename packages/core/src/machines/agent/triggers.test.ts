@@ -1,11 +1,20 @@
 /** Requests that an agent has to delegate: recognised by their words, before the model is called. */
 import { describe, expect, test } from "vitest";
+import { ToolSpec } from "../../protocol/tool.ts";
 import { aToolCall, childSettled, delegateTo, reply, toolFinished } from "../fixtures.test-helper.ts";
 import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
 import { matchTrigger } from "./triggers.ts";
 
 const words = ["report", "in-depth", "comprehensive", "summary of * search results"];
 const triggers = [{ words, agent: "writer", after: ["web_search"] }];
+const unready = ToolSpec.parse({
+  name: "web_search",
+  description: "Searches the web",
+  risk: "low",
+  effect: "read",
+  inputSchema: {},
+  unready: "no search service is configured",
+});
 
 describe("a request matches", () => {
   test.each([
@@ -17,6 +26,8 @@ describe("a request matches", () => {
     ["a summary of search results", "summary of * search results"],
     ["give me a summary of the first ten search results, please", "summary of * search results"],
     ["Erstelle “report”!", "report"],
+    ["a report/analysis of tides", "report"],
+    ["Write a report.", "report"],
   ])("%s", (request, phrase) => {
     expect(matchTrigger(triggers, request)?.phrase).toBe(phrase);
   });
@@ -31,6 +42,11 @@ describe("a request does not match", () => {
     "a summary of one two three four five search results",
     "",
     "re-porting the code",
+    "mend src/report.ts",
+    "mend report.ts and report/index.ts",
+    "rename report_id and src/report",
+    "list the folder report/",
+    "call stats.report",
   ])("%s", (request) => {
     expect(matchTrigger(triggers, request)).toBeNull();
   });
@@ -87,12 +103,6 @@ describe("a run that has to delegate", () => {
     expect(d.response()).toMatchObject({ status: "completed", details: "here it is" });
   });
 
-  test("is not held back if it has no tool to search with", () => {
-    const d = reporting("write a report", { grantedTools: ["read"] });
-    d.feed(reply(1, "", [delegateTo("writer")]));
-    expect(d.effect("runChild").request.agent).toBe("writer");
-  });
-
   test("is reminded twice if it answers by itself, and then fails", () => {
     const d = searched(reporting());
     for (const step of [2, 3]) {
@@ -129,8 +139,10 @@ describe("no delegation is required", () => {
     ["of a request with other words", {}, { task: "fix the bug" }],
     ["of a child", {}, { task: "write a report", depth: 1 }],
     ["if the agent is out of reach", { targets: ["helper"] }, { task: "write a report" }],
+    ["without a tool to search with", { grantedTools: ["read"] }, { task: "write a report" }],
+    ["if its search cannot work here", { grantedTools: ["web_search"], tools: [unready] }, { task: "write a report" }],
   ])("%s", (_, changes, request) => {
-    const d = drive({ definition: { triggers }, ...changes }, request);
+    const d = drive({ definition: { triggers }, grantedTools: ["web_search", "read"], ...changes }, request);
     d.feed(reply(1, "done"));
     expect(d.response()).toMatchObject({ status: "completed" });
   });

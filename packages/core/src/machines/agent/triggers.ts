@@ -1,4 +1,5 @@
 import type { Trigger } from "../../protocol/agent.ts";
+import type { ToolSpec } from "../../protocol/tool.ts";
 import type { AgentContext } from "./context.ts";
 
 /** Words that a `*` of a phrase can stand for. */
@@ -6,7 +7,8 @@ const wildcardWordsMax = 4;
 
 /**
  * Finds the first trigger that a request matches, and the phrase that matched. A phrase matches whole words, in any case;
- * between its words there can be spaces or hyphens, and `*` stands for up to four words.
+ * between its words there can be spaces or hyphens, and `*` stands for up to four words. A word within a path, the name of a
+ * file or an identifier does not count.
  *
  * @example
  * const triggers = [{ words: ["report", "in-depth"], agent: "report-creation-expert", after: ["web_search"] }];
@@ -32,14 +34,32 @@ function patternOf(phrase: string): RegExp {
     if (word === "*") return `(?:[^\\s-]+${between}){0,${wildcardWordsMax}}`;
     return `${word.replace(/[.*+?^${}()|[\]\\]/gu, "\\$&")}${isLast ? "" : between}`;
   });
-  return new RegExp(`(?<![\\p{L}\\p{N}])${parts.join("")}(?![\\p{L}\\p{N}])`, "iu");
+  return new RegExp(`${notWithinName.before}${parts.join("")}${notWithinName.after}`, "iu");
 }
 
-/** The delegation that the request of a root run makes mandatory. Null if there is none, or the agent is out of reach. */
+const notWithinName = {
+  before: "(?<![\\p{L}\\p{N}_/\\\\@]|[\\p{L}\\p{N}]\\.)",
+  // A slash between two words can mean "or".
+  after: "(?![\\p{L}\\p{N}_\\\\]|\\.[\\p{L}\\p{N}]|/(?:\\s|$|\\S*\\.\\p{L}))",
+} as const;
+
+/** Whether a trigger can hold: its agent can be asked, and one of the tools that it needs first works here. */
+export function isActive(
+  { agent, after }: Pick<Trigger, "agent" | "after">,
+  { targets, tools }: { targets: readonly string[]; tools: readonly Pick<ToolSpec, "name" | "unready">[] },
+): boolean {
+  const works = (name: string): boolean => tools.some((tool) => tool.name === name && tool.unready === undefined);
+  return targets.includes(agent) && (after.length === 0 || after.some(works));
+}
+
+/** The delegation that the request of a root run makes mandatory. Null if there is none, or no trigger for it is active. */
 export function requiredDelegation({ request, pin }: Pick<AgentContext, "request" | "pin">) {
   if (request.depth > 0) return null;
-  const found = matchTrigger(pin.definition.triggers ?? [], request.task);
-  return found && pin.targets.some(({ id }) => id === found.trigger.agent) ? found : null;
+  const { definition, targets, grant, tools } = pin;
+  const specs = new Map(tools.map((tool) => [tool.name, tool]));
+  const reach = { targets: targets.map(({ id }) => id), tools: grant.tools.map((name) => specs.get(name) ?? { name }) };
+  const active = (definition.triggers ?? []).filter((trigger) => isActive(trigger, reach));
+  return matchTrigger(active, request.task);
 }
 
 /** The mandatory delegation that no child has carried out yet. */

@@ -47,7 +47,7 @@ export async function resolveRunSpec(
   const preference = { wanted: definition.model, inherited: request.model, agent: request.agent };
   const model = await resolveModel({ ...preference, workspace });
   const agentList = listAgents(targets, deps.agentListTokens);
-  const facts = { limits, budget, targets: targets.map(({ id }) => id), agentList, now: clock.now() };
+  const facts = { limits, budget, targets: targets.map(({ id }) => id), agentList, tools, now: clock.now() };
   const prompt = registry.renderPrompt(definition, request, facts);
   return {
     protocol: protocolVersion,

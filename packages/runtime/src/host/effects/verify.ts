@@ -1,6 +1,7 @@
+import type { TraceEvent } from "@troupe/core/internal";
 import { misfits } from "../../verifiers/output-schema.ts";
 import { verifyAll } from "../../verifiers/verifier.ts";
-import { childFailures } from "./check-children.ts";
+import { checkChild } from "./check-children.ts";
 import { checkTool } from "./check-tool.ts";
 import type { Perform } from "./effect.ts";
 
@@ -12,10 +13,13 @@ export const verify: Perform<"verify"> = async ({ round, verifiers, response, ch
   const runTool = checkTool(scope, key);
   const subject = { response, task: request.task, answer, workspace: folder.path, key, runTool };
   const failures = await verifyAll(deps.verifiers, verifiers, subject, deps);
+  const events: TraceEvent[] = [];
   for (const check of childChecks) {
-    failures.push(...(await childFailures(check, { key, answer, scope })));
+    const checked = await checkChild(check, { key, answer, scope });
+    failures.push(...checked.failures);
+    events.push(...checked.events);
   }
   const schema = request.outputSchema ?? pin.definition.outputSchema;
   if (schema) failures.push(...misfits(response.details, schema));
-  return { kind: "verify.finished", round, failures };
+  return { kind: "verify.finished", round, failures, ...(events.length > 0 ? { events } : {}) };
 };

@@ -8,6 +8,7 @@ import {
   isWaitingForPeople,
   type Moment,
   type RunSpec,
+  requiredDelegation,
   toFact,
 } from "@troupe/core/internal";
 import { type ActorRefFrom, createActor } from "xstate";
@@ -139,6 +140,7 @@ export class Run {
     this.#observers = createRunObservers(deps, {
       request,
       specs: pin.definition.observers ?? [],
+      isDelegating: requiredDelegation({ request, pin }) !== null,
       workspace: () => (this.#workspace.isOpen || this.#workspace.isShared ? this.#workspace.folder.path : null),
     });
     this.#actor = createActor(machine, { input: { request, pin, openedAt } });
