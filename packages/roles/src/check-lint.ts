@@ -11,18 +11,20 @@ interface NamedCheck {
  * Reports verifiers and observers with wrong params, each at its line. An unknown name is only a warning, because a program
  * can add checks of its own; without one, the check fails when it runs.
  *
- * @param key the list below the field, such as `verifiers`
+ * @param key the list, such as `verifiers`
+ * @param at position of the list within the field. @default its key
  */
 export function lintChecks(
   kind: "verifier" | "observer",
   checks: readonly NamedCheck[],
-  { field, key, report }: { field: Field; key: string; report: ProblemReport },
+  { field, key, at = [key], report }: { field: Field; key: string; at?: readonly string[]; report: ProblemReport },
 ): void {
   for (const [i, check] of checks.entries()) {
-    for (const { at, path, message, fix } of checkProblems(kind, check)) {
-      const place = at === "name" ? [key, i, "name"] : [key, i, "params", ...path];
+    for (const problem of checkProblems(kind, check)) {
+      const { path, message, fix } = problem;
+      const place = problem.at === "name" ? [...at, i, "name"] : [...at, i, "params", ...path];
       const offset = field.offsetOf(place);
-      if (at === "name") report.warn(offset, { code: `unknown-${kind}`, message, fix });
+      if (problem.at === "name") report.warn(offset, { code: `unknown-${kind}`, message, fix });
       else report.error(offset, { code: `invalid-${kind}`, message: `${key}[${i}]: ${message}`, fix });
     }
   }

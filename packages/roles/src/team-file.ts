@@ -11,6 +11,7 @@ import {
   VerifierSpec,
 } from "@troupe/core/internal";
 import { z } from "zod";
+import { lintChecks } from "./check-lint.ts";
 import type { AgentOrigin } from "./parse-agent.ts";
 import { createProblemReport, formatValue, type ProblemReport, type SourceLocation } from "./problem-report.ts";
 import { reportSchemaIssue } from "./schema-issue.ts";
@@ -145,6 +146,12 @@ function readTeam(fields: Fields, folder: string, report: ProblemReport): TeamFi
   }
   if (report.failed) return null;
   const parsed = TeamShape.parse(values);
+  for (const key of ["verifiers", "childVerifiers", "observers"] as const) {
+    const field = fields.get(key);
+    const kind = key === "observers" ? "observer" : "verifier";
+    if (field) lintChecks(kind, parsed[key], { field, key, at: [], report });
+  }
+  if (report.failed) return null;
   return { ...parsed, name: parsed.name ?? folder };
 }
 

@@ -215,9 +215,27 @@ describe("a wrong team is reported with file and line, and cannot be used:", () 
     },
     {
       what: "a verifier of an unknown agent",
-      files: yaml("entry: lead", "verifiers: [{name: files-exist, agent: riter}]"),
+      files: yaml("entry: lead", "verifiers: [{name: claims-have-calls, agent: riter}]"),
       problems: ["news/team.yaml:3 unknown-agent"],
       message: /riter is not an agent of the team news/,
+    },
+    {
+      what: "wrong params of a verifier",
+      files: yaml("entry: lead", "verifiers:", "  - name: files-exist", "    params: {path: a}", "    agent: writer"),
+      problems: ["news/team.yaml:5 invalid-verifier", "news/team.yaml:5 invalid-verifier"],
+      message: /verifiers\[0\]: files-exist: its params: Unrecognized key: "path"/,
+    },
+    {
+      what: "wrong params of a check of children",
+      files: yaml("entry: lead", "childVerifiers: [{name: report-corpus, params: {before: work_products}}]"),
+      problems: ["news/team.yaml:3 invalid-verifier"],
+      message: /childVerifiers\[0\]: report-corpus: before: /,
+    },
+    {
+      what: "wrong params of an observer",
+      files: yaml("entry: lead", "observers: [{name: save-search-results, params: {folder: 1}}]"),
+      problems: ["news/team.yaml:3 invalid-observer"],
+      message: /observers\[0\]: save-search-results: folder: /,
     },
     {
       what: "invalid YAML",
