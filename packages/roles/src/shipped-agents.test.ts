@@ -11,7 +11,7 @@ const shipped = registry.agents.filter(({ team }) => team === undefined);
 test("the lint reports nothing, not even a warning", async () => {
   const { agents, problems } = await validateAgents([shippedAgentsFolder]);
   expect(problems).toEqual([]);
-  expect(agents).toHaveLength(8);
+  expect(agents).toHaveLength(9);
   expect(registry.problems).toEqual([]);
 });
 
@@ -62,6 +62,19 @@ test.each([
   ["tester", ["read", "write", "edit", "ls", "search", "test", "shell", "recall"], testFolders],
   ["reviewer", ["read", "ls", "search", "test", "git_diff", "shell", "recall"], readOnly],
   ["debugger", [...edits, "recall"], none],
+  [
+    "report-creation-expert",
+    [
+      "crawl_parallel",
+      "save_corpus",
+      "read_corpus",
+      "write_local_file",
+      "workbench_download",
+      "workbench_upload",
+      "webReader",
+    ],
+    none,
+  ],
 ])("%s has its tools, and writes in its folders", (id, tools, writes) => {
   const definition = AgentDefinition.parse(registry.find(id));
   expect(definition).toMatchObject({
@@ -82,6 +95,7 @@ test.each([
   ["tester", 20, 3 * minute, 20, 50_000],
   ["reviewer", 10, 2 * minute, 15, 50_000],
   ["debugger", 25, 4 * minute, none, none],
+  ["report-creation-expert", 30, 9 * minute, none, none],
 ])("%s has its caps", (id, iterations, durationMs, toolCalls, characters) => {
   const charactersPerToken = 4;
   expect(registry.find(id)?.limits).toEqual({
@@ -130,6 +144,18 @@ describe("each role has a prompt of its own", () => {
     ["coder", [/code/, /small steps/, /tests/, /commit/i, /report/i]],
     ["reviewer", [/edit nothing|never edit/, /tests?/, /verdict/i, /finding/i]],
     ["tester", [/write tests/, /fold(er|ers) of tests|test folders/, /fail/, /report/i]],
+    [
+      "report-creation-expert",
+      [
+        /kind of request/i,
+        /crawl_parallel/,
+        /save_corpus[\s\S]*mandatory/,
+        /read_corpus/,
+        /theme/,
+        /citation/,
+        /contradict/,
+      ],
+    ],
     ["debugger", [/reproduce/i, /cause/, /prove|evidence/i]],
   ])("%s knows its duties", (id, duties) => {
     const prompt = registry.find(id)?.prompt ?? "";
@@ -139,5 +165,30 @@ describe("each role has a prompt of its own", () => {
   test("no two of them are the same", () => {
     const prompts = shipped.map(({ prompt }) => prompt);
     expect(new Set(prompts).size).toBe(prompts.length);
+  });
+});
+
+describe("a report from the web", () => {
+  const words = ["report", "comprehensive", "detailed", "in-depth", "analysis", "summary of * search results"];
+
+  test.each(["main", "report_main"])("%s has to delegate it, after a search, and checks its corpus", (id) => {
+    const team = id.startsWith("report_") ? "report_" : "";
+    const agent = `${team}report-creation-expert`;
+    expect(registry.find(id)).toMatchObject({
+      triggers: [{ words: expect.arrayContaining(words), agent, after: ["web_search"] }],
+      childVerifiers: [{ name: "report-corpus", agent, words: ["report", "comprehensive", "html", "work_products"] }],
+      observers: [{ name: "save-search-results" }],
+    });
+  });
+
+  test("is checked for its corpus, its citations and its form", () => {
+    expect(registry.find("report-creation-expert")).toMatchObject({
+      verifiers: [
+        { name: "report-corpus", params: { before: ["work_products"] } },
+        { name: "citations-resolve" },
+        { name: "report-form" },
+      ],
+      observers: [{ name: "save-workbench-activity" }, { name: "enrich-corpus" }],
+    });
   });
 });
