@@ -269,6 +269,24 @@ async function expectReport({ expect, home, workspace, pages, response, team = "
   ]);
 }
 
+it("four sequence diagrams show the delegation, the crawl, the corpus with the synthesis, and the check", async ({
+  expect,
+}) => {
+  const page = await readFile(path.join(import.meta.dirname, "../../docs/report-team.md"), "utf8");
+  const diagrams = page.split(/^## /m).flatMap((section) => {
+    const [, diagram] = /```mermaid\nsequenceDiagram\n([\s\S]*?)```/.exec(section) ?? [];
+    return diagram === undefined ? [] : [`${section.split("\n", 1)[0]}\n${diagram}`];
+  });
+  expect(diagrams).toMatchObject([
+    expect.stringMatching(/^Delegation\n[\s\S]*web_search[\s\S]*Main->>Expert[\s\S]*Expert-->>Main[\s\S]*check/),
+    expect.stringMatching(/^Parallel crawl\n[\s\S]*crawl_parallel[\s\S]*par [\s\S]*once more, two at a time/),
+    expect.stringMatching(
+      /^Corpus and synthesis\n[\s\S]*expanded_corpus\.json[\s\S]*read it back[\s\S]*themes[\s\S]*work_products/,
+    ),
+    expect.stringMatching(/^Check\n[\s\S]*subagent_compliance_verified[\s\S]*COMPLIANCE ERROR/),
+  ]);
+});
+
 describe.concurrent("a request for a report", () => {
   it("goes its whole way without choosing a team", async (test) => {
     const { expect } = test;

@@ -293,6 +293,13 @@ describe("an agent that may delegate", () => {
   });
 });
 
+test("the prompt of the shipped report expert has the date and the session's folder", () => {
+  const text = prompt("report-creation-expert", request({ ...ofChild, agent: "report-creation-expert" }));
+  expect(text).toContain(
+    `Date: ${new Date(now).toISOString().slice(0, 10)}\nCURRENT_SESSION_WORKSPACE: /home/me/my  project\n`,
+  );
+});
+
 describe("a request that has to be delegated", () => {
   const triggers = [{ words: ["report"], agent: "coder", after: ["web_search"] }];
   const sectionOf = (task: string, changes: Partial<RunRequest> = {}, targets = ["coder"]): string | null =>

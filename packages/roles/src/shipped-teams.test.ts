@@ -27,6 +27,7 @@ test("each team loads without a problem, not even a warning", () => {
     ["coding", "coding_main", "builtin"],
     ["data-pipeline", "data-pipeline_coordinator", "builtin"],
     ["pipeline", "pipeline_lead", "builtin"],
+    ["report", "report_main", "builtin"],
     ["research", "research_coordinator", "builtin"],
     ["review", "review_code-reviewer", "builtin"],
   ]);
