@@ -51,6 +51,7 @@ test("the prompt is rendered from the definition, the request and the limits and
       budget: spec.budget,
       targets: ["helper"],
       agentList: { text: "- helper: does helper", ids: ["helper"], isShortened: false },
+      tools: ["echo", "danger", "deploy"].map((name) => expect.objectContaining({ name })),
       now: expect.any(Number),
     },
   ]);
