@@ -139,9 +139,8 @@ export const mutants: readonly Mutant[] = [
     name: "only the first agent of a list can be asked",
     rows: ["S2.1h"],
     file: runSpec,
-    find: "const targets = reachableAgents(request, grant.agents, limits).flatMap((id) => targetsOf(registry.find(id)));",
-    replace:
-      "const targets = reachableAgents(request, grant.agents, limits).slice(0, 1).flatMap((id) => targetsOf(registry.find(id)));",
+    find: "const targets = reachableAgents(request, grant.agents, limits)",
+    replace: "const targets = reachableAgents(request, grant.agents, limits).slice(0, 1)",
     tests: [`${hostTest} > lets the model choose at each step whom it asks`],
   },
   {

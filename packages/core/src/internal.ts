@@ -3,6 +3,7 @@
  */
 export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
 export { agentListTokensDefault, leaseMsDefault } from "./defaults.ts";
+export { agentHint, hintRunsMin } from "./delegation/agent-hint.ts";
 export { type AgentListing, type ListedAgent, listAgents } from "./delegation/agent-list.ts";
 export {
   type BatchMode,
@@ -131,6 +132,7 @@ export {
   WriteScope,
   workspaceModeOf,
 } from "./protocol/agent.ts";
+export { AgentStats, AgentStatsList, statsWindowMsDefault, statsWindowMsMax } from "./protocol/agent-stats.ts";
 export {
   AgentList,
   AgentProblem,

@@ -1,6 +1,6 @@
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export { type Failpoint, type FailpointHook, noFailpoints } from "./host/failpoints.ts";
-export type { HostDeps } from "./host/host-deps.ts";
+export type { AgentHints, HostDeps } from "./host/host-deps.ts";
 export { clearFolders } from "./host/recovery/clear-folders.ts";
 export { type OpenRunsResumer, recoverOpenRuns, resumeOpenRuns } from "./host/recovery/resume-open-runs.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";

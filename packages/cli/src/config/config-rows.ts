@@ -20,6 +20,7 @@ export function configRows(config: Config): ConfigRow[] {
     ...config.providers.filter(({ isImplied }) => !isImplied).flatMap(providerRows),
     ...natsRows(config.nats),
     ...(config.listTokens ? [{ key: "delegation.listTokens", ...config.listTokens }] : []),
+    ...(config.hints ? [{ key: "delegation.hints", ...config.hints }] : []),
   ];
 }
 

@@ -77,4 +77,5 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 # What a model reads of the agents that it may delegate to.
 # delegation:
 #   listTokens: ${agentListTokensDefault}                        # limit of the list; over it, descriptions are cut, and find_agent searches them
+#   hints: on                               # off: the list does not say how earlier runs of an agent went
 `;

@@ -1,6 +1,12 @@
 import { isIP } from "node:net";
 import { type PartialBudget, TroupeError } from "@troupe/core";
-import { durationForms, leaseMsDefault, parseDuration, type SessionGrant } from "@troupe/core/internal";
+import {
+  durationForms,
+  leaseMsDefault,
+  parseDuration,
+  type SessionGrant,
+  statsWindowMsMax,
+} from "@troupe/core/internal";
 import type { NatsFlags, ServeOptions } from "troupe/internal";
 import type { NatsOptions } from "./shared-options.ts";
 
@@ -43,6 +49,11 @@ function parseMs(flag: string, text: string, { min, max, fix }: { min: number; m
 /** At most the longest delay of a Node timer. */
 export function parseTimeoutMs(text: string): number {
   return parseMs("--timeout", text, { min: 1, max: 2_147_483_647, fix: 'troupe run "…" --timeout 5m' });
+}
+
+/** The time that `troupe agents stats` looks back. */
+export function parseSince(text: string): number {
+  return parseMs("--since", text, { min: 1, max: statsWindowMsMax, fix: "troupe agents stats --since 30d" });
 }
 
 export function parseLimit(text: string): number {

@@ -115,6 +115,21 @@ function addAgents(program: Command, runCommand: RunCommand): void {
       runCommand(async (cli) => (await import("../commands/agents.ts")).showAgent(cli, id, { json: !!flags.json })),
     );
   agents
+    .command("stats")
+    .description("show success, median time and median cost of each agent's settled runs, also under each parent")
+    .option("--since <duration>", "how far back, such as 30d or 12h", "90d")
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe agents stats --since 30d"))
+    .action((flags: JsonFlag & { since: string }) =>
+      runCommand(async (cli) => {
+        const [{ showAgentStats }, { parseSince }] = await Promise.all([
+          import("../commands/agent-stats.ts"),
+          import("./flags.ts"),
+        ]);
+        return showAgentStats(cli, { sinceMs: parseSince(flags.since), json: !!flags.json });
+      }),
+    );
+  agents
     .command("validate")
     .description("check agent files; exits with 3 on an error")
     .argument("[paths...]", "agent files, or folders of them (default: the agent folders of this folder)")

@@ -1,4 +1,5 @@
 import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
+import type { AgentStatsList } from "@troupe/core/internal";
 import { checkIsFolder } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { responseOrNull, sessionOrNull } from "./client.ts";
@@ -15,6 +16,8 @@ export interface Archive {
   changes(session: string): Promise<ChangeRow[]>;
   /** False if the run certainly does not exist. */
   mayHaveRun(run: string): Promise<boolean>;
+  /** Success, time and cost of the agents' runs over the last `windowMs`. */
+  agentStats(windowMs: number): Promise<AgentStatsList>;
   /** Oldest first. `waiting` returns the oldest waiting requests, otherwise the newest requests of any state. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
 }
@@ -47,6 +50,7 @@ export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promis
       changes: (session) => allPages((after) => client.changes({ session }, { after })),
       // The service of the owner reports an unknown run.
       mayHaveRun: async () => true,
+      agentStats: (windowMs) => client.agentStats(windowMs),
       approvals: async (options) => (await client.approvals(options)).approvals,
     });
   }
@@ -63,6 +67,11 @@ export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promis
           return { changes, next: changes.length === pageRows ? (changes.at(-1)?.id ?? null) : null };
         }),
       mayHaveRun: async (run) => Boolean(await reader?.run(run)),
+      agentStats: async (windowMs) => {
+        const sinceMs = cli.now() - windowMs;
+        const none = { since: new Date(sinceMs).toISOString(), agents: [], pairs: [] };
+        return (await reader?.agentStats({ sinceMs })) ?? none;
+      },
       approvals: async (options) => (await reader?.approvals(options)) ?? [],
     });
   } finally {

@@ -15,6 +15,7 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import {
+  type AgentStatsList,
   type ApprovalOutcome,
   type ApprovalRule,
   type GrantExplanation,
@@ -58,6 +59,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   /** File changes of all sessions. */
   readonly changeRows: ChangeRow[] = [];
   hostRows: HostRow[] = [];
+  stats: Omit<AgentStatsList, "since"> = { agents: [], pairs: [] };
   readonly answers: ApprovalAnswer[] = [];
   readonly storedRules: ApprovalRule[] = [];
   /** The received commands, as text. */
@@ -108,6 +110,11 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   async agents() {
     return { agents: [], problems: [] };
+  }
+
+  async agentStats(windowMs: number) {
+    this.#reach();
+    return { ...this.stats, since: new Date(10_000_000_000 - windowMs).toISOString() };
   }
 
   async submit(request: SubmitSession) {

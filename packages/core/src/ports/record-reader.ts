@@ -1,3 +1,4 @@
+import type { AgentStatsList } from "../protocol/agent-stats.ts";
 import type { ApprovalRow, ChangeRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
 import type { RunResponse } from "../protocol/response.ts";
 import type { UndoRow } from "../protocol/undo.ts";
@@ -19,6 +20,8 @@ export interface RecordReader {
   changes(of: { session: string } | { run: string }, options: { after: number; limit: number }): Promise<ChangeRow[]>;
   /** Undos of a session's runs, oldest first. */
   undos(session: string): Promise<UndoRow[]>;
+  /** Success, time and cost of the agents' settled runs that ended since a time. Reads a bounded number of the newest runs. */
+  agentStats(options: { sinceMs: number }): Promise<AgentStatsList>;
   /** Stored entries of a run from an index on. */
   entries(run: string, options: { from: number; limit: number }): Promise<string[]>;
   /** Current rows of everything changed after a position; null if there are too many, so that the caller has to reload. */

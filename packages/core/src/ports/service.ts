@@ -1,3 +1,4 @@
+import type { AgentStatsList } from "../protocol/agent-stats.ts";
 import type {
   AgentList,
   ApprovalAnswer,
@@ -20,6 +21,8 @@ import type { RecordReader } from "./record-reader.ts";
 export interface TroupeService {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
+  /** Success, time and cost of each agent, and of each agent under each parent, over the last `windowMs`. */
+  agentStats(windowMs: number): Promise<AgentStatsList>;
   /** Starts a session, or another turn of a settled one. Durable when it resolves: the session survives a kill. */
   submit(request: SubmitSession): Promise<Submitted>;
   /** Stops all runs of a session. Idempotent. */

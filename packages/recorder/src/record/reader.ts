@@ -1,6 +1,7 @@
 import type { RecordReader, RunResponse } from "@troupe/core";
 import { openEntry, type RecordChange } from "@troupe/core/internal";
 import type { Database, SqlValue } from "../database/sqlite.ts";
+import { createAgentStats } from "./agent-stats.ts";
 import { approvalQuery, toApprovalRow } from "./approvals.ts";
 import { toChangeRow } from "./changes.ts";
 import { createIntegrityLog } from "./integrity.ts";
@@ -65,6 +66,7 @@ export function createReader(database: Database): Reader {
        JOIN entries e ON e.run_id = r.run_id AND e.idx = r.head_index AND e.hash = r.head_hash
        WHERE s.session_id = ? AND s.completed_at IS NOT NULL`,
   );
+  const statsSince = createAgentStats(database);
   const toRunRows = createRunRows(database);
   const now = (): number => position.get() ?? 0;
 
@@ -111,6 +113,9 @@ export function createReader(database: Database): Reader {
     },
     async undos(session) {
       return undosOf(session);
+    },
+    async agentStats({ sinceMs }) {
+      return statsSince(sinceMs);
     },
     async entries(run, { from, limit }) {
       return entries.all(run, from, limit);

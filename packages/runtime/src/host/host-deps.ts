@@ -45,6 +45,8 @@ export interface HostDeps {
   hosts?: HostDirectory;
   /** Tokens of the list of agents that a delegating model reads. @default 2000 */
   agentListTokens?: number;
+  /** Hints about earlier runs of the agents, for delegating models. @default no hints */
+  agentHints?: AgentHints;
   /** Whether a run that no host can take fails or waits for a host. @default it fails at once */
   delegation?: DelegationPolicy;
   /** The folders of worktree and isolated runs. Absent: such runs fail. */
@@ -69,6 +71,12 @@ export interface HostDeps {
   redact?: Redactor;
   /** Name of this host: a subject token, stored in every entry that the host writes. */
   hostId: string;
+}
+
+/** Hints about agents, for the specs of new runs. */
+export interface AgentHints {
+  /** Answers at once from memory, so that it neither delays nor fails the start of a run. Undefined: too few runs. */
+  hintFor(pair: { parent: string; agent: string }): string | undefined;
 }
 
 /** The recorded facts that a replayed session uses, besides the results of its models and tools. */

@@ -40,6 +40,7 @@ describe("every route of the router", () => {
     expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort()).toEqual([
       "DELETE /api/rules/:id",
       "GET /api/agents",
+      "GET /api/agents/stats",
       "GET /api/approvals",
       "GET /api/approvals/:id",
       "GET /api/events",

@@ -47,6 +47,7 @@ describe("a call", () => {
     expect((await client.agents(null)).agents).toMatchObject([{ id: "lead", path: "none" }]);
     expect(await client.teams("/w")).toMatchObject({ teams: [{ name: "news", path: "/w" }], problems: [] });
     expect(await client.teams(null)).toEqual({ teams: [], problems: [] });
+    expect(await client.agentStats(86_400_000)).toEqual(await service.agentStats(86_400_000));
     expect(await client.sessions({ limit: 1 })).toEqual({ position: 1, sessions: [sessionRow(sessionA)] });
     expect(await client.session(sessionA)).toEqual(await service.record.session(sessionA));
     expect(await client.response(sessionA)).toBeNull();

@@ -11,6 +11,7 @@ import {
 } from "@troupe/core";
 import {
   AgentList,
+  AgentStatsList,
   ApprovalOutcome,
   ApprovalRule,
   CancelOutcome,
@@ -46,6 +47,7 @@ export interface HttpClient
     TroupeService,
     | "status"
     | "agents"
+    | "agentStats"
     | "cancelRun"
     | "steer"
     | "pause"
@@ -118,6 +120,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     status: () => call(DaemonStatus, "/api/status"),
     agents: (workspace) => call(AgentList, withQuery("/api/agents", { workspace })),
     teams: (workspace) => call(TeamList, withQuery("/api/teams", { workspace })),
+    agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/agents/stats", { since: windowMs })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
     cancelRun: (run, reason) => control(run, "cancel", { reason }),

@@ -1,6 +1,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import { TroupeError } from "@troupe/core";
-import { decodeText, Id } from "@troupe/core/internal";
+import { decodeText, Id, parseDuration } from "@troupe/core/internal";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { notFound } from "../service/lookup.ts";
@@ -52,6 +52,21 @@ export function readNumber(
 ): number {
   const text = context.req.query(name);
   return text === undefined ? otherwise : wholeNumber(name, text, min, max);
+}
+
+/** Reads a duration from the query, in milliseconds. */
+export function readDuration(
+  context: Context<HttpEnv>,
+  name: string,
+  { otherwise, min, max }: { otherwise: number; min: number; max: number },
+): number {
+  const text = context.req.query(name);
+  if (text === undefined) return otherwise;
+  const value = parseDuration(text);
+  if (value !== null && value >= min && value <= max) return value;
+  throw new TroupeError("USAGE", `${name} is ${JSON.stringify(text)}`, {
+    fix: `use a duration such as 30d or 12h, from ${min} to ${max} milliseconds`,
+  });
 }
 
 /** Reads the query of a page of changes: at most `limit` changes, after the change with the id `after`. */

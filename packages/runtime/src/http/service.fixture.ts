@@ -9,6 +9,7 @@ import type {
   TroupeService,
 } from "@troupe/core";
 import {
+  type AgentStatsList,
   type RecordChange,
   type RunControlOutcome,
   sampleApproval,
@@ -29,6 +30,18 @@ export const unknownId = "01990000-0000-7000-8000-0000000000ff";
 /** The rule that each answer with the scope `rule` creates. */
 export const storedRule = sampleRule({ id: ruleId });
 export const token = "t".repeat(43);
+
+/** The time from which `agentStats` counts back. */
+const statsNowMs = Date.UTC(2026, 10, 18);
+
+function sampleStats(): Omit<AgentStatsList, "since"> {
+  const counts = { runs: 4, succeeded: 3, successRate: 0.75, stopped: 1, medianMs: 1_500 };
+  const cost = { medianCostUsd: null, costRuns: 0, costIsEstimate: false };
+  return {
+    agents: [{ agent: "coder", parent: null, ...counts, ...cost }],
+    pairs: [{ agent: "coder", parent: "lead", ...counts, ...cost }],
+  };
+}
 
 type Row = SessionRow | RunRow | ApprovalRow;
 
@@ -126,6 +139,9 @@ export function createFakeService(): FakeService {
       const team = { name: "news", description: "Writes news", entry: "news_lead", agents: ["news_lead"] };
       return { agents, problems: [], teams: [{ ...team, origin: "project", path: workspace }] };
     },
+    async agentStats(windowMs) {
+      return { ...sampleStats(), since: new Date(statsNowMs - windowMs).toISOString() };
+    },
     async submit(request) {
       service.commands.push(`submit ${JSON.stringify(request)}`);
       return { session: sessionA, run: sessionA, workspace: "/w", demo: true };
@@ -185,6 +201,7 @@ export function createFakeService(): FakeService {
           .filter((row) => ("run" in of ? row.run === of.run : row.session === of.session) && row.id > after)
           .slice(0, limit),
       undos: async () => service.undoRows,
+      agentStats: async ({ sinceMs }) => ({ ...sampleStats(), since: new Date(sinceMs).toISOString() }),
       entries: async (run, { from, limit }) => (service.entryTexts.get(run) ?? []).slice(from, from + limit),
       async changesSince(position) {
         const missed = changes.length - position;

@@ -7,7 +7,7 @@ import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
 import { createReplayFolder } from "./replay-folder.ts";
 import { createReplayProvider } from "./replay-provider.ts";
 import { createReplayTools, createReplayVerifiers } from "./replay-tools.ts";
-import type { ReplaySources } from "./sources.ts";
+import { type ReplaySources, recordedHints } from "./sources.ts";
 import { append, type ReplayState, type Unanswered, withRecordedFiles } from "./state.ts";
 
 /** The host never polls for tasks by itself. */
@@ -110,6 +110,7 @@ export function createReplayHost(state: ReplayState, run: string, sources: Repla
       onUnanswered: ({ step, purpose = "turn" }) => unanswered({ what: "model", step, purpose }),
     }),
     resolveModel: sources.resolveModel(run),
+    agentHints: recordedHints(state.recording, run),
     tools: createReplayTools({
       recording: state.recording,
       run,

@@ -1,5 +1,6 @@
 import { AgentDefinition, type AgentRegistry, type AgentSource, type Entry, type ToolSpec } from "@troupe/core";
 import { isDelegationTool, projectOf, type ResolveModel, type RunSpec } from "@troupe/core/internal";
+import type { AgentHints } from "../host/host-deps.ts";
 import type { Recording } from "./recording.ts";
 
 /** Where a replay gets agents, tools and models from: the recording, or the definitions of now. */
@@ -53,6 +54,11 @@ export async function currentSources(
         return wanted === "inherit" ? inherited : wanted;
       },
   };
+}
+
+/** The hints that the run was opened with: the record has changed since, and that is not a change of an agent. */
+export function recordedHints(recording: Recording, run: string): AgentHints {
+  return { hintFor: ({ agent }) => specIn(recording, run)?.targets.find(({ id }) => id === agent)?.hint };
 }
 
 function specIn(recording: Recording, run: string): RunSpec | null {

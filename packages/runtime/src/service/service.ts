@@ -84,6 +84,7 @@ export function createService(given: ServiceOptions): RunningService {
       await deps.tools.prepare?.(workspace);
       return listAgents(await deps.agentSource.load(workspace), policy, deps.tools.specs(workspace));
     },
+    agentStats: (windowMs) => record.agentStats({ sinceMs: deps.clock.now() - windowMs }),
     async submit(submission) {
       if (closing) {
         throw new TroupeError("CLOSING", "this troupe is closing and takes no new session", { fix: "try again" });
@@ -126,6 +127,7 @@ export function redactService<S extends TroupeService>(service: S, redact: Redac
   const safe: Omit<TroupeService, "record" | "onLive" | "rules" | "removeRule"> = {
     status: async () => redact.json(await service.status()),
     agents: async (workspace) => redact.json(await service.agents(workspace)),
+    agentStats: async (windowMs) => redact.json(await service.agentStats(windowMs)),
     hosts: async () => redact.json(await service.hosts()),
     drainHost: (host, by) => service.drainHost(host, safeText(by)),
     explain: async (run) => redact.json(await service.explain(run)),

@@ -68,6 +68,8 @@ const ProviderId = Name.regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters
 export const DelegationConfig = z.strictObject({
   /** Tokens of the list of agents. */
   listTokens: z.int().min(0).max(100_000).exactOptional(),
+  /** Whether the list says how earlier runs of each agent went. */
+  hints: z.enum(["on", "off"]).exactOptional(),
 });
 
 /** `config.yaml`. Every key is optional; an unknown key is an error. */
@@ -139,6 +141,7 @@ function fixFor(path: readonly PropertyKey[], value: unknown): string {
   if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
   if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;
   if (section === undefined) return "write keys and values, such as model: anthropic/claude-sonnet-5";
+  if (section === "delegation" && name === "hints") return "write delegation: {hints: off}";
   const example = examples.get(section);
   if (example !== undefined) return `write ${example}`;
   if (key === undefined) return "write providers: {house: {preset: vllm, baseUrl: http://gpu.local:8000/v1}}";

@@ -119,6 +119,17 @@ test("the limit of the list of agents is the user's, and not a project's", async
   expect((await writeConfigFiles().read()).listTokens).toBeNull();
 });
 
+test.each(["on", "off"])("hints about agents are the user's, and not a project's: %s", async (hints) => {
+  const { user, read } = writeConfigFiles({
+    user: `delegation:\n  hints: ${hints}`,
+    project: "delegation: {hints: off}",
+  });
+  const config = await read();
+  expect(config.hints).toEqual({ value: hints, origin: { from: "user", where: `${user}:2` } });
+  expect(config.warnings).toEqual([expect.stringContaining("delegation is ignored")]);
+  expect((await writeConfigFiles().read()).hints).toBeNull();
+});
+
 describe("a project's file", () => {
   test("cannot set providers and fallbacks, which could send a key to another server", async () => {
     const { project, read } = writeConfigFiles({
@@ -186,6 +197,8 @@ describe("a mistake is reported with its file, its line, the value and the fix",
     ["providers: {x: {models: {m: {price: 1}}}}", "models.m.price: Invalid input", "write models: {x-large"],
     ["providers: {x: {models: {m: {prize: 1}}}}", "models.m.prize: there is no such key", "did you mean price?"],
     ["delegation: {listTokens: -1}", "delegation.listTokens: Too small", "write delegation: {listTokens: 2000}"],
+    ["delegation: {hints: maybe}", 'delegation.hints: Invalid option: expected one of "on"|"off"', "{hints: off}"],
+    ["delegation: {hints: true}", "delegation.hints: ", "write delegation: {hints: off}"],
     ["delegation: {listToken: 9}", "delegation.listToken: there is no such key", "did you mean listTokens?"],
     ["models: {a: b, b: a}", ":1: a → b → a is a cycle", "let a name provider/model"],
     ["model: x\nmodel: y", "line 2: Map keys must be unique", "correct line 2 of config.yaml"],

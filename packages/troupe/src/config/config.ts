@@ -24,6 +24,8 @@ export interface Config {
   nats: NatsSettingsWithOrigin;
   /** Tokens of the list of agents that a delegating model reads. Null for the default. */
   listTokens: Setting<number> | null;
+  /** Whether a delegating model reads how earlier runs of each agent went. Null for the default, on. */
+  hints: Setting<"on" | "off"> | null;
   names: ModelNames;
   files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
   /** Settings of the project's file that are ignored because the project is not trusted. */
@@ -162,6 +164,7 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     providers,
     nats: readNats(env, { nats: user.file.nats, originOf: user.originOf }),
     listTokens: listTokensOf(user),
+    hints: hintsOf(user),
     names: namesOf(providers, maps),
     files: { user: fileStatusOf(user), project: project && fileStatusOf(project) },
     untrusted: [],
@@ -273,6 +276,11 @@ function settingOf(
 function listTokensOf({ file, originOf }: Layer): Setting<number> | null {
   const { listTokens } = file.delegation;
   return listTokens === undefined ? null : { value: listTokens, origin: originOf(["delegation", "listTokens"]) };
+}
+
+function hintsOf({ file, originOf }: Layer): Setting<"on" | "off"> | null {
+  const { hints } = file.delegation;
+  return hints === undefined ? null : { value: hints, origin: originOf(["delegation", "hints"]) };
 }
 
 function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Config, "models" | "aliases">): ModelNames {

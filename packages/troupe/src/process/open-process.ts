@@ -3,6 +3,7 @@ import { createInvalidMessages, DiskPolicy, leaseMsDefault } from "@troupe/core/
 import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
+  type AgentHints,
   builtinObservers,
   builtinVerifiers,
   createServedAgents,
@@ -32,6 +33,7 @@ import { createHomeAgentSource, createProjectAgentsQueue } from "./agents.ts";
 import { injectFaults } from "./fault-injection.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
+import { createRecordHints } from "./record-hints.ts";
 import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
 import { openSandbox, openTools } from "./tools.ts";
 
@@ -54,6 +56,8 @@ export interface ProcessOptions {
   project?: string;
   /** Tokens of the list of agents that a delegating model reads. @default 2000 */
   agentListTokens?: number | undefined;
+  /** Whether delegating models read how earlier runs went. Only a process with a record has hints. @default false */
+  hints?: boolean;
   /** Runs that can work here at the same time. */
   capacity: number;
   /** Decides whether the tools of a project are used. */
@@ -97,6 +101,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     project: options.project,
   });
   const served = createServedAgents({ agentSource, only: serve, denied: policy.layer.denyAgents });
+  const hints = options.hints ? createRecordHints({ clock, logger }) : null;
   const instrumented = injectFaults(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
     queue: shared && role ? createProjectAgentsQueue(queue, served, logger) : queue,
@@ -104,7 +109,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     resolveModel: models.resolve,
     agentSource: shared && role ? served.agentSource : agentSource,
     delegation: policy.delegation,
-    ...(options.agentListTokens === undefined ? {} : { agentListTokens: options.agentListTokens }),
+    ...agentListDeps(options, hints),
     diskSpace: createDiskSpace({ home: home.path, freeMb: diskOf(policy).freeMb, logger, notice }),
     folders: createRunFolders({
       folder: homeFiles(home).runs,
@@ -123,7 +128,15 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   if (shared || role)
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
-  return { home, deps, blobs, ports, policy, rules, sandbox, served, presence: membership };
+  return { home, deps, blobs, ports, policy, rules, sandbox, served, hints, presence: membership };
+}
+
+/** Settings of the list of agents that delegating models read. */
+function agentListDeps(
+  { agentListTokens }: ProcessOptions,
+  agentHints: AgentHints | null,
+): Pick<HostDeps, "agentListTokens" | "agentHints"> {
+  return { ...(agentListTokens === undefined ? {} : { agentListTokens }), ...(agentHints ? { agentHints } : {}) };
 }
 
 const bytesOfMb = 1024 * 1024;

@@ -39,7 +39,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
-  const { nats, listTokens } = await config.at(null);
+  const { nats, listTokens, hints } = await config.at(null);
   const found = await findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await startOwnServerIfAsked(found, { home, env, logger: options.logger }, cleanup);
   const { redact, logger } = await openRedaction(options, config, connection);
@@ -47,13 +47,16 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const loadScenario = createScenarioLoader();
   const models = await openModels({ config, clock, logger, loadScenario, model, providers });
   const shared = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice };
+  const delegation = { agentListTokens: listTokens?.value, hints: hints?.value !== "off" };
   const parts = await openProcess(
-    { ...options.work, ...shared, agentListTokens: listTokens?.value, role: hostRole(kind), hostId: newHostId(kind) },
+    { ...options.work, ...shared, ...delegation, role: hostRole(kind), hostId: newHostId(kind) },
     cleanup,
   );
   const { deps } = parts;
   if (kind === "daemon") await checkServed(parts, options.work, cwd);
   const recording = await openRecording(parts, { logger }, cleanup);
+  await parts.hints?.follow(recording.record.reader);
+  cleanup.add(() => parts.hints?.stop());
   const host = createLocalHost(parts, options.work, cleanup);
   const startedAt = new Date(deps.clock.now()).toISOString();
   const service = createProcessService(parts, {

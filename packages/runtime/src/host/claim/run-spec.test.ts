@@ -2,6 +2,7 @@
 import { GrantLayer } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { createTestDeps, rootRequest, type TestAgent } from "../host-deps.test-helper.ts";
+import type { AgentHints } from "../host-deps.ts";
 import { resolveRunSpec } from "./run-spec.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
@@ -104,6 +105,35 @@ describe("the list of agents", () => {
       ["helper", "does helper"],
       ["tester", "does tester"],
     ]);
+  });
+});
+
+describe("a hint about earlier runs", () => {
+  const specWith = async (agentHints?: AgentHints) => {
+    const deps = {
+      ...createTestDeps({ agents: [main, { id: "helper" }, { id: "tester" }], script: () => ({}) }),
+      ...(agentHints ? { agentHints } : {}),
+    };
+    const registry = await deps.agentSource.load(null);
+    const renderPrompt: typeof registry.renderPrompt = (_, __, { agentList }) => `Ask:\n${agentList?.text}`;
+    return await resolveRunSpec(deps, rootRequest({ run }), { ...registry, renderPrompt });
+  };
+
+  test("is pinned in the spec, and read in the prompt", async () => {
+    const spec = await specWith({
+      hintFor: ({ parent, agent }) => (agent === "helper" ? `of ${agent} under ${parent}` : undefined),
+    });
+    expect(spec.prompt).toBe("Ask:\n- helper: does helper (of helper under main)\n- tester: does tester");
+    expect(spec.targets.map(({ id, hint }) => [id, hint])).toEqual([
+      ["helper", "of helper under main"],
+      ["tester", undefined],
+    ]);
+  });
+
+  test("is absent on a host that has none", async () => {
+    const spec = await specWith();
+    expect(spec.prompt).toBe("Ask:\n- helper: does helper\n- tester: does tester");
+    for (const target of spec.targets) expect(target).not.toHaveProperty("hint");
   });
 });
 

@@ -22,17 +22,18 @@ import {
   tightenBudget,
   workspaceModeOf,
 } from "@troupe/core/internal";
-import type { HostDeps } from "../host-deps.ts";
+import type { AgentHints, HostDeps } from "../host-deps.ts";
+
+type SpecDeps = Pick<
+  HostDeps,
+  "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId" | "agentListTokens" | "agentHints"
+>;
 
 /**
  * Resolves the spec of a new run: definition, prompt, tools, grant, limits, budget, model and price. The spec is stored
  * in the run's first entry, and every host resumes the run with it.
  */
-export async function resolveRunSpec(
-  deps: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId" | "agentListTokens">,
-  request: RunRequest,
-  registry: AgentRegistry,
-): Promise<RunSpec> {
+export async function resolveRunSpec(deps: SpecDeps, request: RunRequest, registry: AgentRegistry): Promise<RunSpec> {
   const { tools: host, models, clock, resolveModel = useNameAsId } = deps;
   const definition = registry.find(request.agent) ?? missingDefinition(request.agent);
   const workspace = projectOf(request);
@@ -42,7 +43,9 @@ export async function resolveRunSpec(
   const grant = grantOf([...request.layers, ...machine], definition, { tools: specs, agents: registry.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
-  const targets = reachableAgents(request, grant.agents, limits).flatMap((id) => targetsOf(registry.find(id)));
+  const targets = reachableAgents(request, grant.agents, limits)
+    .flatMap((id) => targetsOf(registry.find(id)))
+    .map((target) => withHint(target, deps.agentHints, request.agent));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
   const preference = { wanted: definition.model, inherited: request.model, agent: request.agent };
   const model = await resolveModel({ ...preference, workspace });
@@ -120,6 +123,12 @@ function targetsOf(definition: AgentDefinition | undefined): DelegationTarget[] 
   const mode = workspaceModeOf(definition);
   const workspace = mode === "shared" ? {} : { workspace: mode };
   return [{ id, description, retry, contextMode, promptFrom, domain, ...workspace, budget: maxBudgetOf(definition) }];
+}
+
+/** Pins the hint of now, so that the run reads the same one after a takeover and in a replay. */
+function withHint(target: DelegationTarget, hints: AgentHints | undefined, parent: string): DelegationTarget {
+  const hint = hints?.hintFor({ parent, agent: target.id });
+  return hint === undefined ? target : { ...target, hint };
 }
 
 /**
