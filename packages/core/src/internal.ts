@@ -99,6 +99,12 @@ export {
 export { canonicalCall, canonicalToolName, isAliasOf, listedToolName } from "./permissions/tool-names.ts";
 export { explainUnknownTool, type UnknownTool } from "./permissions/unknown-tools.ts";
 export { mayWrite } from "./permissions/write-scope.ts";
+export { draftProblems, planDraftSchema, plannerContext, planOfDraft } from "./plan/plan-draft.ts";
+export { findPlanProblems, type PlanProblem, resolvePlanAgents } from "./plan/plan-problems.ts";
+export { completedSteps, type PlanSession, planResultOf } from "./plan/plan-result.ts";
+export { planPrice, planRunnerOf } from "./plan/plan-runner.ts";
+export { planModel, playPlan } from "./plan/play-plan.ts";
+export { planDigest, planTask, stepKeysOf } from "./plan/step-keys.ts";
 export type { PromptFacts } from "./ports/agent-registry.ts";
 export type { ApprovalRules, RuleScope } from "./ports/approval-rules.ts";
 export { noResponders, timedOut, tooLarge } from "./ports/bus.ts";
@@ -211,6 +217,22 @@ export { JsonObject } from "./protocol/json.ts";
 export { PartialLimits } from "./protocol/limits.ts";
 export { SettledMessage } from "./protocol/live.ts";
 export { isOfflineModel, isReplayModel, ModelPrice, providerOf, Thinking } from "./protocol/model.ts";
+export {
+  ExecutionPlan,
+  PlanAgents,
+  PlanDraft,
+  PlanExecution,
+  PlanOutcome,
+  PlanResult,
+  PlanStep,
+  PlanStepId,
+  planShape,
+  planStepShape,
+  planStepsMax,
+  StepResult,
+  StepUsage,
+  stepLimitsShape,
+} from "./protocol/plan.ts";
 export { ParentRef, projectOf, RequestWorkspace, SessionOrigin } from "./protocol/request.ts";
 export {
   BailoutReason,

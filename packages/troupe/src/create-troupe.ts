@@ -1,7 +1,9 @@
 import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow, TroupeService } from "@troupe/core";
+import type { ExecutionPlan, PlanResult } from "@troupe/core/internal";
 import type { FanOutOptions, Spawned, SpawnOptions, TeamTask } from "@troupe/runtime";
 import { checkNode } from "./check-node.ts";
 import type { ApprovalDecision, RunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
+import type { ExecutePlanOptions, PlanOptions } from "./plans/troupe-plans.ts";
 
 /** A running troupe in this program. */
 export interface Troupe extends AsyncDisposable {
@@ -16,6 +18,16 @@ export interface Troupe extends AsyncDisposable {
   spawn(agent: string, task: string, options?: SpawnOptions): Spawned;
   /** Starts several agents, at most `maxConcurrent` at a time. The responses are in the order of the tasks. */
   fanOut(tasks: readonly TeamTask[], options?: FanOutOptions): Promise<RunResponse[]>;
+  /**
+   * Asks the planner for a plan of steps with their agents and dependencies. Throws `RUN_FAILED` with the reason if the planner
+   * finds none.
+   */
+  planForGoal(goal: string, options?: PlanOptions): Promise<ExecutionPlan>;
+  /**
+   * Executes the steps of a plan in the order of their dependencies, in one session. Executing the same plan again
+   * continues it: completed steps keep their results. Resolves with the result of each step, also if the plan failed.
+   */
+  executePlan(plan: ExecutionPlan, options?: ExecutePlanOptions): Promise<PlanResult>;
   /** Cancels a session, with every run in it. */
   cancel(session: string, reason?: string): Promise<void>;
   /** Requests for approval that wait for a person, oldest first. */

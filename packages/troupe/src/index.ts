@@ -12,6 +12,7 @@ export type {
   TroupeService,
 } from "@troupe/core";
 export { type ErrorCode, TroupeError } from "@troupe/core/errors";
+export type { ExecutionPlan, PlanResult, PlanStep, StepResult } from "@troupe/core/internal";
 export type { FanOutOptions, Spawned, SpawnOptions, TeamTask } from "@troupe/runtime";
 export { defineTool, type Tool, type ToolDefinition, type ToolResult } from "@troupe/tools/define-tool";
 export { createTroupe, type Sessions, type Troupe, type TroupeStream } from "./create-troupe.ts";
@@ -23,3 +24,4 @@ export type {
   TroupeEvent,
   TroupeOptions,
 } from "./options.ts";
+export type { ExecutePlanOptions, PlanOptions } from "./plans/troupe-plans.ts";

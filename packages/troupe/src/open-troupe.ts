@@ -9,6 +9,7 @@ import type { Troupe, TroupeStream } from "./create-troupe.ts";
 import { type Home, locateHome } from "./home/home.ts";
 import { acquireHome, type OwnedHome } from "./home/owned-home.ts";
 import type { ApprovalDecision, CheckedOptions, CheckedRunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
+import { executePlan, type PlanScope, planForGoal } from "./plans/troupe-plans.ts";
 import type { ProgramParts, RunningTroupe } from "./process/running-troupe.ts";
 import { startTroupe } from "./process/start-troupe.ts";
 import { readAgents, readTeamFolders } from "./program-agents.ts";
@@ -147,6 +148,15 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
     session: continues ?? session ?? ids.next(),
     run: ids.next(),
   });
+  const plans: PlanScope = {
+    service,
+    newId: () => ids.next(),
+    ask: async (task, { makesPlan, plan, team, ...given }) => {
+      const runOptions = readRunOptions(given);
+      const ofPlan = { ...(makesPlan ? { makesPlan } : {}), ...(plan ? { plan } : {}), ...(team ? { team } : {}) };
+      return await runTask(task, { ...runOptions, ...ofPlan }, newSession(runOptions), runOptions.onEvent ?? null);
+    },
+  };
   const answer = async (approval: string, decision: ApprovalDecision): Promise<void> => {
     checkOpen();
     await service.answer(approval, toAnswer(decision));
@@ -175,6 +185,14 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
       const response = runTask(task, runOptions, started, queue.push);
       response.then(queue.end, queue.fail);
       return { session: started.session, response, [Symbol.asyncIterator]: () => queue.read() };
+    },
+    async planForGoal(goal, planOptions = {}) {
+      checkOpen();
+      return await planForGoal(goal, planOptions, plans);
+    },
+    async executePlan(plan, planOptions = {}) {
+      checkOpen();
+      return await executePlan(plan, planOptions, plans);
     },
     spawn: (agent, task, spawnOptions) => teamOf().spawn(agent, task, spawnOptions),
     fanOut: async (tasks, fanOutOptions) => await teamOf().fanOut(tasks, fanOutOptions),

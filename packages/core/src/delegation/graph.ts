@@ -32,8 +32,12 @@ export function edgesOf(nodes: readonly GraphNode[]): number[][] {
   return nodes.map(({ after }) => after.flatMap((name) => indexes.get(name) ?? []));
 }
 
-/** Removes free nodes until none is left. The remaining nodes contain a cycle. */
-function findCycle(nodes: readonly GraphNode[]): string[] | null {
+/**
+ * The names along a cycle, the first one again at the end; null without a cycle. Names that are no node count as free.
+ *
+ * Removes free nodes until none is left. The remaining nodes contain a cycle.
+ */
+export function findCycle(nodes: readonly GraphNode[]): string[] | null {
   const waiting = new Map(nodes.map(({ name, after }) => [name, after]));
   let removed = true;
   while (removed) {

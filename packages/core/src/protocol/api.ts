@@ -7,6 +7,7 @@ import { Id, Token } from "./ids.ts";
 import { RunContext } from "./intent.ts";
 import { Json } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
+import { PlanExecution } from "./plan.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
 import { Taint } from "./taint.ts";
@@ -314,6 +315,10 @@ export const SubmitSession = z.object({
   /** Narrows the grant of the whole tree. */
   grant: SessionGrant.optional(),
   userId: z.string().optional(),
+  /** Executes a plan. The task is then for people only. */
+  plan: PlanExecution.optional(),
+  /** Asks the planner for a plan: the task is its goal, and the answer is a plan. */
+  makesPlan: z.literal(true).optional(),
   origin: SessionOrigin.default("api"),
 });
 export type SubmitSession = z.infer<typeof SubmitSession>;

@@ -5,6 +5,7 @@ import { Version } from "./codec.ts";
 import { Id, Token } from "./ids.ts";
 import { JsonObject } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
+import { PlanAgents, PlanExecution } from "./plan.ts";
 import { Taint } from "./taint.ts";
 
 /**
@@ -137,6 +138,10 @@ const RequestFields = z.object({
   remainingMs: z.int().positive().nullable().default(null),
   /** Untrusted and private sources that the parent had read when it started this run. Absent: none. */
   taint: Taint.exactOptional(),
+  /** The plan that the run executes. No model is called for it. Absent: none. */
+  plan: PlanExecution.exactOptional(),
+  /** The answer has to be a plan of these agents. Absent: it does not. */
+  planOf: PlanAgents.exactOptional(),
 });
 
 /** The message that starts a run, from a user or a parent run. */

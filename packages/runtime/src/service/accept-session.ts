@@ -20,7 +20,7 @@ import { missingHost } from "../host/missing-host.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { checkBudget } from "./check-budget.ts";
-import { chooseAgent } from "./choose-agent.ts";
+import { chooseAgentOf, planFields } from "./plan-fields.ts";
 import { sessionLayer } from "./session-layer.ts";
 
 /** The model that `inherit` means in a session. */
@@ -109,16 +109,20 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace, homeRule(options, submission));
   const { id: model, demo } = await chooseModel(options, submission);
   const registry = await deps.agentSource.load(workspace);
-  const agent = checkEnabled(chooseAgent(registry, await withDefaultTeam(options, submission), "main"), policy);
+  const chosen = await withDefaultTeam(options, submission);
+  const agent = checkEnabled(chooseAgentOf(registry, chosen), policy);
   await deps.tools.prepare?.(workspace);
-  checkTools(agent, deps.tools.specs(workspace));
-  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
+  const specs = deps.tools.specs(workspace);
+  checkTools(agent, specs);
+  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, specs, registry)] : [])];
   const essentials = { task: submission.task, agent: agent.id, layers, model };
+  const ofPlan = planFields(chosen, { registry, layers, specs });
   const request = {
     ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, deps) }, session),
     ...(submission.session === undefined ? {} : { run: firstRunOf(session) }),
     ...turnFields(submission),
     temperature: agent.temperature,
+    ...ofPlan,
   };
   await checkHost(deps, request);
   await checkBudget(deps, request, registry);

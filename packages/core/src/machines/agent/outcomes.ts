@@ -1,3 +1,4 @@
+import { planFailure } from "../../plan/plan-runner.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { permanentError, type RunError } from "../../protocol/run-error.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
@@ -59,8 +60,10 @@ interface Params {
   outcome: RunOutcome;
 }
 
-export function onCompletion(): Params {
-  return { outcome: completedOutcome };
+export function onCompletion({ context }: Pick<Args, "context">): Params {
+  const last = context.messages.at(-1);
+  const failure = context.request.plan && last?.role === "assistant" ? planFailure(last.text) : null;
+  return { outcome: failure === null ? completedOutcome : failedOutcome(permanentError("tool_error", failure)) };
 }
 
 export function onRejection({ context }: Args): Params {

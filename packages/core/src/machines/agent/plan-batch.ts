@@ -177,7 +177,8 @@ function planTask(context: AgentContext, { task, call, item, after }: TaskToPlan
       layers: layersForChild(request.layers, pin.definition),
       budget: { tokens: null, costUsd: null, toolCalls: null, spawns: null },
       limits: limitsFor(context, task),
-      model: pin.model,
+      // A plan is executed without a model: its steps have the model of the session.
+      model: request.plan ? request.model : pin.model,
       temperature: pin.temperature,
       parentPrompt: [target, alternative].some((agent) => agent?.promptFrom === "parent") ? ownPrompt(context) : null,
       workspace: workspaceFor(context, target),

@@ -1,4 +1,5 @@
 import { addCost } from "../../budget/ledger.ts";
+import { planSummary } from "../../plan/plan-runner.ts";
 import type { Usage } from "../../protocol/model.ts";
 import type { BailoutReason, Estimate, RunResponse, Totals } from "../../protocol/response.ts";
 import { type Taint, taintField } from "../../protocol/taint.ts";
@@ -31,6 +32,7 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
     ...checkWarnings(context, outcome),
     ...sections.warnings,
   ];
+  const ofPlan = request.plan ? planSummary(text) : null;
   const data = outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null;
   return {
     runId: request.run,
@@ -40,7 +42,7 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
     status: outcome.status,
     success: outcome.status === "completed",
     summary: firstParagraph(
-      outcome.status === "completed" ? sections.summary || details : (outcome.error?.message ?? details),
+      outcome.status === "completed" ? ofPlan || sections.summary || details : (outcome.error?.message ?? details),
     ),
     details,
     data,

@@ -1,4 +1,5 @@
 import { isUnlimited, remainderOf } from "../../budget/ledger.ts";
+import { planModel } from "../../plan/play-plan.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import type { RunSpec } from "../../protocol/entry.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
@@ -62,6 +63,8 @@ export function nextStep({ step, repeatTurn }: Pick<AgentContext, "step" | "repe
 
 /** The cap that forbids another turn; null if one may begin. */
 export function reachedCap(run: AgentContext): BailoutReason | null {
+  // Without a model there is nothing to cap: at a limit the runner of a plan has its last turn.
+  if (run.request.plan) return null;
   const context = openTurn(run, lastTurnReason(run));
   if (context.contextTokens >= contextLimit(context.pin)) return "max_context";
   const left = modelCallsLeft(context);
@@ -148,6 +151,7 @@ export function callCost(
   { contextTokens, pin }: Pick<AgentContext, "contextTokens" | "pin">,
   outputTokens: number,
 ): { tokens: number; costUsd: number } {
+  if (pin.model === planModel) return { tokens: 0, costUsd: 0 };
   const { input, output } = maxPrice(pin);
   return {
     tokens: contextTokens + outputTokens,

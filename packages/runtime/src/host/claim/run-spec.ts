@@ -15,6 +15,9 @@ import {
   delegationSpecs,
   hashText,
   listAgents,
+  planModel,
+  planPrice,
+  planRunnerOf,
   projectOf,
   protocolVersion,
   type ResolveModel,
@@ -35,7 +38,8 @@ type SpecDeps = Pick<
  */
 export async function resolveRunSpec(deps: SpecDeps, request: RunRequest, registry: AgentRegistry): Promise<RunSpec> {
   const { tools: host, models, clock, resolveModel = useNameAsId } = deps;
-  const definition = registry.find(request.agent) ?? missingDefinition(request.agent);
+  const found = registry.find(request.agent) ?? missingDefinition(request.agent);
+  const definition = request.plan ? planRunnerOf(found) : found;
   const workspace = projectOf(request);
   await host.prepare?.(toolFolderOf(request));
   const specs = host.specs(toolFolderOf(request));
@@ -48,21 +52,21 @@ export async function resolveRunSpec(deps: SpecDeps, request: RunRequest, regist
     .map((target) => withHint(target, deps.agentHints, request.agent));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
   const preference = { wanted: definition.model, inherited: request.model, agent: request.agent };
-  const model = await resolveModel({ ...preference, workspace });
+  const model = request.plan ? planModel : await resolveModel({ ...preference, workspace });
   const agentList = listAgents(targets, deps.agentListTokens);
   const facts = { limits, budget, targets: targets.map(({ id }) => id), agentList, tools, now: clock.now() };
-  const prompt = registry.renderPrompt(definition, request, facts);
+  const prompt = request.plan ? definition.prompt : registry.renderPrompt(definition, request, facts);
   return {
     protocol: protocolVersion,
     definition,
-    definitionHash: definitionHashOf(definition),
+    definitionHash: definitionHashOf(found),
     prompt,
     tools: targets.length > 0 ? [...tools, ...delegationSpecs(agentList, listingInTool(agentList, prompt))] : tools,
     targets,
     model,
     temperature: definition.temperature ?? request.temperature,
-    price: await models.priceOf(model),
-    contextTokens: (await models.contextOf?.(model)) ?? null,
+    price: request.plan ? planPrice : await models.priceOf(model),
+    contextTokens: request.plan ? null : ((await models.contextOf?.(model)) ?? null),
     history: [],
     grant,
     ...(machine[0] && { machine: machine[0] }),

@@ -1,5 +1,13 @@
 import { ModelReply, RunFailure, type ToolCall } from "@troupe/core";
-import { canonicalCall, canonicalJson, inlineBytesMax, outputSchemaOf, toRunError } from "@troupe/core/internal";
+import {
+  canonicalCall,
+  canonicalJson,
+  type EffectOf,
+  inlineBytesMax,
+  outputSchemaOf,
+  playPlan,
+  toRunError,
+} from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
 import { sha256 } from "../run/seal-entries.ts";
 import { waitForTimeSlice } from "../time-slice.ts";
@@ -19,32 +27,13 @@ export const callsMax = 64;
 
 /** Makes one model call. A failure is an outcome too. The reply of a cancelled call is dropped. */
 export const callModel: Perform<"callModel"> = async (effect, scope) => {
-  const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
-  const { deps, request, pin, signal } = scope;
+  const { step, messages } = effect;
+  const { deps } = scope;
   scope.publish({ kind: "state.entered", state: "think", step });
   const startedMs = deps.clock.monotonicMs();
   const elapsedMs = (): number => deps.clock.monotonicMs() - startedMs;
-  const { session, run, agent, task, attempt, depth } = request;
   try {
-    const reply = await deps.models.call(
-      {
-        model: pin.model,
-        system: pin.prompt,
-        messages,
-        tools: lastTurn ? [] : pin.tools,
-        maxOutputTokens,
-        temperature: pin.temperature,
-        effort: pin.definition.effort,
-        outputSchema: outputSchemaOf({ request, pin }),
-        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step, triesBefore },
-      },
-      {
-        signal,
-        onDelta: (text) => scope.publish({ kind: "text.delta", text }),
-        onProgress: (progress) => scope.noteProgress(progress),
-        onRetry: (retry) => noteRetry(retry, scope),
-      },
-    );
+    const reply = await replyOf(effect, scope);
     const durationMs = elapsedMs();
     await waitForTimeSlice();
     return {
@@ -58,6 +47,33 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: elapsedMs() };
   }
 };
+
+/** The reply of the model. A run that executes a plan has the plan in its place. */
+async function replyOf(effect: EffectOf<"callModel">, scope: EffectScope): Promise<ModelReply> {
+  const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
+  const { deps, request, pin, signal } = scope;
+  if (request.plan) return playPlan(request.plan, messages, lastTurn);
+  const { session, run, agent, task, attempt, depth } = request;
+  return await deps.models.call(
+    {
+      model: pin.model,
+      system: pin.prompt,
+      messages,
+      tools: lastTurn ? [] : pin.tools,
+      maxOutputTokens,
+      temperature: pin.temperature,
+      effort: pin.definition.effort,
+      outputSchema: outputSchemaOf({ request, pin }),
+      origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step, triesBefore },
+    },
+    {
+      signal,
+      onDelta: (text) => scope.publish({ kind: "text.delta", text }),
+      onProgress: (progress) => scope.noteProgress(progress),
+      onRetry: (retry) => noteRetry(retry, scope),
+    },
+  );
+}
 
 /** Renames calls before they are journaled, so that grant, policy, approval and record see one name of each tool. */
 function withCanonicalCalls(reply: ModelReply, { deps, pin, request }: EffectScope): ModelReply {

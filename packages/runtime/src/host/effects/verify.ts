@@ -1,4 +1,4 @@
-import type { TraceEvent } from "@troupe/core/internal";
+import { draftProblems, parseJsonAnswer, type TraceEvent } from "@troupe/core/internal";
 import { misfits } from "../../verifiers/output-schema.ts";
 import { verifyAll } from "../../verifiers/verifier.ts";
 import { checkChild } from "./check-children.ts";
@@ -21,5 +21,7 @@ export const verify: Perform<"verify"> = async ({ round, verifiers, response, ch
   }
   const schema = request.outputSchema ?? pin.definition.outputSchema;
   if (schema) failures.push(...misfits(response.details, schema));
+  if (request.planOf && failures.length === 0)
+    failures.push(...draftProblems(parseJsonAnswer(response.details), request.planOf));
   return { kind: "verify.finished", round, failures, ...(events.length > 0 ? { events } : {}) };
 };
