@@ -16,4 +16,5 @@ export type { ChooseModel, DefaultTeam, SessionModel } from "./service/accept-se
 export { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./service/begin-session.ts";
 export { findTeam } from "./service/choose-agent.ts";
 export { findAgent } from "./service/lookup.ts";
+export { planAgents } from "./service/plan-fields.ts";
 export { sessionLayer } from "./service/session-layer.ts";

@@ -61,7 +61,7 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
 }
 
 /** Says that commands run without a sandbox, which is why they need approval. */
-async function noteSandbox({ client }: HomeConnection, output: RunOutput): Promise<void> {
+export async function noteSandbox({ client }: HomeConnection, output: RunOutput): Promise<void> {
   const { sandbox } = await client.status();
   if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
 }
@@ -106,7 +106,7 @@ async function agentId(cli: Cli, given: string, workspace: string | null): Promi
 }
 
 /** The folder with links resolved, so that every process uses the same path. */
-function workspaceFolder(cli: Cli, given: string): string {
+export function workspaceFolder(cli: Cli, given: string): string {
   const path = resolve(cli.cwd, given);
   try {
     if (statSync(path).isDirectory()) {
@@ -122,14 +122,14 @@ function workspaceFolder(cli: Cli, given: string): string {
 }
 
 /** Makes a path absolute, because the daemon has another working folder. */
-function scenarioName(cli: Cli, given: string): string {
+export function scenarioName(cli: Cli, given: string): string {
   return /[/\\.]/.test(given) ? resolve(cli.cwd, given) : given;
 }
 
 const idleGraceMs = 250;
 
 /** Waits for sessions that other commands submitted to this process, unless the user interrupts. */
-async function letOthersFinish(
+export async function letOthersFinish(
   cli: Cli,
   connection: HomeConnection,
   { output, own }: { output: RunOutput; own: string },
@@ -147,7 +147,7 @@ async function letOthersFinish(
   }
 }
 
-function exitCodeOf(ending: RunEnding): number {
+export function exitCodeOf(ending: RunEnding): number {
   if ("waiting" in ending) return exitCodes.APPROVAL_NEEDED;
   const { success, status, error } = ending.response;
   if (success) return 0;

@@ -5,6 +5,7 @@ import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { addControlCommands } from "./control-commands.ts";
 import { addNatsCommands } from "./nats-commands.ts";
+import { addPlanCommands } from "./plan-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
 
@@ -58,6 +59,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
     .addHelpText("after", helpTail);
   const runCommand = (command: (cli: Cli) => Promise<number>) => deps.createCli().then(command).then(done);
   addStartCommands(program, runCommand);
+  addPlanCommands(program, runCommand);
   addControlCommands(program, runCommand);
   addQueryCommands(program, runCommand);
   addNatsCommands(program, runCommand);

@@ -20,6 +20,8 @@ export interface RunOutput {
   /** Holds back progress lines while the user answers a question. The returned function prints them. */
   hold(): () => void;
   settled(response: RunResponse, submitted: Submitted): void;
+  /** The same without the answer, for commands that print it themselves. */
+  closed(response: RunResponse, submitted: Submitted): void;
   /** Instead of `settled`: the session waits only for a person. */
   waiting(left: WaitingSession): void;
 }
@@ -58,6 +60,7 @@ function streamOutput({ out, err }: Terminal): RunOutput {
     notice: (text) => err.line(text),
     hold: () => () => {},
     settled: (response) => out.line(jsonLine({ event: "result", response })),
+    closed: () => {},
     waiting: (left) => out.line(jsonLine({ event: "waiting", ...waitingFacts(left) })),
   };
 }
@@ -78,6 +81,12 @@ function textOutput(
   const { colours } = err;
   const progress = createProgress({ width: err.width, colours, startedAt: now() });
   let heldLines: string[] | null = null;
+  const closed: RunOutput["closed"] = (response, { demo }) => {
+    for (const line of closingLines(response, { demo, colours })) err.line(line);
+    // After Ctrl-C the user knows why the session was cancelled.
+    const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
+    if (!expected) for (const line of errorLines(response, colours)) err.line(line);
+  };
   return {
     submitted(submitted) {
       if (submitted.demo) err.line(colours.yellow(demoLabel));
@@ -95,11 +104,9 @@ function textOutput(
       };
     },
     notice: (text) => err.line(colours.dim(cleanLine(text))),
-    settled(response, { demo }) {
-      for (const line of closingLines(response, { demo, colours })) err.line(line);
-      // After Ctrl-C the user knows why the session was cancelled.
-      const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
-      if (!expected) for (const line of errorLines(response, colours)) err.line(line);
+    closed,
+    settled(response, submitted) {
+      closed(response, submitted);
       if (options.json) out.line(jsonLine(response));
       else if (hasAnswer(response)) {
         // On one screen, an empty line separates the answer from the progress.

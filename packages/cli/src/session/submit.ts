@@ -4,7 +4,7 @@ import type { SessionGrant, Submitted } from "@troupe/core/internal";
 import { type NatsFlags, namesServer, waitForOwnerExit } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { explainRefusal, modelFor } from "../models/requested-model.ts";
-import { isOutOfReach } from "./client.ts";
+import { isOutOfReach, type TroupeClient } from "./client.ts";
 import { type HomeConnection, joinOrStart } from "./join-or-start.ts";
 
 /** A task as the user typed it, before a troupe is chosen to run it. */
@@ -28,6 +28,8 @@ export interface RunRequestInput {
   budget: PartialBudget;
   /** Restrictions of the whole tree; empty for none. */
   grant: SessionGrant;
+  /** Further fields of the request, which can depend on recorded sessions. */
+  fields?: (client: TroupeClient) => Promise<Partial<SubmitSession>>;
 }
 
 export interface SubmittedRun {
@@ -81,7 +83,8 @@ async function submitTo(
   connection: HomeConnection,
   name: object,
 ): Promise<Submitted> {
-  const request = { ...name, ...(await requestOf(cli, input, connection)) };
+  const fields = await input.fields?.(connection.client);
+  const request = { ...name, ...(await requestOf(cli, input, connection)), ...fields };
   try {
     return await connection.client.submit(request);
   } catch (error) {
