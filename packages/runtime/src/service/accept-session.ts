@@ -144,7 +144,7 @@ function firstRunOf(session: string): string {
 async function withDefaultTeam({ defaultTeam }: AcceptOptions, submission: SubmitSession) {
   const { agent, team, workspace = null } = submission;
   const usual = agent === undefined && team === undefined ? await defaultTeam?.(workspace) : undefined;
-  return usual ? { team: usual } : submission;
+  return usual ? { ...submission, team: usual } : submission;
 }
 
 /** Whether a session may have a home as its workspace. */
