@@ -160,13 +160,14 @@ async function follow(
 
 /** The agents that a plan in this folder can name, by the files and the policy. Needs no running troupe. */
 async function knownAgents(cli: Cli, workspace: string, team: string | undefined): Promise<PlanAgents> {
-  const { composition, home, env } = cli;
-  const [registry, { layer }, specs] = await Promise.all([
+  const { composition, home, env, cwd } = cli;
+  const [config, registry, { layer }, specs] = await Promise.all([
+    composition.readConfig({ home, env, cwd, workspace }),
     composition.loadAgents({ home, workspace, env }),
     composition.readPolicy(home),
     composition.toolSpecs({ home, workspace, env }),
   ]);
-  return planAgents({ team }, { registry, layers: [layer], specs });
+  return planAgents({ team: team ?? config.team?.value }, { registry, layers: [layer], specs });
 }
 
 function checkTeam(team: string): string {
