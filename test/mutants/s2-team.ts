@@ -204,9 +204,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/troupe/src/plans/next-session.ts",
     find: "const done = known.filter(({ id, key }) => keys.get(id) === key && id !== only);",
     replace: "const done = known.slice(0, 0);",
-    tests: [
-      `${plans} > an execution > stops at a failed step, and the next execution repeats only what is not completed`,
-    ],
+    tests: [`${plans} > an execution > stops at a failed step, and the next execution repeats only incomplete steps`],
   },
   {
     name: "a failed plan is a success",
@@ -214,8 +212,6 @@ export const mutants: readonly Mutant[] = [
     file: "packages/core/src/machines/agent/outcomes.ts",
     find: "return { outcome: failure === null ? completedOutcome",
     replace: "return { outcome: failure !== undefined ? completedOutcome",
-    tests: [
-      `${plans} > an execution > stops at a failed step, and the next execution repeats only what is not completed`,
-    ],
+    tests: [`${plans} > an execution > stops at a failed step, and the next execution repeats only incomplete steps`],
   },
 ];

@@ -175,7 +175,7 @@ describe("an execution", () => {
     expect(await readFile(join(folder, "discount.js"), "utf8")).toContain("discount");
   });
 
-  test("stops at a failed step, and the next execution repeats only what is not completed", async () => {
+  test("stops at a failed step, and the next execution repeats only incomplete steps", async () => {
     const steps = [
       step("look", "researcher"),
       step("build", "coder", { after: ["look"] }),
@@ -214,7 +214,7 @@ describe("an execution", () => {
     expect(session).toBe(failed);
   });
 
-  test("of one step takes what it depends on from earlier, or says what is missing", async () => {
+  test("of one step takes earlier results, or names the missing steps", async () => {
     const steps = [step("look", "researcher"), step("build", "coder", { after: ["look"] })];
     await using troupe = await open({ researcher: [says("It is basic.")], coder: [says("Built.")] });
     const plan = planOf(...steps);

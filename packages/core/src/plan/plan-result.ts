@@ -9,7 +9,7 @@ import {
 } from "../protocol/plan.ts";
 import type { RunResponse } from "../protocol/response.ts";
 
-/** What the record has about a session of a plan. */
+/** The record of a session of a plan. */
 export interface PlanSession {
   response: RunResponse;
   runs: readonly RunRow[];

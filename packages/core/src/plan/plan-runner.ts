@@ -12,7 +12,7 @@ const runnerLimits = { maxIterations: 1_000, maxToolCalls: 1_000, maxChildren: 1
 export function planRunnerOf(definition: AgentDefinition): AgentDefinition {
   const { patterns: _patterns, triggers: _triggers, ...rest } = definition;
   const { maxConcurrent, maxDepth } = definition.limits;
-  const kept = {
+  const ownLimits = {
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(maxDepth === undefined ? {} : { maxDepth }),
   };
@@ -23,7 +23,7 @@ export function planRunnerOf(definition: AgentDefinition): AgentDefinition {
     promptFrom: "own",
     outputSchema: null,
     verifiers: [],
-    limits: { ...runnerLimits, ...kept },
+    limits: { ...runnerLimits, ...ownLimits },
   };
 }
 

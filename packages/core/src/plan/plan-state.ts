@@ -129,9 +129,9 @@ function readNotice(states: States, text: string): void {
   }
 }
 
-type Json = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-function readResult(states: States, name: string, result: Json): void {
+function readResult(states: States, name: string, result: Fields): void {
   const { id, kind } = parseName(name);
   const state = states.get(id);
   if (!state) return;
@@ -139,7 +139,7 @@ function readResult(states: States, name: string, result: Json): void {
   else readReview(states, state, result);
 }
 
-function readWork(states: States, state: StepState, result: Json): void {
+function readWork(states: States, state: StepState, result: Fields): void {
   const { outcome, step } = state;
   const summary = textOf(result.summary);
   const runs = withRun(outcome.runs, result);
@@ -159,7 +159,7 @@ function readWork(states: States, state: StepState, result: Json): void {
   change(states, step.id, { phase: "failed", outcome: { ...outcome, summary, runs, error: errorOf(result) } });
 }
 
-function readReview(states: States, state: StepState, result: Json): void {
+function readReview(states: States, state: StepState, result: Fields): void {
   const { outcome, step } = state;
   const reviews = withRun(outcome.reviews, result);
   const withReview = { ...state, outcome: { ...outcome, reviews } };
@@ -167,18 +167,18 @@ function readReview(states: States, state: StepState, result: Json): void {
     change(states, step.id, { phase: "worked" });
     return;
   }
-  const verdict = result.status === "completed" ? parseObject(textOf(result.details) || textOf(result.summary)) : null;
-  if (!verdict || typeof verdict.approved !== "boolean") {
+  const answer = result.status === "completed" ? parseObject(textOf(result.details) || textOf(result.summary)) : null;
+  if (!answer || typeof answer.approved !== "boolean") {
     const why = result.status === "completed" ? "its answer has no verdict" : errorOf(result);
     const error = `the review of the step failed: ${why}`;
     change(states, step.id, { phase: "failed", outcome: { ...withReview.outcome, error } });
     return;
   }
-  if (!verdict.approved) {
-    returnStep(states, withReview, listOf(verdict.findings));
+  if (!answer.approved) {
+    returnStep(states, withReview, listOf(answer.findings));
     return;
   }
-  const approved = { ...withReview.outcome, approved: true, findings: listOf(verdict.findings) };
+  const approved = { ...withReview.outcome, approved: true, findings: listOf(answer.findings) };
   change(states, step.id, { phase: "done", outcome: approved });
 }
 
@@ -207,7 +207,7 @@ function parseName(name: string): { id: string; kind: "work" | "review"; tries: 
   return { id, kind, tries: Number(rest.replace("review-", "")) || 1 };
 }
 
-function tasksIn(args: unknown): Json[] {
+function tasksIn(args: unknown): Fields[] {
   return isObject(args) && Array.isArray(args.tasks) ? args.tasks.filter(isObject) : [];
 }
 
@@ -220,16 +220,16 @@ function afterIn(args: unknown, name: string): string[] {
 }
 
 /** A task that was dropped or refused before it started has run nothing. */
-function isNotStarted({ status, summary }: Json): boolean {
+function isNotStarted({ status, summary }: Fields): boolean {
   return (status === "cancelled" || status === "rejected") && textOf(summary).startsWith("not run:");
 }
 
-function errorOf({ error, summary, status }: Json): string {
+function errorOf({ error, summary, status }: Fields): string {
   const message = isObject(error) ? textOf(error.message) : "";
   return message || textOf(summary) || `it ended as ${textOf(status)}`;
 }
 
-function withRun(runs: readonly string[], { run_id: run }: Json): string[] {
+function withRun(runs: readonly string[], { run_id: run }: Fields): string[] {
   return typeof run === "string" && !runs.includes(run) ? [...runs, run] : [...runs];
 }
 
@@ -241,11 +241,11 @@ function listOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function parseObject(text: string): Json | null {
+function parseObject(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;

@@ -35,6 +35,6 @@ export function reviewTask({ step, outcome, files }: StepState): string {
     `The task of the step was:\n${step.task}`,
     ...before,
     `The agent reports:\n${JSON.stringify(report)}`,
-    "Look at the work itself, not only at the report. Approve it if the task is done. List as findings only what has to be changed.",
+    "Look at the work itself, not only at the report. Approve it if the task is done. List as findings only necessary changes.",
   ].join("\n\n");
 }

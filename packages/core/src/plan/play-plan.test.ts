@@ -81,7 +81,9 @@ function start(steps: StepInput[], more: Partial<PlanExecution> = {}) {
   };
 }
 
-const verdict = (approved: boolean, findings: string[] = []) => ({ details: JSON.stringify({ approved, findings }) });
+const outcomeOfReview = (approved: boolean, findings: string[] = []) => ({
+  details: JSON.stringify({ approved, findings }),
+});
 const dropped = { status: "cancelled", summary: "not run: a sibling failed, and all had to succeed" };
 
 function runId(name: string): string {
@@ -113,7 +115,7 @@ describe("the first turn", () => {
   test("does not repeat completed steps of an earlier session, and passes their results on", () => {
     const steps = [{ id: "a" }, { id: "b", after: ["a"] }];
     const first = start(steps);
-    first.settle("a:1", { details: "what a found" }, false);
+    first.settle("a:1", { details: "a found this" }, false);
     first.settle("b:1", { status: "failed", error: { message: "no" } });
     const [a] = first.outcome().steps;
     expect(first.outcome()).toMatchObject({
@@ -122,7 +124,7 @@ describe("the first turn", () => {
     });
     const second = start(steps, { done: a ? [a] : [] });
     expect(second.names()).toEqual(["b:1"]);
-    expect(second.tasks()[0]?.task).toContain("what a found");
+    expect(second.tasks()[0]?.task).toContain("a found this");
     const edited = start(
       [
         { id: "a", agent: "tester" },
@@ -144,7 +146,7 @@ describe("a review", () => {
     const d = start(steps);
     d.settle("a:1");
     expect(d.tasks()).toMatchObject([{ name: "a:review-1", agent: "reviewer" }]);
-    d.settle("a:review-1", verdict(true));
+    d.settle("a:review-1", outcomeOfReview(true));
     expect(d.names()).toEqual(["b:1"]);
     d.settle("b:1");
     expect(d.outcome()).toMatchObject({ status: "completed", steps: [{ approved: true }, { approved: null }] });
@@ -154,12 +156,12 @@ describe("a review", () => {
   test("with findings gives the step back once, with them, and then fails it", () => {
     const d = start(steps);
     d.settle("a:1");
-    d.settle("a:review-1", verdict(false, ["tokens never expire"]));
+    d.settle("a:review-1", outcomeOfReview(false, ["tokens never expire"]));
     expect(d.names()).toEqual(["a:2"]);
     expect(d.tasks()[0]?.task).toContain("tokens never expire");
     d.settle("a:2");
     expect(d.names()).toEqual(["a:review-2"]);
-    d.settle("a:review-2", verdict(false, ["they still do not"]));
+    d.settle("a:review-2", outcomeOfReview(false, ["they still do not"]));
     expect(d.outcome()).toMatchObject({
       status: "failed",
       steps: [
@@ -202,7 +204,7 @@ describe("a failed step", () => {
     });
     d.settle("b:1");
     expect(d.names()).toEqual(["b:review-1"]);
-    d.settle("b:review-1", verdict(true));
+    d.settle("b:review-1", outcomeOfReview(true));
     expect(d.outcome()).toMatchObject({
       status: "failed",
       steps: [{ status: "failed" }, { status: "completed" }, { status: "skipped" }],
@@ -212,7 +214,7 @@ describe("a failed step", () => {
   test("stops the tasks of other batches that wait for a running one", () => {
     const d = start([{ id: "r", review: true }, { id: "x" }, { id: "y", after: ["x"] }, { id: "f", after: ["r"] }]);
     d.settle("r:1");
-    d.settle("r:review-1", verdict(true));
+    d.settle("r:review-1", outcomeOfReview(true));
     expect(d.names()).toEqual(["f:1"]);
     d.settle("f:1", { status: "failed", summary: "broken" });
     expect(d.calls()).toMatchObject([{ name: "delegate_cancel", args: { cancel: ["1.0.2"] } }]);
@@ -221,7 +223,7 @@ describe("a failed step", () => {
     expect(d.outcome().steps.map(({ status }) => status)).toEqual(["completed", "completed", "skipped", "failed"]);
   });
 
-  test("drops what its batch has not started, which then is skipped", () => {
+  test("skips the dropped tasks of its batch", () => {
     const d = start([{ id: "a" }, { id: "b", after: ["a"] }]);
     d.settle("a:1", { status: "failed", summary: "broken" }, false);
     d.settle("b:1", dropped);

@@ -8,11 +8,11 @@ import { reviewTask, workTask } from "./plan-texts.ts";
 export const planModel = "plan/steps";
 
 /** Schema of a reviewer's answer. */
-const verdictSchema = {
+const reviewSchema = {
   type: "object",
   properties: {
     approved: { type: "boolean", description: "true only if the step can be kept as it is" },
-    findings: { type: "array", items: { type: "string" }, description: "What has to be changed, one item each" },
+    findings: { type: "array", items: { type: "string" }, description: "Necessary changes, one item each" },
   },
   required: ["approved", "findings"],
   additionalProperties: false,
@@ -23,7 +23,7 @@ const verdictSchema = {
  * the same conversation gives the same reply, so a plan continues after a kill where it was.
  *
  * Steps that wait only for steps without a review go into one batch, whose graph starts each as soon as it can. A
- * failed step stops everything that has not started. What runs then goes on to its end, its review included.
+ * failed step stops everything that has not started. Running steps go on to their end, their reviews included.
  *
  * @example
  * playPlan({ plan, only: null, done: [] }, [{ role: "user", text: plan.goal }]).calls[0]?.name; // "delegate_batch"
@@ -106,7 +106,7 @@ function reviewOf(each: StepState, reviewer: string | null): object {
     task: reviewTask(each),
     context: "task_only",
     ...(step.successCriteria === null ? {} : { success_criteria: step.successCriteria }),
-    output_schema: verdictSchema,
+    output_schema: reviewSchema,
   };
 }
 
@@ -145,8 +145,8 @@ function outcomeOf(
     const { result, ...outcome } = each.outcome;
     const status = isOpen ? statusOf(each.phase) : finalStatus(each, only);
     const error = isOpen ? outcome.error : finalError(each, { status, isLastTurn });
-    const isKept = !isOpen && status === "completed" && result !== undefined;
-    return [{ ...outcome, status, error, ...(isKept ? { result } : {}) }];
+    const hasResult = !isOpen && status === "completed" && result !== undefined;
+    return [{ ...outcome, status, error, ...(hasResult ? { result } : {}) }];
   });
   if (isOpen) return { status: "running", steps };
   const wanted = only === null ? steps : steps.filter(({ id }) => id === only);

@@ -26,7 +26,7 @@ export function planDigest(plan: ExecutionPlan, only: string | null): string {
   return hashText(canonicalJson({ goal: plan.goal, only, keys: [...stepKeysOf(plan)] })).slice(0, 12);
 }
 
-/** What people read as the task of a session that executes a plan. It ends with the digest. */
+/** The task, for people, of a session that executes a plan. It ends with the digest. */
 export function planTask(plan: ExecutionPlan, only: string | null): string {
   const steps =
     only === null ? `${plan.steps.length} steps: ${plan.steps.map(({ id }) => id).join(", ")}` : `only ${only}`;

@@ -104,7 +104,7 @@ export const StepUsage = z.object({
 });
 export type StepUsage = z.infer<typeof StepUsage>;
 
-/** What the runner of a plan knows about a step. */
+/** State of a step, as the runner of its plan knows it. */
 export const StepOutcome = z.object({
   id: PlanStepId,
   /** Hash of the step and of everything that it depends on. A step with another hash is another step. */

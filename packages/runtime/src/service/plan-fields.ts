@@ -31,7 +31,7 @@ export function chooseAgentOf(registry: AgentRegistry, submission: PlanSubmissio
   return own ?? chooseAgent(registry, { agent: "planner" }, "planner");
 }
 
-/** What decides about the agents of a plan. */
+/** The facts that decide about the agents of a plan. */
 export interface PlanScope {
   registry: AgentRegistry;
   layers: readonly GrantLayer[];
@@ -59,7 +59,7 @@ export function planFields(submission: PlanSubmission, scope: PlanScope): Partia
 const outcomeSchema = z.toJSONSchema(PlanOutcome, { io: "output" }) as NonNullable<RunRequest["outputSchema"]>;
 
 /**
- * The agents that the steps of a plan can name: those that the team's entry agent, or `main`, may ask.
+ * The agents that the steps of a plan can name: the agents that the entry agent of the team, or `main`, may ask.
  *
  * @example
  * planAgents({ team: "coding" }, { registry, layers: [policy.layer], specs }).agents; // ["coding_coder", …]
