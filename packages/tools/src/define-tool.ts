@@ -29,8 +29,13 @@ export interface Outward {
   characters: number | null;
 }
 
-/** A command of a call: a line for `/bin/sh`, or the words of one program. The folder is relative to the workspace. */
-export type CommandText = ({ line: string } | { words: readonly string[] }) & { folder?: string };
+/**
+ * A command of a call: a line for `/bin/sh`, the words of one program, or a program that can run any file of the workspace
+ * and deletes none by itself. The folder is relative to the workspace.
+ */
+export type CommandText = ({ line: string } | { words: readonly string[] } | { runsAnyFile: true }) & {
+  folder?: string;
+};
 
 interface ToolBasics<Input extends z.ZodObject> {
   name: string;

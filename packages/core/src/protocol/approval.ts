@@ -25,6 +25,8 @@ export const BoundContent = z.object({
   /** Relative to the workspace; `.` for the state of all its files. */
   path: z.string(),
   digest: z.string(),
+  /** For the state of all files: the file that changed last. */
+  newest: z.string().exactOptional(),
 });
 export type BoundContent = z.infer<typeof BoundContent>;
 
@@ -76,11 +78,16 @@ export function staleApproval(
   const known = new Map(bound.map(({ path, digest }) => [path, digest]));
   const changed = (now.bound ?? []).filter(({ path, digest }) => known.get(path) !== digest);
   if (changed.length > 0) {
-    const named = changed.map(({ path }) => (path === "." ? "a file of the workspace" : path));
+    const named = changed.map(({ path, newest }) => (path === "." ? workspaceFile(newest) : path));
     return `${named.join(", ")} ${changed.length > 1 ? "have" : "has"} changed since the approval`;
   }
   if (now.losses === undefined || now.losses.digest === losses?.digest) return null;
   return "the call would now delete or overwrite other files than those of the approval";
+}
+
+/** The last change need not be the one that counts: a deleted file has no time. */
+function workspaceFile(newest: string | undefined): string {
+  return newest === undefined ? "a file of the workspace" : `a file of the workspace (the last change: ${newest})`;
 }
 
 /** The calls that a person has allowed for the rest of a run. */

@@ -102,7 +102,7 @@ describe("an approved call does not run if its files have changed", () => {
     [
       "an included file",
       "make",
-      "a file of the workspace",
+      "a file of the workspace (the last change: inc.mk) has changed since the approval",
       (folder: string) => writeFile(join(folder, "inc.mk"), "X=2\n"),
     ],
     [

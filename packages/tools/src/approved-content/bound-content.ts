@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import type { BoundContent } from "@troupe/core/internal";
 import { joinFolder, singleText } from "../commands/file-effects/evaluate-line.ts";
 import type { StartedProgram } from "../commands/file-effects/file-target.ts";
-import { lineEffects, wordsEffects } from "../commands/file-effects/line-effects.ts";
+import { commandEffects } from "../commands/file-effects/line-effects.ts";
 import type { CommandText } from "../define-tool.ts";
 import { holdEntry, holdReal, readHeld } from "../workspace/held-folder.ts";
 import { workspaceState } from "./workspace-state.ts";
@@ -29,7 +29,12 @@ export function boundContent(text: CommandText, workspace: string): BoundContent
   const files = found.files.size > filesMax ? [] : [...found.files].sort();
   const contents = files.map((path) => ({ path: shownPath(path, real), digest: digestOf(path) }));
   const isOpen = found.isOpen || found.files.size > filesMax;
-  return isOpen ? [...contents, { path: ".", digest: workspaceState(real).digest }] : contents;
+  return isOpen ? [...contents, wholeWorkspace(real)] : contents;
+}
+
+function wholeWorkspace(workspace: string): BoundContent {
+  const { digest, newest } = workspaceState(workspace);
+  return { path: ".", digest, ...(newest === null ? {} : { newest }) };
 }
 
 interface Found {
@@ -46,8 +51,7 @@ interface Collecting {
 
 function collect(text: CommandText, at: Collecting): void {
   const { workspace, found } = at;
-  const options = { folder: join(workspace, text.folder ?? "."), isFolder };
-  const effects = "line" in text ? lineEffects(text.line, options) : wordsEffects(text.words, options);
+  const effects = commandEffects(text, { folder: join(workspace, text.folder ?? "."), isFolder });
   if (effects.isUnclear) found.isOpen = true;
   for (const program of effects.programs) collectProgram(program, at);
 }

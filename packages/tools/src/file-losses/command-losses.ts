@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ToolContext } from "@troupe/core";
 import type { FileLosses } from "@troupe/core/internal";
 import type { LineEffects } from "../commands/file-effects/file-target.ts";
-import { lineEffects, wordsEffects } from "../commands/file-effects/line-effects.ts";
+import { commandEffects } from "../commands/file-effects/line-effects.ts";
 import type { CommandText } from "../define-tool.ts";
 import { openHostGit } from "../run-workspaces/host-git.ts";
 import { type AffectedPaths, affectedPaths } from "./affected-paths.ts";
@@ -38,8 +38,7 @@ export async function reviewCommand(text: CommandText, options: LossOptions): Pr
   const workspace = realOrNull(options.context.workspace);
   if (workspace === null || worksInOwnCopy(options.context, workspace)) return nothing;
   const folder = join(workspace, text.folder ?? ".");
-  const at = { folder, isFolder };
-  const effects = "line" in text ? lineEffects(text.line, at) : wordsEffects(text.words, at);
+  const effects = commandEffects(text, { folder, isFolder });
   const paths = affectedPaths(effects.targets, { workspace, outside: !options.contained });
   if (paths.affected.length === 0 && paths.written.length === 0 && effects.gitObjects.length === 0) return nothing;
   return await findLosses(effects, paths, workspace, options);

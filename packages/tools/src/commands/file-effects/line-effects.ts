@@ -1,3 +1,4 @@
+import type { CommandText } from "../../define-tool.ts";
 import { evaluateLine, type StartedCommand, singleText } from "./evaluate-line.ts";
 import type { EffectScope, EffectTarget, LineEffects } from "./file-target.ts";
 import { findEffects } from "./find-effects.ts";
@@ -9,6 +10,19 @@ import { type Wrapper, wrappedCommand, wrappers } from "./wrappers.ts";
 const targetsMax = 2_000;
 const nestingMax = 8;
 
+/** The workspace folder where a command starts, and the folders that exist. */
+interface CommandPlace {
+  folder: string;
+  isFolder(path: string): boolean;
+}
+
+/** The files that the command of a call can delete or overwrite. */
+export function commandEffects(text: CommandText, place: CommandPlace): LineEffects {
+  if ("line" in text) return lineEffects(text.line, place);
+  if ("words" in text) return wordsEffects(text.words, place);
+  return { targets: [], gitObjects: [], programs: [], isUnclear: true };
+}
+
 /**
  * The files that a command line can delete or overwrite. If that cannot be told, it is everything in the workspace. Programs that
  * the line starts (scripts, build tools) are not looked into.
@@ -16,10 +30,7 @@ const nestingMax = 8;
  * @example
  * lineEffects("cd src && rm -rf *.tmp", { folder: "/w", isFolder }).targets[0]?.field; // { text: "*.tmp", isPattern: true }
  */
-export function lineEffects(
-  line: string,
-  { folder, isFolder }: { folder: string; isFolder(path: string): boolean },
-): LineEffects {
+export function lineEffects(line: string, { folder, isFolder }: CommandPlace): LineEffects {
   const found: LineEffects = { targets: [], gitObjects: [], programs: [], isUnclear: false };
   const collect = new Collection(found, isFolder);
   collect.line(line, { folders: [folder], variables: new Map() });
@@ -27,10 +38,7 @@ export function lineEffects(
 }
 
 /** The files that one command with known words can delete or overwrite. */
-export function wordsEffects(
-  words: readonly string[],
-  { folder, isFolder }: { folder: string; isFolder(path: string): boolean },
-): LineEffects {
+function wordsEffects(words: readonly string[], { folder, isFolder }: CommandPlace): LineEffects {
   const found: LineEffects = { targets: [], gitObjects: [], programs: [], isUnclear: false };
   const state: ShellState = { folders: [folder], variables: new Map() };
   const command = { words: words.map((word) => [literal(word)]), folders: [folder], input: "" };

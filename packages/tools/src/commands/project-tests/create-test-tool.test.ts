@@ -5,6 +5,7 @@ import type { ToolContext } from "@troupe/core";
 import { SandboxPolicy } from "@troupe/core/internal";
 import { describe, expect } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { createToolHost } from "../../tool-host.ts";
 import { workspaceTest } from "../../workspace.fixture.ts";
 import { putFiles } from "../git.fixture.ts";
 import { createTestTool } from "./create-test-tool.ts";
@@ -29,6 +30,20 @@ describe("sums", () => {
   it.skip("is left out", () => {});
 });
 `;
+
+test("an approval is for the files as they were", async ({ context, folder }) => {
+  putFiles(folder, { "package.json": script("node --test"), "a.test.mjs": sums, "helper.mjs": "" });
+  const open = await createSandbox({ policy: { ...policy, mode: "off" } });
+  const host = createToolHost({ tools: [createTestTool({ sandbox: open })] });
+  const tests = { id: "1", name: "test", args: {}, problem: null };
+  const asked = await host.examine?.(tests, { ...context, approved: false });
+  expect(asked).toMatchObject({ decision: "ask", bound: [{ path: "." }] });
+  const approved = { ...context, approval: { bound: asked?.bound ?? [] } };
+  expect((await host.run(tests, approved)).tests).toMatchObject({ run: 2 });
+  putFiles(folder, { "helper.mjs": "a line that no person has seen" });
+  const { error } = await host.run(tests, approved);
+  expect(error).toMatchObject({ type: "permission", message: expect.stringContaining("the last change: helper.mjs") });
+});
 
 describe("with node --test", () => {
   test("a passing run has two lines of output", async ({ folder, call }) => {

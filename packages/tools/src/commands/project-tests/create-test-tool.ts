@@ -8,7 +8,7 @@ import { defineTool, type Tool, type ToolResult } from "../../define-tool.ts";
 import type { CommandResult, Sandbox } from "../../sandbox/sandbox.ts";
 import { resolvePath } from "../../workspace/resolve-path.ts";
 import { commandHint, describeEnd, endError, refuseNul, shownOutput } from "../command-result.ts";
-import { commandConsent, commandOutward, commandRisk } from "../command-risk.ts";
+import { commandConsent, commandFiles, commandOutward, commandRisk } from "../command-risk.ts";
 import { type FoundRunner, findRunner, supportedRunners } from "./find-runner.ts";
 import { runnerNames, runners } from "./runners.ts";
 import { failuresText, type TestReport } from "./test-report.ts";
@@ -34,6 +34,7 @@ export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
     riskOf: () => commandRisk(sandbox),
     consent: (_args, { grant }) => commandConsent(sandbox, grant),
     outwardOf: () => commandOutward(sandbox),
+    ...commandFiles(sandbox, () => ({ runsAnyFile: true })),
     effect: "unsafe",
     groups: ["shell"],
     async run({ paths, filter = null, runner: only = null, timeoutMs }, context) {
