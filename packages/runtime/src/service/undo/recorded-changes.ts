@@ -22,7 +22,7 @@ export interface RunChanges {
   changes: RecordedChange[];
   /** Calls that were started and have no known outcome, such as "shell in step 3". */
   inDoubt: { step: number; tool: string }[];
-  /** Calls that are running, or were when the run was paused. */
+  /** Calls that are running, or were when the run was paused or cancelled. */
   running: { step: number; tool: string }[];
   /** The branch of a worktree; null for none. */
   branch: string | null;

@@ -151,6 +151,7 @@ function sinceStep(own: RunChanges, below: readonly RunChanges[], step: number):
       ...own,
       changes: own.changes.filter((change) => change.step >= step),
       inDoubt: own.inDoubt.filter((call) => call.step >= step),
+      running: own.running.filter((call) => call.step >= step),
     },
     ...below.filter(({ request }) => ids.has(request.run) || request.ancestors.some((ancestor) => ids.has(ancestor))),
   ];
@@ -183,8 +184,11 @@ function notesOf(wanted: readonly RunChanges[], inFolder: readonly RunChanges[])
       const where = branch === null ? "a folder of its own" : `the branch ${branch}`;
       return `run ${row.run} of ${row.agent} worked in ${where}, which is not undone`;
     }),
-    ...inFolder.flatMap(({ row, inDoubt }) =>
-      inDoubt.map(({ tool, step }) => `it is unknown what ${tool} changed in step ${step} of ${row.agent}`),
+    // A cancelled call has no outcome, and can have changed files all the same.
+    ...inFolder.flatMap(({ row, inDoubt, running }) =>
+      [...inDoubt, ...running].map(
+        ({ tool, step }) => `it is unknown what ${tool} changed in step ${step} of ${row.agent}`,
+      ),
     ),
   ];
 }

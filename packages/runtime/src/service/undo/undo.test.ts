@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import type { FileChange, UndoFile } from "@troupe/core/internal";
 import { describe, expect } from "vitest";
-import { child, openRun, requestOf, root, session, sibling } from "../service.fixture.ts";
+import { child, openRun, requestOf, root, session, settled, sibling } from "../service.fixture.ts";
 import { changed, hash, undoTest as it, treeOf, type UndoSite, withoutContent } from "./undo.fixture.ts";
 
 // The changes of commands are written by hand here. They have the same form as the changes of the file tools.
@@ -112,6 +112,28 @@ describe("an undo", () => {
         files: [{ path: "a", before: hash("new"), after: hash("old"), beforeRef: hash("new") }],
       },
       { kind: "undo.finished", at: 1_000, run: root, undo, files: [{ path: "a", state: "restored", reason: null }] },
+    ]);
+  });
+});
+
+describe("an undo that was interrupted after its last file", () => {
+  it("is ended by the next one, which also removes the folders that are empty now", async ({ site }) => {
+    await writeAll(site.folder, { "made/x/y.txt": "y" });
+    await site.addRun([one(1, changed("made/x/y.txt", null, "y", { foldersMade: 2 }))]);
+    const { failpoint } = site.deps;
+    site.deps.failpoint = {
+      at(name) {
+        if (name === "effect:after") throw new Error("killed");
+      },
+    };
+    await expect(site.undo()).rejects.toThrow("killed");
+    site.deps.failpoint = failpoint;
+    expect(await treeOf(site.folder)).toEqual({ made: "folder", "made/x": "folder" });
+    expect((await site.undo()).outcome).toBe("nothing");
+    expect(await treeOf(site.folder)).toEqual({});
+    expect(await site.deps.commands()).toMatchObject([
+      { kind: "undo.planned" },
+      { kind: "undo.finished", files: [{ path: "made/x/y.txt", state: "deleted" }] },
     ]);
   });
 });
@@ -292,6 +314,21 @@ describe("a run that cannot be undone", () => {
     ]);
     site.rows.splice(0, 1, { ...(site.rows[0] as (typeof site.rows)[0]), exactStatus: "paused" });
     expect(await refusal(site.undo())).toContain("its call of shell has not ended");
+  });
+
+  it("is not one whose call was cancelled: a note says that its changes are not known", async ({ site }) => {
+    await store(site, "old");
+    await writeAll(site.folder, { a: "new" });
+    const started = { kind: "tool.started", call: 7, tool: "shell", argsHash: "0", plan: null } as const;
+    await site.addRun([one(1, changed("a", "old", "new"))], {}, [
+      { ...started, step: 1 },
+      { ...started, step: 2 },
+      settled(root),
+    ]);
+    site.rows.splice(0, 1, { ...(site.rows[0] as (typeof site.rows)[0]), completedAt: "2026-01-01T00:00:00.000Z" });
+    const note = (step: number): string => `it is unknown what shell changed in step ${step} of main`;
+    expect((await site.undo({ dryRun: true })).notes).toEqual([note(1), note(2)]);
+    expect(await site.undo()).toMatchObject({ outcome: "done", notes: [note(1), note(2)] });
   });
 
   it("worked in a folder of its own, or on another disk", async ({ site }) => {
