@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentRegistry, GrantLayer, RecordReader, ToolSpec } from "@troupe/core";
-import type { AgentProblem, ApprovalRule, TeamSummary } from "@troupe/core/internal";
+import type { AgentProblem, ApprovalRule, CommandPolicy, SavedFilesPolicy, TeamSummary } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import type {
@@ -117,4 +117,12 @@ export interface HomePolicy {
   warnings: string[];
   /** Free space that has to stay on a disk, in MB. Absent or null: the default. */
   freeMb?: number | null;
+  /** Its values about files that commands change. Absent: they are not known. */
+  files?: FilePolicy;
+}
+
+/** What happens before a command loses files, and the limits of what is kept of them. */
+export interface FilePolicy {
+  loss: CommandPolicy["loss"];
+  savedFiles: SavedFilesPolicy;
 }

@@ -59,9 +59,11 @@ export const composition: Composition = {
   },
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
+    const { commands, savedFiles } = policy;
     return {
       layer: policy.layer,
       freeMb: policy.disk?.freeMb ?? null,
+      ...(commands && savedFiles ? { files: { loss: commands.loss, savedFiles } } : {}),
       warnings: policyWarnings(policy, shippedToolSpecs()),
     };
   },

@@ -430,8 +430,16 @@ describe("doctor", () => {
     const one = { status: "ok", detail: expect.stringMatching(/policy\.yaml is valid; 1 stored rule$/) };
     expect(checksOf(there).policy).toMatchObject(one);
 
-    const doubtful = createFakeCli();
     const layer = GrantLayer.parse({ from: "policy", kind: "policy" });
+    const careful = createFakeCli();
+    const files = { loss: "deny", savedFiles: { fileMb: 2, totalMb: 64 } } as const;
+    careful.composition.policy = { layer, warnings: [], files };
+    await careful.run("doctor", "--json");
+    expect(checksOf(careful).policy?.detail).toContain(
+      "; commands.loss: deny, savedFiles: 2 MB a file and 64 MB in all; 0 stored rules",
+    );
+
+    const doubtful = createFakeCli();
     doubtful.composition.policy = { layer, warnings: ['tools.deny names "shel"'] };
     expect(await doubtful.run("doctor", "--json")).toBe(0);
     expect(checksOf(doubtful).policy).toMatchObject({ status: "warn", detail: expect.stringContaining('"shel"') });

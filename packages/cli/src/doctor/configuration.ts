@@ -5,7 +5,7 @@ import { type AgentProblem, lackOfTools } from "@troupe/core/internal";
 import { createProjectTrust } from "@troupe/tools";
 import { type Config, chooseModel, describeChanges, describeOrigin, homeFiles, providerLabel } from "troupe/internal";
 import { allProblems } from "../agents/agent-problems.ts";
-import type { Cli } from "../cli.ts";
+import type { Cli, FilePolicy } from "../cli.ts";
 import { toTroupeError } from "../render/failure.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
@@ -77,16 +77,22 @@ export async function checkTrust({ home, cwd }: Cli): Promise<Check> {
 export async function checkPolicy({ composition, home }: Cli): Promise<Check> {
   const { policy } = homeFiles(home);
   try {
-    const { warnings } = await composition.readPolicy(home);
+    const { warnings, files } = await composition.readPolicy(home);
     const found = existsSync(policy) ? `${policy} is valid` : `${policy} does not exist: the default policy applies`;
     const rules = await composition.readRules(home);
-    const detail = `${found}; ${rules.length === 1 ? "1 stored rule" : `${rules.length} stored rules`}`;
+    const stored = rules.length === 1 ? "1 stored rule" : `${rules.length} stored rules`;
+    const detail = [found, ...(files ? [describeFilePolicy(files)] : []), stored].join("; ");
     const [warning] = warnings;
     return warning ? warn("policy", `${detail}; ${warning}`, `edit ${policy}`) : ok("policy", detail);
   } catch (error) {
     const { message, fix } = toTroupeError(error);
     return fail("policy", message, fix ?? `edit ${policy}`);
   }
+}
+
+/** The keys of the policy about files that commands change, with their values. */
+function describeFilePolicy({ loss, savedFiles: { fileMb, totalMb } }: FilePolicy): string {
+  return `commands.loss: ${loss}, savedFiles: ${fileMb} MB a file and ${totalMb} MB in all`;
 }
 
 /** The sandbox of the running daemon; without a daemon, the sandbox is tested now. */
