@@ -52,7 +52,7 @@ export const expectedNumbers: readonly string[] = [
   ...numbers("S3.15", 17),
   ...numbers("S4", 15),
   ...numbers("S5", 12),
-  ...numbers("SEC", 8),
+  ...numbers("SEC", 12),
   ...numbers("C", 9),
 ];
 

@@ -183,6 +183,7 @@ describe("troupe undo", () => {
     const finished = await troupe(["undo", run, "--yes"], { home });
     expect(finished.code).toBe(0);
     expect(await treeOf(workspace)).toEqual(before);
+    expect((await troupe(["sessions", "show", session], { home })).stdout).not.toContain("not finished");
   });
 
   it("refuses runs that still work, other folders and unknown ids", async (test) => {

@@ -7,32 +7,34 @@ import { dirname, join } from "node:path";
 import { ToolCall, type ToolContext } from "@troupe/core";
 import { createFileTools, createToolHost } from "@troupe/tools";
 import fc from "fast-check";
-import { expect, inject } from "vitest";
+import { describe, expect, inject } from "vitest";
 import { root, session } from "../service.fixture.ts";
 import { type TestCall, undoTest as test, treeOf, type UndoSite } from "./undo.fixture.ts";
 
 const seeds = Array.from({ length: inject("long") ? 200 : 20 }, (_, i) => i);
 const paths = ["a", "b.txt", "x/c", "x/y/d", "x/y/e", "z/deep/er/f"];
 
-test.for(seeds)(
-  "seed %i: an undo gives the original tree, and taking it back the changed one",
-  async (seed, { site }) => {
-    const random = randomNumbers(seed);
-    await fillFolder(site.folder, random);
-    const before = await treeOf(site.folder);
-    const calls = await playTools(site, random);
-    const after = await treeOf(site.folder);
-    await site.addRun(calls);
+describe("random changes", () => {
+  test.for(seeds)(
+    "seed %i: an undo gives the original tree, and taking it back the changed one",
+    async (seed, { site }) => {
+      const random = randomNumbers(seed);
+      await fillFolder(site.folder, random);
+      const before = await treeOf(site.folder);
+      const calls = await playTools(site, random);
+      const after = await treeOf(site.folder);
+      await site.addRun(calls);
 
-    await killedAtSomeFile(site, random);
-    expect(["done", "nothing"]).toContain((await site.undo()).outcome);
-    expect(await treeOf(site.folder)).toEqual(before);
-    // A killed undo and the one that finished it are taken back one after the other.
-    const undos = (await site.deps.commands()).filter(({ kind }) => kind === "undo.planned");
-    for (const _ of undos) await site.undo({ redo: true });
-    expect(withoutEmptyFolders(await treeOf(site.folder))).toEqual(withoutEmptyFolders(after));
-  },
-);
+      await killedAtSomeFile(site, random);
+      expect(["done", "nothing"]).toContain((await site.undo()).outcome);
+      expect(await treeOf(site.folder)).toEqual(before);
+      // A killed undo and the one that finished it are taken back one after the other.
+      const undos = (await site.deps.commands()).filter(({ kind }) => kind === "undo.planned");
+      for (const _ of undos) await site.undo({ redo: true });
+      expect(withoutEmptyFolders(await treeOf(site.folder))).toEqual(withoutEmptyFolders(after));
+    },
+  );
+});
 
 /** Numbers in [0, 1) that are the same for the same seed. */
 function randomNumbers(seed: number): () => number {
