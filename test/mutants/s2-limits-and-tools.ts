@@ -223,7 +223,7 @@ export const mutants: readonly Mutant[] = [
     name: "the terminal does not show the parent of a delegation",
     rows: ["S2.17e"],
     file: "packages/cli/src/render/progress.ts",
-    find: 'const by = parent ? `${cleanLine(parent.agent)} → ` : "→ ";',
+    find: 'const by = parent ? `${cleanLine(describeAgent(parent))} → ` : "→ ";',
     replace: 'const by = "";',
     tests: ["packages/cli/src/render/render.test.ts > progress > prints each start, delegation, file and end once"],
   },

@@ -12,8 +12,9 @@ export const mutants: readonly Mutant[] = [
     name: "a spawned task has other words",
     rows: ["S2.8a", "S2.11a"],
     file: `${team}/spawn.ts`,
-    find: "const draft = rootRequest(team.ids, { agent, task, layers: [], model, workspace });",
-    replace: "const draft = rootRequest(team.ids, { agent, task: agent, layers: [], model, workspace });",
+    find: "const draft = rootRequest(team.ids, { agent: agentIdOf(agent), task, layers: [], model, workspace });",
+    replace:
+      "const draft = rootRequest(team.ids, { agent: agentIdOf(agent), task: agentIdOf(agent), layers: [], model, workspace });",
     tests: [`${teamTest} > a task > is a session of its own, and has the response of its run`],
   },
   {

@@ -91,8 +91,8 @@ export const mutants: readonly Mutant[] = [
     name: "the record counts no attempts",
     rows: ["S3.5e"],
     file: "packages/recorder/src/record/new-run-record.ts",
-    find: "return queued({ ...shared, requestType, attempt, maxAttempts: attempt }, atMs);",
-    replace: "return queued({ ...shared, requestType, attempt: 1, maxAttempts: attempt }, atMs);",
+    find: "return { ...queued({ ...shared, requestType, attempt, maxAttempts: attempt }, atMs), team };",
+    replace: "return { ...queued({ ...shared, requestType, attempt: 1, maxAttempts: attempt }, atMs), team };",
     tests: [`${batches} > a failing agent is retried as often as its policy allows, and then an alternative runs`],
   },
   {
