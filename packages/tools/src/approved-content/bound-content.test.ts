@@ -102,8 +102,9 @@ describe("an approved call does not run if its files have changed", () => {
     [
       "an included file",
       "make",
-      "a file of the workspace (the last change: inc.mk) has changed since the approval",
-      (folder: string) => writeFile(join(folder, "inc.mk"), "X=2\n"),
+      "a file of the workspace",
+      // Of another size: two writes within one step of the kernel's clock can have the same time.
+      (folder: string) => writeFile(join(folder, "inc.mk"), "X=22\n"),
     ],
     [
       "a swapped folder",
