@@ -6,7 +6,7 @@ const teamsTest = "test/e2e/teams.test.ts";
 export const mutants: readonly Mutant[] = [
   {
     name: "the default team also gets requests that name an agent",
-    rows: ["S3.15a"],
+    rows: ["S3.14d"],
     file: "packages/runtime/src/service/accept-session.ts",
     find: "agent === undefined && team === undefined ? await defaultTeam?.(workspace)",
     replace: "team === undefined ? await defaultTeam?.(workspace)",
@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "teams new overwrites a team",
-    rows: ["S3.15a"],
+    rows: ["S3.14d"],
     file: "packages/cli/src/commands/new-team.ts",
     find: "    await mkdir(folder);",
     replace: "    await mkdir(folder, { recursive: true });",

@@ -22,6 +22,8 @@ export interface ChangeTrackerOptions {
   scan: ScanBounds;
   /** Folders of the workspace that belong to troupe, relative to it. */
   hidden(): readonly string[];
+  /** Whether a content has a known secret, and so gets no copy. @default never */
+  hasSecret?: (content: Buffer) => boolean;
 }
 
 /** A call of a run of this host. */
@@ -68,7 +70,10 @@ interface RunningCall {
 export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
   const { workspace, folder } = options;
   const root = holdRoot(workspace);
-  const saved = createSavedContents({ root, workspace, folder: join(folder, "copies"), bounds: options.keep });
+  const saved = createSavedContents({
+    ...{ root, workspace, folder: join(folder, "copies"), bounds: options.keep },
+    ...(options.hasSecret && { hasSecret: options.hasSecret }),
+  });
   const starts = createStartScans(join(folder, startsName));
   const current = createCurrentContents({ ...options, saved, bounds: options.keep, isCopyNeeded: starts.hasAny });
   const scans = createTimedScans(createScanner(workspace, options.scan));

@@ -1,7 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Blobs } from "@troupe/core";
+import type { Blobs, Redactor } from "@troupe/core";
 import { hiddenBelow } from "../workspace/hidden-folders.ts";
 import { isWithin } from "../workspace/workspace-path.ts";
 import { type ChangeTracker, createChangeTracker, startsName, type TrackedCall } from "./change-tracker.ts";
@@ -13,6 +14,8 @@ export interface ChangeTrackersOptions {
   /** Folder of all copies: private, and outside of every workspace. */
   folder: string;
   blobs: Pick<Blobs, "put">;
+  /** Finds known secrets: a file with one gets no copy. @default no search */
+  redact?: Redactor;
   keep?: Partial<KeepBounds>;
   scan?: Partial<ScanBounds>;
 }
@@ -27,12 +30,18 @@ export interface ChangeTrackers {
   removeLeftovers(isSettled: (run: Pick<TrackedCall, "session" | "run">) => Promise<boolean>): Promise<void>;
 }
 
+/** As the store of blobs searches: binary content as Latin-1. */
+function hasSecret(redact: Redactor, content: Buffer): boolean {
+  const text = content.toString(isUtf8(content) ? "utf8" : "latin1");
+  return redact.text(text) !== text;
+}
+
 /** Trackers of more workspaces are closed while they are idle. */
 const trackersMax = 16;
 const unusedMsMax = 7 * 24 * 3_600_000;
 
 export function createChangeTrackers(options: ChangeTrackersOptions): ChangeTrackers {
-  const { folder, blobs } = options;
+  const { folder, blobs, redact } = options;
   const bounds = { keep: { ...keepBounds, ...options.keep }, scan: { ...scanBounds, ...options.scan } };
   const trackers = new Map<string, ChangeTracker>();
 
@@ -56,7 +65,10 @@ export function createChangeTrackers(options: ChangeTrackersOptions): ChangeTrac
         if (known) return known;
         closeOldest();
         const hidden = (): string[] => [...hiddenBelow(workspace), ...foldersBelow(workspace, options.folder)];
-        const tracker = createChangeTracker({ workspace, folder: folderOf(workspace), blobs, hidden, ...bounds });
+        const tracker = createChangeTracker({
+          ...{ workspace, folder: folderOf(workspace), blobs, hidden, ...bounds },
+          ...(redact && { hasSecret: (content) => hasSecret(redact, content) }),
+        });
         utimesSync(folderOf(workspace), new Date(), new Date());
         trackers.set(workspace, tracker);
         return tracker;

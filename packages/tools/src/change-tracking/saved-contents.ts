@@ -60,9 +60,17 @@ export interface SavedContentsOptions {
   /** Folder of the copies: private, and outside of every workspace. */
   folder: string;
   bounds: KeepBounds;
+  /** Whether a content has a known secret. It then has no copy: Blobs would not keep it either. @default never */
+  hasSecret?: (content: Buffer) => boolean;
 }
 
-export function createSavedContents({ root, workspace, folder, bounds }: SavedContentsOptions): SavedContents {
+export function createSavedContents({
+  root,
+  workspace,
+  folder,
+  bounds,
+  hasSecret = () => false,
+}: SavedContentsOptions): SavedContents {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const sizes = new Map<string, number>();
   let bytes = 0;
@@ -93,7 +101,7 @@ export function createSavedContents({ root, workspace, folder, bounds }: SavedCo
       if (type !== "f" && type !== "l") return "it is not a regular file";
       const over = overBounds(size) ?? (isUtf8(path) ? null : "its name is not UTF-8");
       if (over !== null) return over;
-      const failure = copyEntry({ root, workspace }, shownPath(path), stamp, join(folder, name));
+      const failure = copyEntry({ root, workspace, hasSecret }, shownPath(path), stamp, join(folder, name));
       if (failure === null) note(name, size);
       else rmSync(join(folder, name), { force: true });
       return failure;
@@ -125,7 +133,12 @@ interface Workspace {
  * Copies the entry at a path through held folders. Its stamp is checked before and after: a file that changes meanwhile,
  * or a link on the way, is not copied. Returns why it was not copied.
  */
-function copyEntry({ root, workspace }: Workspace, path: string, stamp: Stamp, to: string): string | null {
+function copyEntry(
+  { root, workspace, hasSecret }: Workspace & Required<Pick<SavedContentsOptions, "hasSecret">>,
+  path: string,
+  stamp: Stamp,
+  to: string,
+): string | null {
   if (secretAt(workspace, path)) return "it is a secret of this user's home";
   try {
     const parent = holdParent(root, path);
@@ -136,6 +149,7 @@ function copyEntry({ root, workspace }: Workspace, path: string, stamp: Stamp, t
     if (entry.stats.nlink > 1n && secretWithIdentity(workspace, identityOf(entry.stats)))
       return "it is a secret of this user's home";
     if (entry.kind === "link") writeFileSync(to, readlinkSync(folder.at(parent.name), "buffer"), { mode: 0o600 });
+    else if (hasSecret(readHeld(entry, partsOf(stamp).size) ?? Buffer.alloc(0))) return "it contains a known secret";
     else copyFileSync(entry.path, to, constants.COPYFILE_FICLONE);
     const now =
       entry.descriptor === null || entry.kind === "link"

@@ -1,6 +1,6 @@
 import { readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Blobs, RunFolders, RunRequest } from "@troupe/core";
+import type { Blobs, Redactor, RunFolders, RunRequest } from "@troupe/core";
 import { type FolderFile, Id, protocolVersion } from "@troupe/core/internal";
 import { createChangeTrackers } from "../change-tracking/change-trackers.ts";
 import type { KeepBounds } from "../change-tracking/saved-contents.ts";
@@ -27,6 +27,8 @@ export interface RunFoldersOptions {
   /** Author of the commit of uncommitted changes in worktrees. */
   identity?: () => Promise<GitIdentity>;
   bounds?: FolderBounds;
+  /** Finds known secrets: a file with one has no copy from before a command. @default no search */
+  redact?: Redactor;
   /** Limits of the copies of files that commands may change, for each workspace. @default 8 MiB a file, 256 MiB together */
   keep?: Partial<KeepBounds>;
   /** Limits of the search for changes by commands. */
@@ -45,7 +47,10 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
   const worktreeAt = ({ session, run }: Pick<FolderRun, "session" | "run">): string =>
     join(folder, "worktrees", session, run);
   const { keep = {}, scan = {} } = options;
-  const trackers = createChangeTrackers({ folder: join(folder, "kept"), blobs, keep, scan });
+  const trackers = createChangeTrackers({
+    ...{ folder: join(folder, "kept"), blobs, keep, scan },
+    ...(options.redact && { redact: options.redact }),
+  });
 
   return {
     async open(request, { journaled, isResumed }) {

@@ -114,6 +114,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     folders: createRunFolders({
       folder: homeFiles(home).runs,
       blobs,
+      redact,
       keep: keepBoundsOf(policy),
       ...(shared ? { locality: shared.locality } : {}),
     }),
