@@ -35,7 +35,7 @@ describe("a command of an agent", () => {
     await writeFile(path.join(workspace, "notes", "only-copy.txt"), "a year of work\n");
     await writeFile(path.join(workspace, "kept.txt"), "old\n");
     await writeFile(path.join(workspace, "disk.img"), Buffer.alloc(9 * 1024 * 1024));
-    await writePolicy(home, "risk: {high: allow}\n");
+    await writePolicy(home, "risk: {high: allow}\ncommands: {loss: allow}\n");
     const steps = [{ calls: [{ tool: "shell", args: { command } }] }, { text: "tidied up" }];
     const scenario = await writeScenario(home, { coder: [{ steps }] });
 

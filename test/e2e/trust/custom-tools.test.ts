@@ -15,7 +15,8 @@ async function createFixture(test: Pick<TestContext, "onTestFinished">) {
   const home = await tempFolder("custom-tools", test);
   const [work, other] = [path.join(home, "work"), path.join(home, "other")];
   await Promise.all([mkdir(work), mkdir(other)]);
-  await writeAgent(home, "player", { tools: ["dice"] });
+  // An agent without any usable tool would be refused before its run.
+  await writeAgent(home, "player", { tools: ["dice", "read"] });
   const throwing = { tool: "dice", args: { thrown: [2, 5] } };
   const scenario = await writeScenario(home, { player: [{ steps: [{ calls: [throwing] }, { text: "thrown" }] }] });
   const daemon = await startDaemon({ home, test });
