@@ -16,7 +16,7 @@ export const mutants: readonly Mutant[] = [
     name: "a response has no summary",
     rows: ["S2.17f"],
     file: composeResponse,
-    find: 'outcome.status === "completed" ? sections.summary || details : (outcome.error?.message ?? details),',
+    find: 'outcome.status === "completed" ? ofPlan || sections.summary || details : (outcome.error?.message ?? details),',
     replace: '"",',
     tests: ["test/e2e/examples.test.ts > 03-team runs"],
   },

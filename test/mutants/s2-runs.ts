@@ -173,8 +173,8 @@ export const mutants: readonly Mutant[] = [
     name: "the model of a child is given the conversation of the team's other tasks",
     rows: ["S2.10b"],
     file: "packages/runtime/src/host/effects/call-model.ts",
-    find: "        messages,\n        tools: lastTurn",
-    replace: '        messages: [{ role: "user", text: "before" }, ...messages],\n        tools: lastTurn',
+    find: "      messages,\n      tools: lastTurn",
+    replace: '      messages: [{ role: "user", text: "before" }, ...messages],\n      tools: lastTurn',
     tests: [`${teamTest} > a task > has a conversation of its own, which its limit keeps short`],
   },
   {

@@ -42,7 +42,7 @@ export const mutants: readonly Mutant[] = [
     name: "a child has another model than its parent",
     rows: ["S2.11c", "S2.16b"],
     file: planBatch,
-    find: "model: pin.model,",
+    find: "model: request.plan ? request.model : pin.model,",
     replace: 'model: "scripted/demo",',
     tests: [`${delegateTest} > a delegation > is one request with all fields of the child`],
   },

@@ -171,8 +171,8 @@ export const mutants: readonly Mutant[] = [
     name: "every run has the definition of the first agent",
     rows: ["S3.13b"],
     file: "packages/runtime/src/host/claim/run-spec.ts",
-    find: "const definition = registry.find(request.agent) ??",
-    replace: 'const definition = registry.find("main") ?? registry.find(request.agent) ??',
+    find: "const found = registry.find(request.agent) ??",
+    replace: 'const found = registry.find("main") ?? registry.find(request.agent) ??',
     tests: [`${limits} > pain 7: the machine enforces a child's cap on turns against its model`],
   },
   {

@@ -160,7 +160,7 @@ export const mutants: readonly Mutant[] = [
     name: "the prompt is the definition's alone",
     rows: ["S5.6d"],
     file: "packages/runtime/src/host/claim/run-spec.ts",
-    find: "const prompt = registry.renderPrompt(definition, request, facts);",
+    find: "const prompt = request.plan ? definition.prompt : registry.renderPrompt(definition, request, facts);",
     replace: "const prompt = facts ? definition.prompt : registry.renderPrompt(definition, request, facts);",
     tests: [
       rendered,
