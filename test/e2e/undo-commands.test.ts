@@ -27,7 +27,7 @@ it("restores the files that a command changed", async (test) => {
   for (const name of ["kept.txt", "plain.sh", "tool.sh"]) await writeFile(at(name), `old ${name}\n`);
   await chmod(at("tool.sh"), 0o755);
   await symlink("kept.txt", at("link"));
-  await writePolicy(home, "risk: {high: allow}\n");
+  await writePolicy(home, "risk: {high: allow}\ncommands: {loss: allow}\n");
   const calls = [{ tool: "shell", args: { command } }];
   const scenario = await writeScenario(home, { coder: [{ steps: [{ calls }, { text: "tidied up" }] }] });
   const daemon = await startDaemonInProcess({ home, test });
