@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import { ActionButton } from "../../components/buttons.tsx";
 import { Glyph } from "../../components/icons.tsx";
 import { ProblemNote } from "../../components/text-blocks.tsx";
@@ -105,8 +105,14 @@ function useNextTurn({ session, rootRun }: ContinueFormProps) {
     const isDone = stored === undefined || stored.run === rootRun;
     return isDone ? { task: "", run: crypto.randomUUID(), isSent: false } : stored;
   });
-  useEffect(() => void nextTurns.set(session, turn), [session, turn]);
-  return { turn, change: (changes: Partial<NextTurn>) => setTurn((before) => ({ ...before, ...changes })) };
+  const latest = useRef(turn);
+  const change = (changes: Partial<NextTurn>): void => {
+    latest.current = { ...latest.current, ...changes };
+    // At once: an update that removes the form in the same moment would leave no render to store it.
+    nextTurns.set(session, latest.current);
+    setTurn(latest.current);
+  };
+  return { turn, change };
 }
 
 export interface ContinueFormProps {
