@@ -1,6 +1,7 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { BudgetFlags } from "./flags.ts";
 import {
+  addModelAndBudgetOptions,
   addNatsOptions,
   example,
   type JsonFlag,
@@ -47,19 +48,12 @@ export function addPlanCommands(program: Command, runCommand: RunCommand): void 
 }
 
 function addSharedOptions(command: Command): Command {
-  return addNatsOptions(command, "NATS server URL, used when no daemon is running")
-    .option("--workspace <folder>", "folder that the agents work in (default: the current folder)")
-    .option("--model <id>", "provider/model, an alias, or a name from models in your configuration (troupe models ls)")
-    .addOption(
-      new Option(
-        "--scenario <name>",
-        "play a scripted scenario, by name or file, instead of calling a model",
-      ).conflicts("model"),
-    )
-    .option("--max-tokens <number>", "token limit of all runs together")
-    .option("--max-cost <dollars>", "cost limit of all model calls together, in US dollars")
-    .option("--max-tool-calls <number>", "limit of tool calls of all runs together")
-    .option("--max-runs <number>", "limit of sub-runs, including retries")
+  return addModelAndBudgetOptions(
+    addNatsOptions(command, "NATS server URL, used when no daemon is running").option(
+      "--workspace <folder>",
+      "folder that the agents work in (default: the current folder)",
+    ),
+  )
     .option("--no-input", "never ask; exit with 8 if the session waits only for a person")
     .option("--json", jsonHelp);
 }

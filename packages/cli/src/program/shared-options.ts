@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
 
 /** Creates the command's environment, then runs the command. */
@@ -51,4 +51,20 @@ export function addNatsOptions(command: Command, natsHelp: string): Command {
       "--lease <duration>",
       `time after which other hosts take the tasks of a dead host, such as 8s or 8000 ms (default: ${leaseMsInHelp})`,
     );
+}
+
+/** The flags of commands that start runs: the model that answers, and the limits of all runs together. */
+export function addModelAndBudgetOptions(command: Command): Command {
+  return command
+    .option("--model <id>", "provider/model, an alias, or a name from models in your configuration (troupe models ls)")
+    .addOption(
+      new Option(
+        "--scenario <name>",
+        "play a scripted scenario, by name or file, instead of calling a model",
+      ).conflicts("model"),
+    )
+    .option("--max-tokens <number>", "token limit of all runs together")
+    .option("--max-cost <dollars>", "cost limit of all model calls together, in US dollars")
+    .option("--max-tool-calls <number>", "limit of tool calls of all runs together")
+    .option("--max-runs <number>", "limit of sub-runs, including retries");
 }

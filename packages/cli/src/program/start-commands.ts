@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { BudgetFlags, GrantFlags } from "./flags.ts";
 import {
+  addModelAndBudgetOptions,
   addNatsOptions,
   example,
   type JsonFlag,
@@ -106,30 +107,21 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
 }
 
 function addRun(program: Command, runCommand: RunCommand): void {
-  addNatsOptions(program.command("run"), "NATS server URL, used when no daemon is running")
-    .description("run a task and print the answer on stdout. Piped input is context for the task")
-    .argument("<task>", "the task, as one argument; - reads it from standard input")
-    .addOption(new Option("--continue", "continue the newest session of this folder with another turn"))
-    .addOption(new Option("--resume <session>", "continue this session with another turn").conflicts("continue"))
-    .option("--agent <id>", "agent that gets the task (default: main, or the entry agent of the team)")
-    .option("--team <name>", "team that gets the task (troupe teams ls)")
-    .option(
-      "--workspace <folder>",
-      "folder that the agents work in (default: the current folder; for a demo, a new folder)",
-    )
-    .option("--allow-home", allowHomeHelp)
-    .option("--timeout <duration>", "time limit: 30s, 5m, 1h30m, or milliseconds")
-    .option("--model <id>", "provider/model, an alias, or a name from models in your configuration (troupe models ls)")
-    .addOption(
-      new Option(
-        "--scenario <name>",
-        "play a scripted scenario, by name or file, instead of calling a model",
-      ).conflicts("model"),
-    )
-    .option("--max-tokens <number>", "token limit of all runs together")
-    .option("--max-cost <dollars>", "cost limit of all model calls together, in US dollars")
-    .option("--max-tool-calls <number>", "limit of tool calls of all runs together")
-    .option("--max-runs <number>", "limit of sub-runs, including retries")
+  addModelAndBudgetOptions(
+    addNatsOptions(program.command("run"), "NATS server URL, used when no daemon is running")
+      .description("run a task and print the answer on stdout. Piped input is context for the task")
+      .argument("<task>", "the task, as one argument; - reads it from standard input")
+      .addOption(new Option("--continue", "continue the newest session of this folder with another turn"))
+      .addOption(new Option("--resume <session>", "continue this session with another turn").conflicts("continue"))
+      .option("--agent <id>", "agent that gets the task (default: main, or the entry agent of the team)")
+      .option("--team <name>", "team that gets the task (troupe teams ls)")
+      .option(
+        "--workspace <folder>",
+        "folder that the agents work in (default: the current folder; for a demo, a new folder)",
+      )
+      .option("--allow-home", allowHomeHelp)
+      .option("--timeout <duration>", "time limit: 30s, 5m, 1h30m, or milliseconds"),
+  )
     .option("--tools <names>", 'allow only these tools, separated by commas; "" for none')
     .option("--deny-tools <names>", "deny these tools")
     .option("--agents <names>", 'allow delegation only to these agents; "" for none')
