@@ -71,7 +71,7 @@ function makeWorkspace(name: string, count: number): string {
     for (let i = 0; i < filesInFolder; i += 1) writeFileSync(join(at, `f${i}.txt`), `${folder} ${i}\n`);
   }
   const git = (...args: string[]): void => {
-    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.org", ...args], {
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gc.auto=0", ...args], {
       cwd: workspace,
       stdio: "ignore",
     });
@@ -79,6 +79,8 @@ function makeWorkspace(name: string, count: number): string {
   git("init", "--quiet");
   git("add", "--all");
   git("commit", "--quiet", "--message=first");
+  // As after a clone. Otherwise git would do it later, beside the measurement.
+  git("gc", "--quiet");
   return workspace;
 }
 

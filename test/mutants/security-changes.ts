@@ -17,10 +17,18 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a command hides a change with the old time of a file",
     rows: ["SEC.9a"],
-    file: `${tracking}/scan.ts`,
+    file: `${tracking}/stamp.ts`,
     find: "${timeText(stats.mtimeNs)} ${timeText(stats.ctimeNs)}",
     replace: "${timeText(stats.mtimeNs)} ${timeText(stats.mtimeNs)}",
     tests: [`${trackingTest} > in a shared workspace > an overwritten file is listed: its old time and size restored`],
+  },
+  {
+    name: "a scan trusts the path of a folder that was exchanged for another",
+    rows: ["SEC.9a"],
+    file: `${tracking}/update-scan.ts`,
+    find: "next.get(child)?.identity === identity;",
+    replace: "next.has(child);",
+    tests: [`${tracking}/scanner.property.test.ts > an updated scan > notices folders in exchanged folders`],
   },
   {
     name: "a kill hides the changes of a command",

@@ -7,8 +7,9 @@ import { openContents } from "./contents.ts";
 import { createCurrentContents } from "./keep-current.ts";
 import { changesText, listChanges } from "./list-changes.ts";
 import { createSavedContents, type KeepBounds, readEntry } from "./saved-contents.ts";
-import { compareScans, outsideOf, type Scan, type ScanDifference, type Stamp, scanPath, shownPath } from "./scan.ts";
+import { compareScans, outsideOf, type Scan, type ScanDifference, scanPath, shownPath } from "./scan.ts";
 import { createScanner, type ScanBounds } from "./scanner.ts";
+import type { Stamp } from "./stamp.ts";
 import { createStartScans, keyOf } from "./start-scans.ts";
 import { createTimedScans, inTurns } from "./timed-scans.ts";
 

@@ -3,7 +3,7 @@ import { openGitObjects } from "./git-objects.ts";
 import type { CurrentContents } from "./keep-current.ts";
 import type { ChangeListOptions, Content } from "./list-changes.ts";
 import { readEntry, type SavedContents } from "./saved-contents.ts";
-import { partsOf } from "./scan.ts";
+import { partsOf } from "./stamp.ts";
 
 export interface ContentsOptions {
   root: HeldFolder;

@@ -45,7 +45,9 @@ export function countChanges(
 }
 
 function hasFilesIn(scan: Scan, folder: string): boolean {
-  return folder === "./" || scan.includes(Buffer.from(` ./${folder}`, "latin1"));
+  if (folder === "./") return true;
+  for (const [path, { entries }] of scan) if (entries.length > 0 && path.startsWith(folder)) return true;
+  return false;
 }
 
 export function kindOf({ before, after }: ScanDifference): "created" | "modified" | "deleted" {

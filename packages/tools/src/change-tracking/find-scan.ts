@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
-import { findFormat, type Scan } from "./scan.ts";
+import { entryFormat, folderFormat } from "./scan-text.ts";
 
 export interface FindScanOptions {
   root: string;
   /** Top folders that a second process scans at the same time. Empty: one process scans everything. */
   apart: readonly string[];
+  /** Prints only entries that changed after this time, in seconds. @default everything */
+  sinceS?: number;
   bytesMax: number;
   timeoutMs: number;
 }
@@ -23,10 +25,11 @@ export class ScanFailedError extends Error {
 
 /**
  * Scans a folder with the `find` of the system, which never follows a link. Two processes share the work on two cores.
- * Throws a `ScanFailedError` if the folder is too large or `find` cannot do it.
+ * Resolves to the text form of a scan. Throws a `ScanFailedError` if the folder is too large or `find` cannot do it.
  */
-export async function scanWithFind({ root, apart, ...bounds }: FindScanOptions): Promise<Scan> {
-  const print = ["!", "-type", "d", "-printf", findFormat];
+export async function scanWithFind({ root, apart, sinceS, ...bounds }: FindScanOptions): Promise<Buffer> {
+  const since = sinceS === undefined ? [] : ["-newerct", `@${sinceS.toFixed(3)}`];
+  const print = [...since, "(", "-type", "d", "-printf", folderFormat, "-o", "-printf", entryFormat, ")"];
   if (apart.length === 0) return await runFind(root, [".", ...print], bounds);
   const skipped = apart.flatMap((name, i) => [...(i === 0 ? [] : ["-o"]), "-path", `./${quoted(name)}`]);
   const [first, second] = await Promise.all([

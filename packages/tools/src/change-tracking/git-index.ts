@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { partsOf, type Stamp } from "./scan.ts";
+import { partsOf, type Stamp } from "./stamp.ts";
 
 /** The content of a file that git has: the hash of its object. */
 export interface GitFile {

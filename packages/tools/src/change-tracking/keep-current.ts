@@ -5,9 +5,10 @@ import { linkedRepository } from "../workspace/linked-repository.ts";
 import { countedFolder } from "./counted-folders.ts";
 import { cleanObject, type GitFiles, readGitIndex } from "./git-index.ts";
 import { type KeepBounds, noTimeReason, type SavedContents } from "./saved-contents.ts";
-import { compareScans, outsideOf, partsOf, type Scan, type Stamp } from "./scan.ts";
+import { compareScans, outsideOf, type Scan } from "./scan.ts";
+import { partsOf, type Stamp } from "./stamp.ts";
 
-const emptyScan: Scan = Buffer.alloc(0);
+const emptyScan: Scan = new Map();
 
 /** Copies longer than this let other work of this process run. */
 const sliceMs = 10;

@@ -5,7 +5,8 @@ import { diffBytesMax, diffTexts, type TextDiff } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
 import { runsLaterMark } from "../workspace/protected-paths.ts";
 import { type CountedChanges, countChanges, countedFolder, countsText, kindOf, topFolder } from "./counted-folders.ts";
-import { partsOf, type Scan, type ScanDifference, type Stamp, shownPath } from "./scan.ts";
+import { type Scan, type ScanDifference, shownPath } from "./scan.ts";
+import { partsOf, type Stamp } from "./stamp.ts";
 
 /** Limits of the list of one call. */
 export interface ListBounds {

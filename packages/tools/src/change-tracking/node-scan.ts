@@ -1,43 +1,86 @@
-import { type BigIntStats, closeSync, constants, type Dirent, lstatSync, openSync, readdirSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+} from "node:fs";
 import { holdsByDescriptor, pathOnlyFlag } from "../workspace/held-folder.ts";
-import { type Scan, stampOf } from "./scan.ts";
+import type { ScannedFolder } from "./scan.ts";
+import { stampOf } from "./stamp.ts";
 
 /** Deeper folders are not scanned, so that endless nesting ends. */
 const depthMax = 128;
 
 const { O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
+export interface NodeScanOptions {
+  /** Real path of the workspace. */
+  root: string;
+  /** The folder that is scanned, as a path in a scan. @default the workspace */
+  from?: string;
+  /** Number of names that are scanned at most. */
+  namesMax: number;
+  /** Whether a folder needs no scan. Called for each folder below the first. @default never */
+  isKnown?: (path: string, identity: string) => boolean;
+}
+
+/** A folder that is open, by a path for system calls. */
+interface OpenFolder {
+  at: string;
+  identity: string;
+}
+
 /**
  * Scans a folder in this process, which is faster than a child process for a small folder. Paths have one character for
- * each byte, so that names that are not UTF-8 are scanned, too. Null if the folder has more names than allowed.
+ * each byte, so that names that are not UTF-8 are scanned, too. Links are not followed. Empty if the folder is missing;
+ * null if it has more names than allowed.
  */
-export function scanWithNode(root: string, namesMax: number): Scan | null {
-  const lines: string[] = [];
+export function scanWithNode({
+  root,
+  from = "",
+  namesMax,
+  isKnown = () => false,
+}: NodeScanOptions): Map<string, ScannedFolder> | null {
+  const folders = new Map<string, ScannedFolder>();
   let names = 0;
 
-  const into = (folder: string, shown: string, depth: number): boolean => {
-    for (const entry of depth > depthMax ? [] : entriesIn(folder)) {
+  const scan = ({ at, identity }: OpenFolder, path: string, depth: number): boolean => {
+    const lines: string[] = [];
+    for (const entry of depth > depthMax ? [] : entriesIn(at)) {
       names += 1;
       if (names > namesMax) return false;
       const name = entry.name.toString("latin1");
-      const at = `${folder}/${name}`;
-      if (!entry.isDirectory()) addEntry(at, `${shown}/${name}`);
-      else if (!withFolder(at, (held) => into(held, `${shown}/${name}`, depth + 1))) return false;
+      if (!entry.isDirectory()) lines.push(lineOf(`${at}/${name}`, path + name));
+      else if (!withFolder(`${at}/${name}`, (found) => scanBelow(found, `${path}${name}/`, depth + 1))) return false;
     }
+    folders.set(path, { identity, entries: bytesFrom(lines.join("")) });
     return true;
   };
+  const scanBelow = (found: OpenFolder, path: string, depth: number): boolean =>
+    isKnown(path, found.identity) || scan(found, path, depth);
 
-  const addEntry = (at: string, shown: string): void => {
-    const stats = statsOf(at);
-    if (stats && !stats.isDirectory()) lines.push(`${stampOf(stats)} ${shown}\0`);
-  };
+  const walk = (folder: OpenFolder, [name, ...others]: readonly string[]): boolean =>
+    name === undefined
+      ? scan(folder, from, from.split("/").length - 1)
+      : withFolder(`${folder.at}/${name}`, (found) => walk(found, others));
 
-  return into(bytesOf(root).toString("latin1"), ".", 0) ? bytesFrom(lines.join("")) : null;
+  const rootBytes = Buffer.from(root, "utf8").toString("latin1");
+  const stats = statsOf(rootBytes);
+  if (stats === null) return folders;
+  const isWhole = walk({ at: rootBytes, identity: identityOf(stats) }, from.split("/").filter(Boolean));
+  return isWhole ? folders : null;
 }
 
-/** Calls a function with a path that leads to this folder, also if a command exchanges it for a link meanwhile. */
-function withFolder(path: string, use: (held: string) => boolean): boolean {
-  if (!holdsByDescriptor) return use(path);
+/** Calls a function with a folder that stays the same, also if a command exchanges it for a link meanwhile. */
+function withFolder(path: string, use: (folder: OpenFolder) => boolean): boolean {
+  if (!holdsByDescriptor) {
+    const stats = statsOf(path);
+    return stats?.isDirectory() !== true || use({ at: path, identity: identityOf(stats) });
+  }
   let descriptor: number;
   try {
     descriptor = openSync(bytesFrom(path), pathOnlyFlag | O_DIRECTORY | O_NOFOLLOW);
@@ -45,10 +88,21 @@ function withFolder(path: string, use: (held: string) => boolean): boolean {
     return true;
   }
   try {
-    return use(`/proc/self/fd/${descriptor}`);
+    const identity = identityOf(fstatSync(descriptor, { bigint: true }));
+    return use({ at: `/proc/self/fd/${descriptor}`, identity });
   } finally {
     closeSync(descriptor);
   }
+}
+
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** Empty for an entry that has vanished, or became a folder meanwhile. */
+function lineOf(at: string, path: string): string {
+  const stats = statsOf(at);
+  return stats === null || stats.isDirectory() ? "" : `${stampOf(stats)} ./${path}\0`;
 }
 
 function entriesIn(folder: string): Dirent<Buffer>[] {
@@ -69,8 +123,4 @@ function statsOf(path: string): BigIntStats | null {
 
 function bytesFrom(path: string): Buffer {
   return Buffer.from(path, "latin1");
-}
-
-function bytesOf(path: string): Buffer {
-  return Buffer.from(path, "utf8");
 }

@@ -14,7 +14,8 @@ import {
 import { join } from "node:path";
 import { type HeldFolder, holdEntry, holdParent, identityOf, readHeld } from "../workspace/held-folder.ts";
 import { secretAt, secretWithIdentity } from "../workspace/secret-paths.ts";
-import { isUtf8, partsOf, type Stamp, shownPath, stampOf } from "./scan.ts";
+import { isUtf8, shownPath } from "./scan.ts";
+import { partsOf, type Stamp, stampOf } from "./stamp.ts";
 
 /** Limits of the copies of one workspace. */
 export interface KeepBounds {

@@ -1,16 +1,25 @@
-/**
- * All names of a workspace with their stamps, as `find` prints them: a stamp, a space, and a path that begins with `./`,
- * each entry ended by a NUL byte. Scans stay bytes, because most of two scans is equal and never has to be parsed.
- */
-export type Scan = Buffer;
+import { partsOfLine } from "./scan-text.ts";
+import { partsOf, type Stamp } from "./stamp.ts";
 
 /**
- * Type, inode, size, modification time, change time and mode of an entry. A program can set a modification time, but not
- * a change time, so a written file never keeps its stamp.
+ * All entries of a workspace that are not folders, by folder. The path of a folder ends with `/`, and that of the
+ * workspace itself is empty. A path has one character for each byte of its name (Latin-1).
+ *
+ * A later scan shares the unchanged folders with the scan before it.
  */
-export type Stamp = string;
+export type Scan = ReadonlyMap<string, ScannedFolder>;
 
-/** An entry that differs between two scans. Its path has one character for each byte of its name (Latin-1). */
+export interface ScannedFolder {
+  /** Device and inode number. */
+  identity: string;
+  /**
+   * The entries: a stamp, a space, and a path that begins with `./`, each ended by a NUL byte. They stay bytes, because
+   * most folders of two scans are equal and never have to be parsed.
+   */
+  entries: Buffer;
+}
+
+/** An entry that differs between two scans. */
 export interface ScanDifference {
   path: string;
   /** Null if there was no entry. */
@@ -18,27 +27,22 @@ export interface ScanDifference {
   after: Stamp | null;
 }
 
-/** The format of `find -printf` for an entry of a scan. */
-export const findFormat = "%y %i %s %T@ %C@ %m %p\\0";
-
-const fieldsBeforePath = 6;
-
-/**
- * The differences outside of some folders, which are relative to the workspace. Troupe's own home can lie in a workspace:
- * its keys and journals are neither listed nor copied.
- */
-export function outsideOf(folders: readonly string[], differences: ScanDifference[]): ScanDifference[] {
-  const prefixes = folders.map((folder) => `${scanPath(folder)}/`);
-  if (prefixes.length === 0) return differences;
-  return differences.filter(({ path }) => !prefixes.some((prefix) => path.startsWith(prefix)));
+/** Compares two scans. It parses only folders that differ. */
+export function compareScans(before: Scan, after: Scan): ScanDifference[] {
+  if (before === after) return [];
+  const differences: ScanDifference[] = [];
+  for (const [path, folder] of after) {
+    const old = before.get(path)?.entries;
+    if (old === undefined || !old.equals(folder.entries)) differences.push(...compareEntries(old, folder.entries));
+  }
+  for (const [path, { entries }] of before)
+    if (!after.has(path)) differences.push(...compareEntries(entries, undefined));
+  return differences;
 }
 
-/** Compares two scans. It parses only the part between their first and their last difference. */
-export function compareScans(before: Scan, after: Scan): ScanDifference[] {
-  const start = commonBeginning(before, after);
-  const sameEnd = commonEnd(before, after, Math.min(before.length, after.length) - start);
-  const old = stampsIn(before.subarray(start, before.length - sameEnd));
-  const now = stampsIn(after.subarray(start, after.length - sameEnd));
+function compareEntries(before: Buffer | undefined, after: Buffer | undefined): ScanDifference[] {
+  const old = before ? stampsIn(before) : noStamps;
+  const now = after ? stampsIn(after) : noStamps;
   const differences: ScanDifference[] = [];
   for (const [path, stamp] of now) {
     const same = old.get(path);
@@ -48,15 +52,15 @@ export function compareScans(before: Scan, after: Scan): ScanDifference[] {
   return differences;
 }
 
-/** The stamps of a scan by path, without the files that the sandbox and the file tools make for a moment. */
-export function stampsIn(scan: Scan): Map<string, Stamp> {
+const noStamps: ReadonlyMap<string, Stamp> = new Map();
+
+/** The stamps of entries by path, without the files that the sandbox and the file tools make for a moment. */
+function stampsIn(entries: Buffer): Map<string, Stamp> {
   const stamps = new Map<string, Stamp>();
-  for (const line of scan.toString("latin1").split("\0")) {
-    let space = -1;
-    for (let field = 0; field < fieldsBeforePath; field += 1) space = line.indexOf(" ", space + 1);
-    const path = line.slice(space + 3);
-    const stamp = line.slice(0, space);
-    if (space > 0 && !temporaryName.test(path) && !isPlaceholderStamp(stamp)) stamps.set(path, stamp);
+  for (const line of entries.toString("latin1").split("\0")) {
+    if (line === "") continue;
+    const { stamp, path } = partsOfLine(line);
+    if (!temporaryName.test(path) && !isPlaceholderStamp(stamp)) stamps.set(path, stamp);
   }
   return stamps;
 }
@@ -73,79 +77,14 @@ function isPlaceholderStamp(stamp: Stamp): boolean {
 const placeholdersFromS = Date.UTC(1971, 0, 1) / 1000;
 const placeholdersUntilS = Date.UTC(1971, 1, 19) / 1000;
 
-/** The readable parts of a stamp. */
-export function partsOf(stamp: Stamp) {
-  const [type = "", inode = "", size = "", modified = "", changed = "", mode = ""] = stamp.split(" ");
-  return {
-    type,
-    inode,
-    size: Number(size),
-    modified: Number(modified),
-    changed: Number(changed),
-    modifiedText: modified,
-    changedText: changed,
-    isExecutable: (Number.parseInt(mode, 8) & 0o100) !== 0,
-  };
-}
-
-export interface StampStats {
-  ino: bigint;
-  size: bigint;
-  mode: bigint;
-  mtimeNs: bigint;
-  ctimeNs: bigint;
-}
-
-/** The stamp of an entry, as `find` prints it. */
-export function stampOf(stats: StampStats): Stamp {
-  const { ino, size, mode } = stats;
-  const type = typeLetters.get(Number(mode) & 0o170000) ?? "U";
-  return `${type} ${ino} ${size} ${timeText(stats.mtimeNs)} ${timeText(stats.ctimeNs)} ${(mode & 0o7777n).toString(8)}`;
-}
-
-const typeLetters = new Map([
-  [0o100000, "f"],
-  [0o120000, "l"],
-  [0o040000, "d"],
-  [0o010000, "p"],
-  [0o140000, "s"],
-  [0o060000, "b"],
-  [0o020000, "c"],
-]);
-
-/** Seconds with ten digits of a fraction, of which the last is always zero. */
-function timeText(ns: bigint): string {
-  const second = 1_000_000_000n;
-  const fraction = ((ns % second) + second) % second;
-  return `${(ns - fraction) / second}.${String(fraction).padStart(9, "0")}0`;
-}
-
-const stepBytes = 64 * 1024;
-
-/** Length of the equal beginning, up to the end of an entry. */
-function commonBeginning(one: Buffer, other: Buffer): number {
-  const shorter = Math.min(one.length, other.length);
-  let same = 0;
-  while (same + stepBytes <= shorter && one.compare(other, same, same + stepBytes, same, same + stepBytes) === 0)
-    same += stepBytes;
-  while (same < shorter && one[same] === other[same]) same += 1;
-  return same === 0 ? 0 : one.lastIndexOf(0, same - 1) + 1;
-}
-
-/** Length of the equal end, from the start of an entry. */
-function commonEnd(one: Buffer, other: Buffer, bytesMax: number): number {
-  const [a, b] = [one.length, other.length];
-  let same = 0;
-  while (
-    same + stepBytes <= bytesMax &&
-    one.compare(other, b - same - stepBytes, b - same, a - same - stepBytes, a - same) === 0
-  ) {
-    same += stepBytes;
-  }
-  while (same < bytesMax && one[a - same - 1] === other[b - same - 1]) same += 1;
-  if (same === bytesMax && (same === a || same === b)) return same;
-  const end = one.indexOf(0, a - same);
-  return end === -1 ? 0 : a - end - 1;
+/**
+ * The differences outside of some folders, which are relative to the workspace. Troupe's own home can lie in a workspace:
+ * its keys and journals are neither listed nor copied.
+ */
+export function outsideOf(folders: readonly string[], differences: ScanDifference[]): ScanDifference[] {
+  const prefixes = folders.map((folder) => `${scanPath(folder)}/`);
+  if (prefixes.length === 0) return differences;
+  return differences.filter(({ path }) => !prefixes.some((prefix) => path.startsWith(prefix)));
 }
 
 /** Whether a name can be used as it is: a name that is not UTF-8 cannot be opened through a text. */

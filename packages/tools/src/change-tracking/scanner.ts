@@ -1,6 +1,9 @@
+import { hasChangeTimes, isClockEven, type Moment, momentNow } from "./change-times.ts";
 import { ScanFailedError, scanWithFind } from "./find-scan.ts";
 import { scanWithNode } from "./node-scan.ts";
-import { isUtf8, type Scan, stampsIn } from "./scan.ts";
+import { isUtf8, type Scan } from "./scan.ts";
+import { parseScanText } from "./scan-text.ts";
+import { updateScan } from "./update-scan.ts";
 
 export interface ScanBounds {
   /** Size of the list of all names and stamps. */
@@ -14,57 +17,84 @@ export const scanBounds: ScanBounds = { bytesMax: 64 * 1024 * 1024, timeoutMs: 1
 
 /** Scans one folder repeatedly, in the way that is fastest for its size. */
 export interface Scanner {
-  /** Throws a `ScanFailedError` if the folder is too large. */
+  /** The same object as before if nothing changed. Throws a `ScanFailedError` if the folder is too large. */
   scan(): Promise<Scan>;
 }
 
 /** Without `find`, larger folders are scanned in this process, up to this many names. */
 const namesWithoutFindMax = 20_000;
+/** With more names to read again, a whole scan is faster. */
+const namesReadAgainMax = 4_000;
+/** Kernels count file times in steps of up to 10 ms. An entry that is listed once more costs little. */
+const marginMs = 100;
 
 export function createScanner(root: string, bounds: ScanBounds = scanBounds): Scanner {
   const { namesInProcessMax, bytesMax, timeoutMs } = bounds;
   let isSmall = true;
-  let apart: readonly string[] | null = null;
+  let apart: readonly string[] = [];
+  /** The last whole or updated scan, and when it began. */
+  let known: { scan: Scan; begun: Moment } | null = null;
+
+  const find = (sinceS?: number): Promise<Buffer> =>
+    scanWithFind({ root, apart, bytesMax, timeoutMs, ...(sinceS !== undefined && { sinceS }) });
+
+  /** Reads only the entries that changed since the last scan. Null if the times of files cannot tell it. */
+  const update = async (now: Moment): Promise<Scan | null> => {
+    if (known === null || !isClockEven(known.begun, now) || !hasChangeTimes(root)) return null;
+    try {
+      const changed = await find((known.begun.clockMs - marginMs) / 1000);
+      return updateScan({ root, known: known.scan, changed, namesMax: namesReadAgainMax });
+    } catch {
+      return null;
+    }
+  };
+
+  const scanAll = async (): Promise<Scan> => {
+    try {
+      apart = [];
+      const scan = parseScanText(await find());
+      apart = halfOf(scan);
+      return scan;
+    } catch (error) {
+      if (!(error instanceof ScanFailedError && error.needsOtherProgram)) throw error;
+      const scan = scanWithNode({ root, namesMax: namesWithoutFindMax });
+      if (scan === null) throw new ScanFailedError("it has too many files for a machine without GNU find");
+      return scan;
+    }
+  };
 
   return {
     async scan() {
       if (isSmall) {
-        const small = scanWithNode(root, namesInProcessMax);
+        const small = scanWithNode({ root, namesMax: namesInProcessMax });
         if (small) return small;
       }
       isSmall = false;
-      try {
-        const scan = await scanWithFind({ root, apart: apart ?? [], bytesMax, timeoutMs });
-        apart ??= halfOf(scan);
-        return scan;
-      } catch (error) {
-        if (!(error instanceof ScanFailedError && error.needsOtherProgram)) throw error;
-        const scan = scanWithNode(root, namesWithoutFindMax);
-        if (scan === null) throw new ScanFailedError("it has too many files for a machine without GNU find");
-        return scan;
-      }
+      const begun = momentNow();
+      const scan = (await update(begun)) ?? (await scanAll());
+      known = { scan, begun };
+      return scan;
     },
   };
 }
 
 const apartMax = 100;
 
-/** Top folders with about half of the names, for a second process. */
+/** Top folders with about half of the entries, for a second process. */
 function halfOf(scan: Scan): string[] {
-  const counts = new Map<string, number>();
+  const sizes = new Map<string, number>();
   let all = 0;
-  for (const path of stampsIn(scan).keys()) {
-    all += 1;
-    const end = path.indexOf("/");
-    const top = path.slice(0, end);
-    if (end !== -1 && isUtf8(top)) counts.set(top, (counts.get(top) ?? 0) + 1);
+  for (const [path, { entries }] of scan) {
+    all += entries.length;
+    const top = path.slice(0, path.indexOf("/"));
+    if (path !== "" && isUtf8(top)) sizes.set(top, (sizes.get(top) ?? 0) + entries.length);
   }
   const chosen: string[] = [];
   let left = all / 2;
-  for (const [top, count] of [...counts].sort(([, a], [, b]) => b - a)) {
-    if (count > left * 1.2 || chosen.length >= apartMax) continue;
+  for (const [top, size] of [...sizes].sort(([, a], [, b]) => b - a)) {
+    if (size > left * 1.2 || chosen.length >= apartMax) continue;
     chosen.push(Buffer.from(top, "latin1").toString("utf8"));
-    left -= count;
+    left -= size;
   }
   return chosen;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Scan } from "./scan.ts";
+import { parseScanText, scanText } from "./scan-text.ts";
 
 /** A call of a run, as it names the file of its scan. */
 interface Call {
@@ -28,11 +29,11 @@ export function createStartScans(folder: string): StartScans {
   return {
     async save(call, scan) {
       removeStartScans(folder, call, call.step);
-      await writeFile(fileOf(call), scan, { mode: 0o600 }).catch(() => {});
+      await writeFile(fileOf(call), scanText(scan), { mode: 0o600 }).catch(() => {});
     },
     load(call) {
       try {
-        return readFileSync(fileOf(call));
+        return parseScanText(readFileSync(fileOf(call)));
       } catch {
         return null;
       }
