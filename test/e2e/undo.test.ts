@@ -2,13 +2,15 @@
  * `troupe undo` end to end: the real command line, a daemon or none, the file tools of a scripted agent. The workspace is
  * then the same as before the run, to the byte and to the permission bit.
  */
+import { existsSync } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon, startDaemonInProcess, type TestDaemon } from "../harness/daemon.ts";
+import { writePolicy } from "../harness/home-files.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
-import { delegate } from "../harness/scripted-calls.ts";
+import { delegate, shell } from "../harness/scripted-calls.ts";
 import { responseOf } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
@@ -128,6 +130,35 @@ describe("troupe undo", () => {
     expect(await treeOf(workspace)).toEqual(after);
     expect((await troupe(["undo", run, "--yes"], { home })).code).toBe(0);
     expect(await treeOf(workspace)).toEqual(before);
+    expect((await troupe(["sessions", "replay", session], { home })).code).toBe(0);
+  });
+
+  it.for([
+    { what: "cancelled", stop: "cancel" as const },
+    { what: "ended by its time limit", stop: "limit" as const },
+  ])("takes back the changes of a command that was $what", async ({ stop }, test) => {
+    const { expect } = test;
+    const { home, workspace, before } = await prepare(test);
+    await writePolicy(home, "risk: {high: allow}\ncommands: {loss: allow}\n");
+    const command = "rm -rf *.txt; echo new > made.md; touch begun; exec sleep 300";
+    const scenario = await writeScenario(home, {
+      coder: [{ steps: [{ calls: [shell(command)] }, { text: "never" }] }],
+    });
+    const daemon = await startDaemonInProcess({ home, test });
+    const limits = stop === "limit" ? { limits: { maxDurationMs: 4_000 } } : {};
+    const submitted = { task: "tidy", agent: "coder", scenario, workspace, origin: "api", ...limits } as const;
+    const { session, run } = await daemon.client.submit(submitted);
+    await expect.poll(() => existsSync(path.join(workspace, "begun"))).toBe(true);
+    if (stop === "cancel") expect((await troupe(["cancel", session], { home })).code).toBe(0);
+    expect((await responseOf(daemon, session)).status).toBe(stop === "cancel" ? "cancelled" : "timeout");
+
+    const shown = await troupe(["sessions", "show", session, "--diff"], { home });
+    expect(shown.stdout).toContain("-precious");
+    const undone = await troupe(["undo", run, "--yes"], { home });
+    expect(undone.stdout).toContain("undone: 3 restored, 2 deleted, 0 left");
+    expect(undone.stdout).not.toContain("it is unknown");
+    expect(await treeOf(workspace)).toEqual(before);
+    await daemon.stop();
     expect((await troupe(["sessions", "replay", session], { home })).code).toBe(0);
   });
 

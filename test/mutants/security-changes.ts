@@ -31,6 +31,22 @@ export const mutants: readonly Mutant[] = [
     tests: [`${tracking}/scanner.property.test.ts > an updated scan > notices folders in exchanged folders`],
   },
   {
+    name: "a cancel hides the changes of a command",
+    rows: ["SEC.9a"],
+    file: "packages/runtime/src/host/effects/call-tool.ts",
+    find: "signal.aborted && !outcome.inDoubt && outcome.changes.length === 0",
+    replace: "signal.aborted && !outcome.inDoubt",
+    tests: ["test/e2e/undo.test.ts > troupe undo > takes back the changes of a command that was cancelled"],
+  },
+  {
+    name: "a private file is restored for everyone",
+    rows: ["SEC.9c"],
+    file: `${tracking}/list-changes.ts`,
+    find: 'return type === "f" ? modeFields(bits) : {};',
+    replace: 'return type === "f" ? modeFields(bits | 0o044) : {};',
+    tests: [`${trackingTest} > in a shared workspace > a private file is listed with its old mode`],
+  },
+  {
     name: "a kill hides the changes of a command",
     rows: ["SEC.9a"],
     file: `${tracking}/change-tracker.ts`,
@@ -160,7 +176,7 @@ export const mutants: readonly Mutant[] = [
     find: "[...inDoubt, ...running].map(",
     replace: "[...inDoubt, ...running.slice(9)].map(",
     tests: [
-      `${undoTest} > a run that cannot be undone > is not one whose call was cancelled: a note says that its changes are not known`,
+      `${undoTest} > a run that cannot be undone > has a stopped call without an outcome: a note says that its changes are not known`,
     ],
   },
   {

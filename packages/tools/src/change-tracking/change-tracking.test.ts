@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
 import type { FolderChanges, RunFolder } from "@troupe/core/internal";
@@ -101,6 +101,12 @@ describe("in a shared workspace", () => {
     ]);
     const back = await runLine(place, "chmod -x a.txt");
     expect(back.changes).toMatchObject([{ typeBefore: "executable" }]);
+  });
+
+  test("a private file is listed with its old mode", async ({ place }) => {
+    await chmod(join(place.workspace, "a.txt"), 0o600);
+    const found = await runLine(place, "rm a.txt src/b.txt");
+    expect(found.changes.map(({ modeBefore }) => modeBefore)).toEqual([0o600, undefined]);
   });
 
   test("a file that is replaced by a folder, a link or a pipe is listed", async ({ place, blobs }) => {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Blobs } from "@troupe/core";
 import type { FileChange } from "@troupe/core/internal";
+import { modeFields, type StateBefore } from "../files/content-before.ts";
 import { diffBytesMax, diffTexts, type TextDiff } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
 import { runsLaterMark } from "../workspace/protected-paths.ts";
@@ -164,7 +165,6 @@ function changeOf(
   saved: Pick<FileChange, "beforeRef" | "unkept">,
 ): FileChange {
   const path = shownPath(difference.path);
-  const typeBefore = typeOf(difference.before);
   return {
     path,
     kind: kindOf(difference),
@@ -174,8 +174,16 @@ function changeOf(
     ...diff,
     ...runsLaterMark(path),
     ...saved,
-    ...(typeBefore === "file" ? {} : { typeBefore }),
+    ...stateBefore(difference.before),
   };
+}
+
+/** Type and bits of an entry, so that a restored private file stays private. */
+function stateBefore(stamp: Stamp | null): StateBefore {
+  if (stamp === null) return {};
+  const { type, bits } = partsOf(stamp);
+  if (type === "l") return { typeBefore: "link" };
+  return type === "f" ? modeFields(bits) : {};
 }
 
 async function diffOf({ difference, before, after }: FoundDifference, bytesMax: number): Promise<TextDiff> {

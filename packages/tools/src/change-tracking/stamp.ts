@@ -15,6 +15,7 @@ export function partsOf(stamp: Stamp) {
     changed: Number(changed),
     modifiedText: modified,
     changedText: changed,
+    bits: Number.parseInt(mode, 8) & 0o777,
     isExecutable: (Number.parseInt(mode, 8) & 0o100) !== 0,
   };
 }

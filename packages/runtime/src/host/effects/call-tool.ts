@@ -32,6 +32,8 @@ const outputBytesMin = 1_024;
  * it started and without an outcome reports it as in doubt and never runs it again. A verifiable call is journaled with
  * its plan; a later host checks whether the plan was carried out, and carries out that plan or nothing.
  *
+ * A call that was stopped has an outcome only if it changed files.
+ *
  * If this machine's policy requires a person's approval, the call does not run: its outcome is the question.
  */
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
@@ -49,7 +51,7 @@ export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const startedMs = deps.clock.monotonicMs();
   const admitted = { ...effect, ...admission };
   const outcome = isInDoubt ? await inDoubt(effect, scope) : await run(effectClass, admitted, scope);
-  if (!outcome || (signal.aborted && !outcome.inDoubt)) return null;
+  if (!outcome || (signal.aborted && !outcome.inDoubt && outcome.changes.length === 0)) return null;
   const durationMs = Math.max(outcome.durationMs, deps.clock.monotonicMs() - startedMs);
   return { kind: "tool.finished", step, call, tool: toolCall.name, outcome: { ...outcome, durationMs } };
 };
@@ -174,7 +176,10 @@ async function withFolderChanges(outcome: ToolOutcome, effect: CallTool, scope: 
   const store = async (): Promise<void> => {
     found = await folder.callEnded({ key: keyOf(effect) });
   };
-  await retryUntilDone(store, "the changes of a call could not be stored; trying again", { deps, request, signal });
+  // A stopped call is not worth a second try: its run ends in a moment.
+  if (signal.aborted) await store().catch(() => {});
+  else
+    await retryUntilDone(store, "the changes of a call could not be stored; trying again", { deps, request, signal });
   return withChanges(outcome, found);
 }
 

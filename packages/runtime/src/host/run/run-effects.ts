@@ -24,6 +24,9 @@ const abortReason = "no longer wanted";
 
 const modelCalls: ReadonlySet<Effect["kind"]> = new Set(["assessIntent", "callModel", "summarise", "compact"]);
 
+/** For stopped tool calls. Less than a parent waits for the responses of its children when it ends. */
+const stoppedCallsMs = 4_000;
+
 const noProgress: CallProgress = { usage: null, outputCharacters: 0 };
 
 interface TrackedEffect {
@@ -35,6 +38,10 @@ interface TrackedEffect {
   paused: boolean;
   /** Tracked from the journal: an earlier host may have started it. */
   resumed: boolean;
+  /** Of a tool call that runs: resolves when its outcome was recorded or dropped. */
+  ended: Promise<void> | null;
+  /** The machine stopped the tool call while it ran. */
+  isStopped: boolean;
   /** Of a model call: the part of its answer that has arrived. Null until it has started. */
   progress: CallProgress | null;
 }
@@ -78,7 +85,8 @@ export interface RunEffectsOptions {
  *
  * I1 An effect starts only after the entries that it follows from are durable.
  * I2 An effect that needs the slot starts only while the run is held, not paused, and its inbox is read.
- * I3 The outcome of a cancelled effect is dropped.
+ * I3 The outcome of a cancelled effect is dropped, except that of a tool call that has changed files: a run that ends
+ *    waits a moment for it.
  */
 export class RunEffects {
   readonly #options: RunEffectsOptions;
@@ -87,6 +95,8 @@ export class RunEffects {
   readonly #withheld = new Map<string, TrackedEffect>();
   readonly #startedCalls = new Map<string, Pick<ToolContext, "plan">>();
   readonly #waitingChildren = new Set<string>();
+  /** Tool calls that the machine stopped and that still run, such as a process that ends in its own time. */
+  readonly #stopped = new Set<TrackedEffect>();
   #working = 0;
 
   constructor(options: RunEffectsOptions) {
@@ -124,11 +134,13 @@ export class RunEffects {
       working: false,
       paused: false,
       resumed: false,
+      ended: null,
+      isStopped: false,
       progress: null,
     };
     this.#tracked.set(key, tracked);
     this.#start(key, tracked);
-    return () => this.#cancel(key, tracked);
+    return () => this.#stop(key, tracked);
   }
 
   /** Starts the effects that replay has left without an outcome. */
@@ -174,7 +186,7 @@ export class RunEffects {
     const { deps, workspace } = this.#options;
     if (deps.replay) return null;
     for (const { effect } of this.#withheld.values()) {
-      const isEnd = effect.kind === "settle" && workspace.isShared;
+      const isEnd = effect.kind === "settle" && workspace.isShared && this.#stopped.size === 0;
       const body: EntryBody | null = isEnd
         ? { kind: "run.settled", response: effect.response }
         : immediateEntry(effect);
@@ -207,9 +219,9 @@ export class RunEffects {
 
   async #perform(key: string, tracked: TrackedEffect): Promise<void> {
     const { deps, request, workspace, owner } = this.#options;
-    const detail = { run: request.run, key };
     try {
       await waitForTimeSlice();
+      if (tracked.effect.kind === "settle") await this.#stoppedCalls();
       if (deps.diskSpace && !(await this.#waitForSpace(key, tracked))) return;
       await this.#acquireSlot(key, tracked);
       if (this.#isStale(key, tracked)) return;
@@ -220,14 +232,32 @@ export class RunEffects {
       // of other runs comes between the check and the start.
       const held = this.#isStillHeld(key, tracked);
       if (held !== true && !(await held)) return;
-      deps.failpoint.at("effect:before", detail);
+      deps.failpoint.at("effect:before", { run: request.run, key });
       if (modelCalls.has(tracked.effect.kind)) tracked.progress = noProgress;
-      const body = await perform(tracked.effect, this.#scopeOf(tracked));
-      deps.failpoint.at("effect:after", detail);
-      if (body && !this.#isStale(key, tracked)) await owner.record(body);
+      const done = this.#performNow(key, tracked);
+      if (tracked.effect.kind === "callTool") tracked.ended = done;
+      await done;
     } catch (error) {
       if (!this.#isStale(key, tracked)) owner.crash(error);
     }
+  }
+
+  async #performNow(key: string, tracked: TrackedEffect): Promise<void> {
+    const { deps, request, owner } = this.#options;
+    const body = await perform(tracked.effect, this.#scopeOf(tracked));
+    deps.failpoint.at("effect:after", { run: request.run, key });
+    const isLateOutcome = tracked.isStopped && body?.kind === "tool.finished" && !owner.isEnded();
+    if (body && (isLateOutcome || !this.#isStale(key, tracked))) await owner.record(body);
+  }
+
+  /** Resolves when the stopped tool calls have ended, or after a moment: the end of a run never hangs on a process. */
+  async #stoppedCalls(): Promise<void> {
+    const { deps } = this.#options;
+    const ended = Promise.allSettled(Array.from(this.#stopped, (tracked) => tracked.ended)).then(() => {});
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = deps.clock.after(stoppedCallsMs, resolve);
+    await Promise.race([ended, promise]);
+    cancel();
   }
 
   /** Acquires the slot for work, and reads the inbox before it starts. */
@@ -291,6 +321,17 @@ export class RunEffects {
 
   #isStale(key: string, tracked: TrackedEffect): boolean {
     return this.#options.owner.isEnded() || this.#tracked.get(key) !== tracked;
+  }
+
+  /** The machine no longer wants the effect. */
+  #stop(key: string, tracked: TrackedEffect): void {
+    if (this.#tracked.get(key) === tracked && tracked.ended) {
+      tracked.isStopped = true;
+      this.#stopped.add(tracked);
+      const forget = (): void => void this.#stopped.delete(tracked);
+      tracked.ended.then(forget, forget);
+    }
+    this.#cancel(key, tracked);
   }
 
   #cancel(key: string, tracked: TrackedEffect): void {

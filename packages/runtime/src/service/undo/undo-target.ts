@@ -184,7 +184,7 @@ function notesOf(wanted: readonly RunChanges[], inFolder: readonly RunChanges[])
       const where = branch === null ? "a folder of its own" : `the branch ${branch}`;
       return `run ${row.run} of ${row.agent} worked in ${where}, which is not undone`;
     }),
-    // A cancelled call has no outcome, and can have changed files all the same.
+    // Such a call has no outcome: its host was killed, or it did not end in the moment after it was stopped.
     ...inFolder.flatMap(({ row, inDoubt, running }) =>
       [...inDoubt, ...running].map(
         ({ tool, step }) => `it is unknown what ${tool} changed in step ${step} of ${row.agent}`,

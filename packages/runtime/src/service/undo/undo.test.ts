@@ -316,7 +316,7 @@ describe("a run that cannot be undone", () => {
     expect(await refusal(site.undo())).toContain("its call of shell has not ended");
   });
 
-  it("is not one whose call was cancelled: a note says that its changes are not known", async ({ site }) => {
+  it("has a stopped call without an outcome: a note says that its changes are not known", async ({ site }) => {
     await store(site, "old");
     await writeAll(site.folder, { a: "new" });
     const started = { kind: "tool.started", call: 7, tool: "shell", argsHash: "0", plan: null } as const;
