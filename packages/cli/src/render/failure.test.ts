@@ -1,8 +1,10 @@
 /** Printed errors never contain a secret, even if a message quotes one. */
 import { TroupeError } from "@troupe/core";
-import { expect, test } from "vitest";
-import { createFakeCli } from "../testing/fake-cli.ts";
+import { afterEach, expect, test } from "vitest";
+import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { reportFailure } from "./failure.ts";
+
+afterEach(removeTemporaryFolders);
 
 const key = "key-0123456789-abcdef";
 const env = { SHOP_KEY: key };

@@ -1,7 +1,7 @@
 // A host can be killed at any moment, also while a program builds a sandbox: no process of its commands may outlive it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, inject, vi } from "vitest";
 import { everyKind, living, sandboxTest as test } from "./sandbox.fixture.ts";
@@ -33,7 +33,9 @@ for (const kind of everyKind) {
 }
 
 function startHost(programs: string, workspace: string, token: string): ChildProcess {
-  return spawn(process.execPath, [helper, programs, workspace, token], { stdio: ["ignore", "pipe", "inherit"] });
+  // A killed host cannot remove its scratch folders. They go with the folder of the test.
+  const env = { ...process.env, TMPDIR: dirname(programs) };
+  return spawn(process.execPath, [helper, programs, workspace, token], { env, stdio: ["ignore", "pipe", "inherit"] });
 }
 
 function spin(forMs: number): void {
