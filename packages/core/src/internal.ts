@@ -57,6 +57,7 @@ export { type RunFact, toFact } from "./machines/facts.ts";
 export { machineToMermaid } from "./machines/mermaid.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { readResult } from "./machines/replay.ts";
+export { abilitiesOf, abilityOf, reachOf, toolChoiceOf } from "./permissions/agent-reach.ts";
 export { agentSummaryOf } from "./permissions/agent-summary.ts";
 export { commandLimits } from "./permissions/command-limits.ts";
 export {
@@ -105,6 +106,7 @@ export { completedSteps, type PlanSession, planResultOf } from "./plan/plan-resu
 export { planPrice, planRunnerOf } from "./plan/plan-runner.ts";
 export { planModel, playPlan } from "./plan/play-plan.ts";
 export { planDigest, planTask, stepKeysOf } from "./plan/step-keys.ts";
+export type { AgentFiles } from "./ports/agent-files.ts";
 export type { PromptFacts } from "./ports/agent-registry.ts";
 export type { ApprovalRules, RuleScope } from "./ports/approval-rules.ts";
 export { noResponders, timedOut, tooLarge } from "./ports/bus.ts";
@@ -138,6 +140,21 @@ export {
   WriteScope,
   workspaceModeOf,
 } from "./protocol/agent.ts";
+export {
+  AgentAbility,
+  AgentCheck,
+  AgentDraft,
+  AgentEditing,
+  AgentFileList,
+  AgentFileRow,
+  AgentFileView,
+  AgentForm,
+  AgentReach,
+  AgentRemoval,
+  AgentRemoved,
+  agentFileBytesMax,
+  ToolChoice,
+} from "./protocol/agent-file.ts";
 export { AgentStats, AgentStatsList, statsWindowMsDefault, statsWindowMsMax } from "./protocol/agent-stats.ts";
 export {
   AgentList,

@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync }
 import { lstat, opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { AgentProblem } from "@troupe/core/internal";
+import { type AgentProblem, agentFileBytesMax } from "@troupe/core/internal";
 import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refusedAgent, stemOf } from "./parse-agent.ts";
 import { createProblemReport, type Finding } from "./problem-report.ts";
 
@@ -28,7 +28,7 @@ export interface AgentReader {
   readFile(path: string, origin: AgentOrigin): Promise<ParsedAgent | null>;
 }
 
-export const fileBytesMax = 256 * 1024;
+export const fileBytesMax = agentFileBytesMax;
 export const filesMax = 2_000;
 const entriesMax = 10_000;
 /** Entries beyond `entriesMax` are only counted, up to this number. */
@@ -176,7 +176,8 @@ async function walk(path: string, depth: number, state: FolderWalk): Promise<voi
   }
 }
 
-function isAgentFileName(name: string): boolean {
+/** Whether a file with this name can define an agent. */
+export function isAgentFileName(name: string): boolean {
   return /\.md$/i.test(name) && !/^readme\.md$/i.test(name);
 }
 

@@ -1,8 +1,9 @@
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentDefinition, AgentSource } from "@troupe/core";
-import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
+import type { AgentDefinition, AgentRegistry, AgentSource } from "@troupe/core";
+import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
 import { assembleRegistry, layerOf } from "./agent-registry.ts";
+import { type AgentFile, type ParsedAgent, parseAgent } from "./parse-agent.ts";
 import { createTeamReader } from "./team-folder.ts";
 
 /** Folder of the agents that this package ships. The path is the same from `src` and from `dist`. */
@@ -34,6 +35,19 @@ export interface AgentSourceOptions {
   remoteAgents?: () => readonly AgentDefinition[];
 }
 
+/** The agents of a workspace with the files that they come from. */
+export interface LoadedAgents {
+  registry: AgentRegistry;
+  /** All agent files that belong to no team, also broken and shadowed ones. A later file wins. */
+  files: readonly ParsedAgent[];
+}
+
+/** A source that also gives the files, and can tell what a file would change before it is saved. */
+export interface AgentFileSource extends AgentSource {
+  /** @param draft counts in place of the file at its path, or beside the files of its folder */
+  loadFiles(workspace: string | null, draft?: Omit<AgentFile, "origin">): Promise<LoadedAgents>;
+}
+
 /**
  * Loads the agents of a workspace. Later sources win by id: the shipped agents, the user's folders, the workspace's
  * `.claude/agents`, its `.troupe/agents`, `folders`, `definitions`. A second load reads only changed files.
@@ -43,7 +57,7 @@ export interface AgentSourceOptions {
  * const registry = await source.load("/home/me/project");
  * for (const agent of registry.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */
-export function createAgentSource(options: AgentSourceOptions): AgentSource {
+export function createAgentSource(options: AgentSourceOptions): AgentFileSource {
   const { builtin = true, userFolders, projects = [], definitions = [], remoteAgents = () => [] } = options;
   const { userTeamFolders = [], teamFolders = [] } = options;
   const reader = createAgentReader();
@@ -57,27 +71,43 @@ export function createAgentSource(options: AgentSourceOptions): AgentSource {
   }));
   if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
 
-  return {
-    async load(workspace) {
-      const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
-      // In the user's home folder a user folder can also be a workspace folder. It is read once, as a workspace folder.
-      const ownPaths = new Set(own.map(({ path }) => path));
-      const folders = [...common.filter(({ path }) => !ownPaths.has(path)), ...own, ...extra];
-      const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
-      const ofTeams: AgentFolder[] = [
-        ...(builtin ? [{ path: shippedTeamsFolder, origin: "builtin" as const }] : []),
-        ...userTeamFolders.map((path) => ({ path: resolve(path), origin: "user" as const })),
-        ...projects.map((project) => workspaceTeams(resolve(project))),
-        ...(workspace === null ? [] : [workspaceTeams(resolve(workspace))]),
-      ];
-      const teams = (await Promise.all(ofTeams.map((folder) => teamReader.readTeams(folder)))).flat();
-      const single = await Promise.all(
-        teamFolders.map((path) => teamReader.readTeam({ path: resolve(path), origin: "user" })),
-      );
-      const all = [...teams, ...single.filter((team) => team !== null)];
-      return assembleRegistry([...layers, layerOf(definitions)], remoteAgents(), all);
-    },
+  const loadFiles: AgentFileSource["loadFiles"] = async (workspace, draft) => {
+    const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
+    // In the user's home folder a user folder can also be a workspace folder. It is read once, as a workspace folder.
+    const ownPaths = new Set(own.map(({ path }) => path));
+    const folders = [...common.filter(({ path }) => !ownPaths.has(path)), ...own, ...extra];
+    const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
+    const ofTeams: AgentFolder[] = [
+      ...(builtin ? [{ path: shippedTeamsFolder, origin: "builtin" as const }] : []),
+      ...userTeamFolders.map((path) => ({ path: resolve(path), origin: "user" as const })),
+      ...projects.map((project) => workspaceTeams(resolve(project))),
+      ...(workspace === null ? [] : [workspaceTeams(resolve(workspace))]),
+    ];
+    const teams = (await Promise.all(ofTeams.map((folder) => teamReader.readTeams(folder)))).flat();
+    const single = await Promise.all(
+      teamFolders.map((path) => teamReader.readTeam({ path: resolve(path), origin: "user" })),
+    );
+    const all = [...teams, ...single.filter((team) => team !== null)];
+    const withDraft = draft ? addDraft(layers, folders, draft) : layers;
+    const registry = assembleRegistry([...withDraft, layerOf(definitions)], remoteAgents(), all);
+    return { registry, files: withDraft.flatMap(({ agents }) => agents) };
   };
+  return { loadFiles, load: async (workspace) => (await loadFiles(workspace)).registry };
+}
+
+/** Puts a draft into the layer of the folder that contains its path. */
+function addDraft(
+  layers: readonly FolderContents[],
+  folders: readonly AgentFolder[],
+  { path, text }: Omit<AgentFile, "origin">,
+): FolderContents[] {
+  return layers.map((layer, i) => {
+    const folder = folders[i];
+    if (!folder || !path.startsWith(`${folder.path}${sep}`)) return layer;
+    const others = layer.agents.filter((agent) => agent.path !== path);
+    const agents = [...others, parseAgent({ path, origin: folder.origin, text })];
+    return { ...layer, agents: agents.sort((a, b) => (a.path < b.path ? -1 : 1)) };
+  });
 }
 
 /** The folder of a workspace's teams. */

@@ -11,7 +11,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from "yaml";
-import { splitFile } from "./front-matter.ts";
+import { type FileParts, splitFile } from "./front-matter.ts";
 import { createProblemReport } from "./problem-report.ts";
 
 /** New values by key, such as `model` or `troupe.limits.maxIterations`; undefined removes the key. */
@@ -27,6 +27,22 @@ export type AgentFileChanges = Readonly<Record<string, Json | undefined>>;
  */
 export function editAgentFile(text: string, changes: AgentFileChanges): string {
   return Object.entries(changes).reduce((edited, [key, value]) => editKey(edited, key.split("."), value), text);
+}
+
+/**
+ * Replaces the prompt of an agent file: everything below the front matter. Lines keep the line end of the file. Throws
+ * `INVALID_AGENT` for a file without front matter.
+ *
+ * @example
+ * replacePrompt("---\nname: a\n---\n\nDo it.\n", "Do it twice."); // "---\nname: a\n---\n\nDo it twice.\n"
+ */
+export function replacePrompt(text: string, prompt: string): string {
+  const { bodyOffset } = frontMatterOf(text);
+  const lineEnd = text.slice(0, bodyOffset).includes("\r\n") ? "\r\n" : "\n";
+  const [before] = /^\s*/.exec(text.slice(bodyOffset)) ?? [""];
+  const lines = prompt.replaceAll("\r\n", "\n").trim().replaceAll("\n", lineEnd);
+  const head = text.slice(0, bodyOffset).endsWith("\n") ? "" : lineEnd;
+  return `${text.slice(0, bodyOffset)}${head}${before}${lines}${lineEnd}`;
 }
 
 /** Keys whose value is a text, whatever it looks like. */
@@ -130,13 +146,13 @@ function render(document: Document.Parsed, pair: Pair, yaml: string): string {
   return single.toString({ lineWidth: 0, flowCollectionPadding: /[[{] /.test(yaml) }).trimEnd();
 }
 
-function frontMatterOf(text: string): { yaml: string; yamlOffset: number } {
+function frontMatterOf(text: string): Pick<FileParts, "yaml" | "yamlOffset" | "bodyOffset"> {
   const report = createProblemReport("", text);
   // `splitFile` leaves a byte order mark to its caller.
   const mark = text.startsWith("\uFEFF") ? 1 : 0;
   const parts = splitFile(text.slice(mark), report);
   if (!parts) throw invalid(report.problems[0]?.message ?? "the file has no front matter");
-  return { yaml: parts.yaml, yamlOffset: parts.yamlOffset + mark };
+  return { yaml: parts.yaml, yamlOffset: parts.yamlOffset + mark, bodyOffset: parts.bodyOffset + mark };
 }
 
 function invalid(message: string): TroupeError {

@@ -1,5 +1,11 @@
+export { type AgentFilesOptions, createAgentFiles } from "./agent-files.ts";
 export { fixForKey, pathOfKey } from "./agent-keys.ts";
-export { type AgentSourceOptions, createAgentSource, shippedAgentsFolder } from "./agent-source.ts";
+export {
+  type AgentFileSource,
+  type AgentSourceOptions,
+  createAgentSource,
+  shippedAgentsFolder,
+} from "./agent-source.ts";
 export { type AgentFileChanges, editAgentFile, readKeyValue } from "./edit-agent-file.ts";
 export { type ImportedTeam, importSettings, type SettingsImport } from "./import-settings.ts";
 export { type NewAgent, newAgentFile } from "./new-agent-file.ts";

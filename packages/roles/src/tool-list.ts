@@ -100,16 +100,20 @@ function wrongList(name: string, value: unknown): { code: string; message: strin
 }
 
 function splitAtCommas(field: Field, value: string, text: string): Item[] {
-  const inner = value.trim().replace(/^\[|\]$/g, "");
   let from = field.valueOffset;
+  return splitToolNames(value).map((part) => {
+    const at = text.indexOf(part, from);
+    if (at !== -1) from = at;
+    return { text: part, offset: from };
+  });
+}
+
+/** The items of a list of tools that is written as one text: `Read, Agent(a, b)` has two. */
+export function splitToolNames(value: string): string[] {
+  const inner = value.trim().replace(/^\[|\]$/g, "");
   return (inner.match(/(?:\([^()]*\)|[^,\n])+/g) ?? [])
     .map((part) => part.trim().replace(/^- |^["']|["']$/g, ""))
-    .filter((part) => part !== "")
-    .map((part) => {
-      const at = text.indexOf(part, from);
-      if (at !== -1) from = at;
-      return { text: part, offset: from };
-    });
+    .filter((part) => part !== "");
 }
 
 function addItem(item: Item, mode: "grant" | "deny", list: ToolList, key: string, report: ProblemReport): void {

@@ -1,3 +1,4 @@
 /** Names for troupe's own packages. They may change in any version; import from `@troupe/tools` instead. */
 
+export { diffTexts } from "./files/text-diff.ts";
 export { parsePolicy } from "./policy/parse-policy.ts";

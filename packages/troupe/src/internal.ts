@@ -18,6 +18,7 @@ export { acquireHome, type OwnedHome, tryAcquireHome } from "./home/owned-home.t
 export { findOwner, isSameOwner, OwnerInfo, waitForOwnerExit } from "./home/owner.ts";
 export { readHomeFeed, selectRecord } from "./home/record.ts";
 export { chooseModel, type ModelChoice, providerLabel } from "./models/choose-model.ts";
+export { modelProblems } from "./models/model-problems.ts";
 export { accessModels, type ModelAccess, type Models, openModels } from "./models/open-models.ts";
 export { type Connection, keepDaysDefault, type NatsFlags, namesServer } from "./nats/connection.ts";
 export { findConnection } from "./nats/find-connection.ts";

@@ -69,7 +69,8 @@ export function layersForChild(above: readonly GrantLayer[], parent: AgentDefini
   return [...above, { ...ownLayer(parent), agents: null }];
 }
 
-function ownLayer(definition: AgentDefinition): GrantLayer {
+/** The layer of an agent's own definition. */
+export function ownLayer(definition: AgentDefinition): GrantLayer {
   const { id, tools, disallowedTools, subagents, writes, permissionMode } = definition;
   return {
     from: id,

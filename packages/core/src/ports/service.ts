@@ -15,6 +15,7 @@ import type {
 import type { ApprovalRule } from "../protocol/approval.ts";
 import type { LiveEvent } from "../protocol/live.ts";
 import type { UndoOutcome, UndoRequest } from "../protocol/undo.ts";
+import type { AgentFiles } from "./agent-files.ts";
 import type { RecordReader } from "./record-reader.ts";
 
 /** The operations of a running troupe for front ends (HTTP, command line). */
@@ -51,6 +52,8 @@ export interface TroupeService {
   hosts(): Promise<HostRow[]>;
   /** Drains a host: it takes no new runs and leaves its runs to other hosts. Fails with `UNKNOWN_HOST`. */
   drainHost(host: string, by: string): Promise<HostOutcome>;
+  /** The agent files of this machine. Absent: this process has none that it could change. */
+  readonly agentFiles?: AgentFiles | undefined;
   readonly record: RecordReader;
   /** Returns the unsubscriber. */
   onLive(listener: (event: LiveEvent) => void): () => void;

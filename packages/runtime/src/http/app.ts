@@ -1,6 +1,7 @@
 import type { Redactor } from "@troupe/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
+import { addAgentFileRoutes } from "./agent-file-routes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import type { Asset, Assets } from "./assets.ts";
 import { createAuth, loginPath } from "./auth.ts";
@@ -49,6 +50,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   addApprovalRoutes(app, service);
   addHostRoutes(app, service);
   addStatusRoutes(app, service);
+  addAgentFileRoutes(app, service);
   addEventRoutes(app, options);
   app.notFound(async (context) => {
     const asset = await findAsset(context, assets);

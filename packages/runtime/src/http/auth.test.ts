@@ -38,7 +38,10 @@ const proofs: [name: string, headers: Record<string, string>][] = [
 describe("every route of the router", () => {
   it("is covered by these tests", () => {
     expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort()).toEqual([
+      "DELETE /api/agent-files/:id",
       "DELETE /api/rules/:id",
+      "GET /api/agent-files",
+      "GET /api/agent-files/:id",
       "GET /api/agents",
       "GET /api/agents/stats",
       "GET /api/approvals",
@@ -56,6 +59,7 @@ describe("every route of the router", () => {
       "GET /api/sessions/:id/response",
       "GET /api/status",
       "GET /api/teams",
+      "POST /api/agent-checks",
       "POST /api/approvals/:id/answer",
       "POST /api/hosts/:id/drain",
       "POST /api/runs/:id/cancel",
@@ -65,6 +69,7 @@ describe("every route of the router", () => {
       "POST /api/runs/:id/undo",
       "POST /api/sessions",
       "POST /api/sessions/:id/cancel",
+      "PUT /api/agent-files/:id",
     ]);
   });
 

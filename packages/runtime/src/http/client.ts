@@ -10,7 +10,12 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import {
+  AgentCheck,
+  AgentFileList,
+  type AgentFiles,
+  AgentFileView,
   AgentList,
+  AgentRemoved,
   AgentStatsList,
   ApprovalOutcome,
   ApprovalRule,
@@ -60,6 +65,8 @@ export interface HttpClient
     | "undo"
   > {
   readonly url: string;
+  /** The agent files of the daemon's machine. */
+  readonly agentFiles: AgentFiles;
   /** The usable teams of a folder. */
   teams(workspace: string | null): Promise<TeamList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -120,6 +127,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     status: () => call(DaemonStatus, "/api/status"),
     agents: (workspace) => call(AgentList, withQuery("/api/agents", { workspace })),
     teams: (workspace) => call(TeamList, withQuery("/api/teams", { workspace })),
+    agentFiles: {
+      list: (workspace) => call(AgentFileList, withQuery("/api/agent-files", { workspace })),
+      read: (id, workspace) => call(AgentFileView, withQuery(pathOf("agent-files", id), { workspace })),
+      check: (draft) => call(AgentCheck, "/api/agent-checks", { body: draft }),
+      save: (draft) => call(AgentFileView, pathOf("agent-files", draft.id), { method: "PUT", body: draft }),
+      remove: (id, removal) => call(AgentRemoved, pathOf("agent-files", id), { method: "DELETE", body: removal }),
+    },
     agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/agents/stats", { since: windowMs })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
@@ -156,7 +170,7 @@ const undoTimeoutMs = 10 * 60_000;
 interface RequestOptions {
   /** A longer wait than usual for the reply. */
   waitMs?: number;
-  method?: "GET" | "POST" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "DELETE";
   body?: unknown;
 }
 
@@ -169,6 +183,6 @@ async function nullFor<T>(code: ErrorCode, answer: Promise<T>): Promise<T | null
   }
 }
 
-function pathOf(what: "sessions" | "runs" | "approvals" | "rules" | "hosts", id: string): string {
+function pathOf(what: "sessions" | "runs" | "approvals" | "rules" | "hosts" | "agent-files", id: string): string {
   return `/api/${what}/${encodeURIComponent(id)}`;
 }

@@ -9,6 +9,9 @@ import type {
   TroupeService,
 } from "@troupe/core";
 import {
+  type AgentCheck,
+  type AgentFileRow,
+  type AgentFiles,
   type AgentStatsList,
   type RecordChange,
   type RunControlOutcome,
@@ -40,6 +43,48 @@ function sampleStats(): Omit<AgentStatsList, "since"> {
   return {
     agents: [{ agent: "coder", parent: null, ...counts, ...cost }],
     pairs: [{ agent: "coder", parent: "lead", ...counts, ...cost }],
+  };
+}
+
+/** The version of every agent file. */
+export const fileVersion = "0".repeat(64);
+
+export function sampleFileRow(id: string): AgentFileRow {
+  const texts = {
+    id,
+    name: id,
+    description: `does ${id}`,
+    model: "inherit",
+    origin: "user",
+    path: `/home/agents/${id}.md`,
+  };
+  const facts = { tools: null, subagents: [], disabled: false, broken: false, abilities: [], replaces: null };
+  return { ...texts, ...facts, editing: "file", reason: null };
+}
+
+export function sampleCheck(id: string, text = "---\n---\n"): AgentCheck {
+  const found = { problems: [], otherProblems: [], reach: null, form: null, formProblem: "none" };
+  const lines = { diff: "", linesAdded: 0, linesRemoved: 0 };
+  return { id, path: `/home/agents/${id}.md`, version: fileVersion, text, ...lines, ...found };
+}
+
+/** Notes each change of an agent file. */
+function createFakeFiles(commands: string[]): AgentFiles {
+  return {
+    async list(workspace) {
+      const project = workspace === null ? null : { path: workspace, reason: "not trusted" };
+      return { agents: [sampleFileRow("clerk")], problems: [], tools: [], models: ["inherit"], project };
+    },
+    read: async (id) => ({ row: sampleFileRow(id), check: sampleCheck(id) }),
+    check: async ({ id, text }) => sampleCheck(id, text),
+    async save(draft) {
+      commands.push(`save ${JSON.stringify(draft)}`);
+      return { row: sampleFileRow(draft.id), check: sampleCheck(draft.id, draft.text) };
+    },
+    async remove(id, removal) {
+      commands.push(`remove ${id} ${JSON.stringify(removal)}`);
+      return { id, path: `/home/agents/${id}.md` };
+    },
   };
 }
 
@@ -100,8 +145,10 @@ export function createFakeService(): FakeService {
     return { session: sessionA, run, outcome: "requested", status: "running" };
   };
 
+  const commands: string[] = [];
   const service: FakeService = {
-    commands: [],
+    commands,
+    agentFiles: createFakeFiles(commands),
     entryTexts: new Map(),
     hostRows: [],
     changeRows: [],

@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type AgentSource, type Logger, RunRequest, type TaskQueue } from "@troupe/core";
+import { type Logger, RunRequest, type TaskQueue } from "@troupe/core";
 import { decode } from "@troupe/core/internal";
-import { type AgentSourceOptions, createAgentSource } from "@troupe/roles";
+import { type AgentFileSource, type AgentSourceOptions, createAgentSource } from "@troupe/roles";
 import type { ServedAgents } from "@troupe/runtime";
 import type { Home } from "../home/home.ts";
 
@@ -17,16 +17,25 @@ export interface HomeAgentSourceOptions
   project?: string | undefined;
 }
 
+/** The folders of the user. The last one wins. */
+function userFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
+  return [join(env.HOME || homedir(), ".troupe"), home.path];
+}
+
+/** Folders of the user's agents, for all workspaces. The last one wins. */
+export function userAgentFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
+  return userFolders(home, env).map((folder) => join(folder, "agents"));
+}
+
 /** Loads the agents and teams of the user and of each workspace. */
 export function createHomeAgentSource(
   home: Home,
   env: NodeJS.ProcessEnv,
   { project, ...rest }: HomeAgentSourceOptions = {},
-): AgentSource {
-  const folders = [join(env.HOME || homedir(), ".troupe"), home.path];
+): AgentFileSource {
   return createAgentSource({
-    userFolders: folders.map((folder) => join(folder, "agents")),
-    userTeamFolders: folders.map((folder) => join(folder, "teams")),
+    userFolders: userAgentFolders(home, env),
+    userTeamFolders: userFolders(home, env).map((folder) => join(folder, "teams")),
     ...rest,
     ...(project === undefined ? {} : { projects: [project] }),
   });

@@ -24,12 +24,14 @@ import {
   type Sandbox,
 } from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
+import type { ConfigSource } from "../config/config.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import { selectRecord } from "../home/record.ts";
 import type { Models } from "../models/open-models.ts";
 import { type Connection, defaultLocality } from "../nats/connection.ts";
 import { ownVersion } from "../version.ts";
-import { createHomeAgentSource, createProjectAgentsQueue } from "./agents.ts";
+import { createProcessAgentFiles } from "./agent-files.ts";
+import { createHomeAgentSource, createProjectAgentsQueue, userAgentFolders } from "./agents.ts";
 import { injectFaults } from "./fault-injection.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
@@ -129,7 +131,8 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   if (shared || role)
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
-  return { home, deps, blobs, ports, policy, rules, sandbox, served, hints, presence: membership };
+  const files = { source: agentSource, userFolders: userAgentFolders(settings, env), tools, policy, trust };
+  return { home, deps, blobs, ports, policy, rules, sandbox, served, hints, files, presence: membership };
 }
 
 /** Settings of the list of agents that delegating models read. */
@@ -199,19 +202,22 @@ export interface ProcessServiceOptions {
   /** The team of requests that name neither a team nor an agent, by folder. */
   defaultTeam?: DefaultTeam | undefined;
   allowHome?: boolean | undefined;
+  /** Checks the models that agent files name. @default they are not checked */
+  config?: ConfigSource | null;
 }
 
 /** Creates the service that the HTTP API, the command line and programs call. */
 export function createProcessService(
   parts: ProcessParts,
-  { kind, models, startedAt, record, defaultTeam, allowHome = false }: ProcessServiceOptions,
+  { kind, models, startedAt, record, defaultTeam, allowHome = false, config = null }: ProcessServiceOptions,
 ) {
-  const { home, deps, blobs, policy, rules, sandbox, ports, presence: membership } = parts;
+  const { home, deps, blobs, policy, rules, sandbox, ports, files, presence: membership } = parts;
   return createService({
     deps,
     restorer: createFileRestorer({ blobs }),
     ...(membership ? { hosts: membership.hosts } : {}),
     record: record.reader,
+    agentFiles: createProcessAgentFiles({ ...files, config }),
     rules,
     policy,
     allowHome,

@@ -66,6 +66,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
     record: recording.record,
     defaultTeam: async (workspace) => program.team ?? (await config.at(workspace)).team?.value ?? null,
     allowHome: options.allowHome,
+    config,
   });
   cleanup.add(() => service.close());
   const sessions = createActiveSessions(service, deps);
