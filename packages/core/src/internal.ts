@@ -271,6 +271,7 @@ export {
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { isFullyTainted, joinTaint, noTaint, Taint, taintField } from "./protocol/taint.ts";
 export { AgentName, agentIdOf, agentNameOf, TeamName, TeamSummary, teamAgentId } from "./protocol/team.ts";
+export { TimelineEvent, TimelineKind, TimelinePage } from "./protocol/timeline.ts";
 export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
 export {
   complianceFailed,

@@ -1,6 +1,7 @@
 import type { AgentStatsList } from "../protocol/agent-stats.ts";
 import type { ApprovalRow, ChangeRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
 import type { RunResponse } from "../protocol/response.ts";
+import type { TimelinePage } from "../protocol/timeline.ts";
 import type { UndoRow } from "../protocol/undo.ts";
 
 /** Queries of the record. Its rows lag behind the journal by one batch; `position` is their journal position. */
@@ -22,6 +23,8 @@ export interface RecordReader {
   undos(session: string): Promise<UndoRow[]>;
   /** Success, time and cost of the agents' settled runs that ended since a time. Reads a bounded number of the newest runs. */
   agentStats(options: { sinceMs: number }): Promise<AgentStatsList>;
+  /** When the runs of a session worked and waited: the events after a place of the record. */
+  timeline(session: string, options: { after: number; limit: number }): Promise<TimelinePage>;
   /** Stored entries of a run from an index on. */
   entries(run: string, options: { from: number; limit: number }): Promise<string[]>;
   /** Current rows of everything changed after a position; null if there are too many, so that the caller has to reload. */

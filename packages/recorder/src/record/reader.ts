@@ -7,6 +7,7 @@ import { toChangeRow } from "./changes.ts";
 import { createIntegrityLog } from "./integrity.ts";
 import { createRunRows, runQuery } from "./run-table.ts";
 import { sessionQuery, toSessionRow } from "./sessions.ts";
+import { createTimeline } from "./timeline.ts";
 import { createUndoLog } from "./undos.ts";
 import type { Written } from "./writer.ts";
 
@@ -67,6 +68,7 @@ export function createReader(database: Database): Reader {
        WHERE s.session_id = ? AND s.completed_at IS NOT NULL`,
   );
   const statsSince = createAgentStats(database);
+  const timelineOf = createTimeline(database);
   const toRunRows = createRunRows(database);
   const now = (): number => position.get() ?? 0;
 
@@ -116,6 +118,9 @@ export function createReader(database: Database): Reader {
     },
     async agentStats({ sinceMs }) {
       return statsSince(sinceMs);
+    },
+    async timeline(session, { after, limit }) {
+      return timelineOf(session, after, limit);
     },
     async entries(run, { from, limit }) {
       return entries.all(run, from, limit);

@@ -57,6 +57,7 @@ describe("every route of the router", () => {
       "GET /api/sessions/:id",
       "GET /api/sessions/:id/changes",
       "GET /api/sessions/:id/response",
+      "GET /api/sessions/:id/timeline",
       "GET /api/status",
       "GET /api/teams",
       "POST /api/agent-checks",

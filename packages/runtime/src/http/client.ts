@@ -26,6 +26,7 @@ import {
   RunControlOutcome,
   Submitted,
   TeamList,
+  TimelinePage,
   UndoOutcome,
 } from "@troupe/core/internal";
 import type { z } from "zod";
@@ -82,6 +83,8 @@ export interface HttpClient
   response(session: string): Promise<RunResponse | null>;
   /** File changes of a run, or of all runs of a session, oldest first. `after` is the `next` of the previous page. */
   changes(of: { session: string } | { run: string }, options?: { after?: number; limit?: number }): Promise<ChangePage>;
+  /** When the runs of a session worked and waited. `after` is the `next` of the previous page. */
+  timeline(session: string, options?: { after?: number; limit?: number }): Promise<TimelinePage>;
   entries(run: string, options?: { from?: number; limit?: number }): Promise<EntryPage>;
   /**
    * Changes after a position, or from now. Reconnects after a lost connection without gap or repeat, as long as the
@@ -158,6 +161,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const path = "run" in of ? pathOf("runs", of.run) : pathOf("sessions", of.session);
       return call(ChangePage, withQuery(`${path}/changes`, { after, limit }));
     },
+    timeline: (session, { after, limit } = {}) =>
+      call(TimelinePage, withQuery(`${pathOf("sessions", session)}/timeline`, { after, limit })),
     entries: (run, { from, limit } = {}) =>
       call(EntryPage, withQuery(`${pathOf("runs", run)}/entries`, { from, limit })),
     events: (follow) => followEvents(transport, follow, silenceMsMax),

@@ -51,6 +51,7 @@ describe("a read returns", () => {
     [`/api/sessions/${sessionA}`, { approvals: [{ id: question }, { id: answered }] }],
     [`/api/runs/${sessionA}/changes`, { changes: [], next: null }],
     [`/api/sessions/${sessionA}/changes`, { changes: [], next: null }],
+    [`/api/sessions/${sessionA}/timeline?after=3`, { events: [{ kind: "opened" }], from: 3, next: 4, more: false }],
     [`/api/runs/${sessionA}/entries`, { entries: [], next: null, omitted: [] }],
     [`/api/runs/${sessionA}/explain`, { run: sessionA, verdicts: [{ name: "shell", removedBy: "policy" }] }],
     ["/api/approvals", { position: 2, approvals: [{ id: question, state: "waiting" }] }],

@@ -248,6 +248,10 @@ export function createFakeService(): FakeService {
           .filter((row) => ("run" in of ? row.run === of.run : row.session === of.session) && row.id > after)
           .slice(0, limit),
       undos: async () => service.undoRows,
+      timeline: async (session, { after }) => ({
+        events: session === sessionA ? [{ run: session, kind: "opened", at: statsNowMs }] : [],
+        ...{ from: after, next: after + 1, more: false },
+      }),
       agentStats: async ({ sinceMs }) => ({ ...sampleStats(), since: new Date(sinceMs).toISOString() }),
       entries: async (run, { from, limit }) => (service.entryTexts.get(run) ?? []).slice(from, from + limit),
       async changesSince(position) {

@@ -37,6 +37,14 @@ export function addSessionRoutes(app: Hono<HttpEnv>, service: TroupeService): vo
     if (rows.length === 0 && (await record.session(session)) === null) throw notFound("session", session);
     return context.json(cutChangePage(rows, rows.length === page.limit));
   });
+  app.get("/api/sessions/:id/timeline", async (context) => {
+    const id = readId(context, "id", "session");
+    const after = readNumber(context, "after", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
+    const limit = readNumber(context, "limit", { otherwise: 2_000, min: 1, max: 10_000 });
+    const page = await record.timeline(id, { after, limit });
+    if (page.events.length === 0 && (await record.session(id)) === null) throw notFound("session", id);
+    return context.json(page);
+  });
   app.post("/api/sessions/:id/cancel", async (context) => {
     const id = readId(context, "id", "session");
     const { reason } = await readBody(context, CancelBody);

@@ -1,5 +1,5 @@
 import { createRedactor } from "@troupe/core";
-import { AgentDraft } from "@troupe/core/internal";
+import { AgentDraft, type AgentFiles } from "@troupe/core/internal";
 import { expect, it } from "vitest";
 import { createFakeService, fileVersion, sampleCheck, sampleFileRow } from "../http/service.fixture.ts";
 import { redactService } from "./service.ts";
@@ -10,8 +10,11 @@ const redact = createRedactor({ values: [{ name: "SHOP_KEY", value: key }] });
 function filesOver(text: string) {
   const service = createFakeService();
   const read = async (id: string) => ({ row: sampleFileRow(id), check: sampleCheck(id, text) });
-  const files = service.agentFiles && { ...service.agentFiles, read };
-  const { agentFiles } = redactService({ ...service, agentFiles: files }, redact);
+  const files: AgentFiles | undefined = service.agentFiles && { ...service.agentFiles, read };
+  const { agentFiles }: { agentFiles?: AgentFiles | undefined } = redactService(
+    { ...service, agentFiles: files },
+    redact,
+  );
   if (!agentFiles) throw new Error("no agent files");
   return { agentFiles, commands: service.commands };
 }
