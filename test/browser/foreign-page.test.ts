@@ -26,7 +26,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     await page.goto(await serveEmptyPage(host, test));
     const got = await page.evaluate(attack, { url: daemon.url, token: daemon.token, session });
     expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, "nothing"])));
-    expect(Object.keys(got)).toHaveLength(16);
+    expect(Object.keys(got)).toHaveLength(18);
 
     for (const action of ["/api/sessions", `/api/sessions/${session}/cancel`, "/api/login"]) {
       expect(await submitForm(page, daemon.url + action)).toContain("FORBIDDEN");
@@ -39,6 +39,8 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     const after = await daemon.client.sessions({ limit: 10 });
     expect(after.sessions.map((row) => row.session)).toEqual([session]);
     expect(after.sessions[0]?.status).toMatch(/running|completed/);
+    const { agents } = await daemon.client.agentFiles.list(null);
+    expect(agents.filter(({ origin }) => origin !== "builtin")).toEqual([]);
   });
 
   it("cannot put the dashboard into a frame, nor reach into a window of it", async (test) => {
@@ -141,6 +143,7 @@ async function attack(target: { url: string; token: string; session: string }): 
     });
   const json = { "content-type": "application/json" };
   const task = JSON.stringify({ task: "planted" });
+  const agent = JSON.stringify({ id: "planted", version: null });
   const login = JSON.stringify({ token: target.token });
   return {
     "reading the sessions": await read("/api/sessions", {}),
@@ -156,6 +159,8 @@ async function attack(target: { url: string; token: string; session: string }): 
       mode: "no-cors",
       body: new URLSearchParams({ task }),
     }),
+    "writing an agent": await read("/api/agent-files/planted", { method: "PUT", headers: json, body: agent }),
+    "checking an agent as text": await read("/api/agent-checks", { method: "POST", mode: "no-cors", body: agent }),
     "cancelling as text": await read(`/api/sessions/${session}/cancel`, {
       method: "POST",
       mode: "no-cors",

@@ -45,6 +45,18 @@ describeInChromium("a run with 1,000 children", (browser) => {
     await last.and(page.locator(":focus")).waitFor();
     expect(await last.getAttribute("aria-posinset")).toBe(`${children}`);
     expect(await page.getByTestId("run-row").count()).toBeLessThan(60);
+    await page.getByTestId("show-timeline").click();
+    const lane = page.getByTestId("lane").filter({ hasText: `Part ${children}.` });
+    await lane.locator('[data-phase="model"]').waitFor();
+    expect(await lane.getAttribute("aria-posinset")).toBe(`${children}`);
+    expect(await page.getByTestId("lane").count()).toBeLessThan(70);
+    const lanes = scrollAllTheWhile(page);
+    await page
+      .getByTestId("lane")
+      .filter({ hasText: /Part 5\d\d\./ })
+      .first()
+      .waitFor();
+    expect(await lanes.stop()).toBeGreaterThan(1);
     expect(complaints).toEqual([]);
     const longest = Math.max(0, ...(await longTasksOf(page)));
     await test.annotate(`the page was busy for ${longest} ms at most`);
@@ -75,10 +87,12 @@ function scrollAllTheWhile(page: Page): { stop(): Promise<number> } {
         let drawn = 0;
         const scroll = (): void => {
           drawn += 1;
-          const tree = document.querySelector(".tree");
+          const tree = document.querySelector(".tree, .timeline");
           if (tree) tree.scrollTop = (tree.scrollTop + 300) % tree.scrollHeight;
-          if ("scrolled" in window) resolve(drawn);
-          else requestAnimationFrame(scroll);
+          if ("scrolled" in window) {
+            delete window.scrolled;
+            resolve(drawn);
+          } else requestAnimationFrame(scroll);
         };
         scroll();
       }),

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { TokenForm } from "./features/access/token-form.tsx";
+import { AgentsView } from "./features/agents/agents-view.tsx";
 import { ApprovalsView } from "./features/approvals/approvals-view.tsx";
 import { Announcements } from "./features/header/announcements.tsx";
 import { Header, LostBanner, WarningBanner } from "./features/header/header.tsx";
@@ -11,6 +12,7 @@ import { Welcome } from "./features/sessions/welcome.tsx";
 import { waitingOf } from "./lib/approvals.ts";
 import { navigate, useRoute } from "./lib/navigation.ts";
 import { useDaemon, usePage } from "./lib/page-context.ts";
+import type { View } from "./lib/route.ts";
 import { useMedia, wideQuery } from "./lib/use-media.ts";
 
 /** The page. It shows the token form to an unknown browser and the board to a known one. */
@@ -49,9 +51,14 @@ function Board() {
   return (
     <div className="board" data-shows={session !== null ? "session" : (view ?? "list")}>
       <Sidebar sessions={sessions} selected={session} {...composer} />
-      {view === "approvals" ? <ApprovalsView /> : view === "hosts" ? <HostsView /> : <SessionView />}
+      {view === null ? <SessionView /> : <OtherView view={view} />}
     </div>
   );
+}
+
+function OtherView({ view }: { view: View }) {
+  if (view === "approvals") return <ApprovalsView />;
+  return view === "hosts" ? <HostsView /> : <AgentsView />;
 }
 
 /** Opens the session in the URL. A wide page opens the newest session if the URL has none. */

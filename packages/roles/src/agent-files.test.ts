@@ -223,9 +223,12 @@ describe("a new file", () => {
     expect(await readFile(path, "utf8")).toBe("a note");
   });
 
-  test.each(["../x", "a/b", "a\\b", "a.b", ".", "", "/etc/passwd", "a\0b", "x".repeat(129)])("%j is not an id", (id) => {
-    expect(AgentDraft.safeParse({ id, version: null }).success).toBe(false);
-  });
+  test.each(["../x", "a/b", "a\\b", "a.b", ".", "", "/etc/passwd", "a\0b", "x".repeat(129)])(
+    "%j is not an id",
+    (id) => {
+      expect(AgentDraft.safeParse({ id, version: null }).success).toBe(false);
+    },
+  );
 
   test("cannot have a name that is never read", async () => {
     await expect(files.save(draft({ id: "README" }))).rejects.toThrow(failure("USAGE"));

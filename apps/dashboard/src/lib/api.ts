@@ -11,7 +11,13 @@ import type {
   SubmitSession,
 } from "@troupe/core";
 import type {
+  AgentCheck,
+  AgentDraft,
+  AgentFileList,
+  AgentFileView,
   AgentList,
+  AgentRemoval,
+  AgentRemoved,
   ApiError,
   ApprovalOutcome,
   ApprovalRule,
@@ -20,6 +26,7 @@ import type {
   HostOutcome,
   RunControlOutcome,
   Submitted,
+  TimelinePage,
   UndoOutcome,
   UndoRequest,
   UndoRow,
@@ -51,6 +58,13 @@ export const api = {
   agents: () => call<AgentList>("GET", "/api/agents"),
   sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/sessions?limit=100"),
   session: (id: string) => call<SessionDetail>("GET", sessionPath(id)),
+  timeline: (id: string, after: number) => call<TimelinePage>("GET", `${sessionPath(id)}/timeline?after=${after}`),
+  agentFiles: (folder: string | null) => call<AgentFileList>("GET", `/api/agent-files${folderQuery(folder)}`),
+  agentFile: (id: string, folder: string | null) =>
+    call<AgentFileView>("GET", `${agentPath(id)}${folderQuery(folder)}`),
+  checkAgent: (draft: AgentDraft) => call<AgentCheck>("POST", "/api/agent-checks", draft),
+  saveAgent: (draft: AgentDraft) => call<AgentFileView>("PUT", agentPath(draft.id), draft),
+  removeAgent: (id: string, removal: AgentRemoval) => call<AgentRemoved>("DELETE", agentPath(id), removal),
   response: (id: string) => call<RunResponse>("GET", `${sessionPath(id)}/response`),
   submit: (request: Partial<SubmitSession> & { task: string }) => call<Submitted>("POST", "/api/sessions", request),
   cancel: (id: string) => call<CancelOutcome>("POST", `${sessionPath(id)}/cancel`, {}),
@@ -92,11 +106,19 @@ function sessionPath(id: string): string {
   return `/api/sessions/${encodeURIComponent(id)}`;
 }
 
+function agentPath(id: string): string {
+  return `/api/agent-files/${encodeURIComponent(id)}`;
+}
+
+function folderQuery(folder: string | null): string {
+  return folder === null ? "" : `?workspace=${encodeURIComponent(folder)}`;
+}
+
 function runPath(run: string): string {
   return `/api/runs/${encodeURIComponent(run)}`;
 }
 
-async function call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
+async function call<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T> {
   let response: Response;
   let text: string;
   try {

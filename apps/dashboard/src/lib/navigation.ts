@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatRoute, parseRoute, type Route } from "./route.ts";
+import { emptyRoute, formatRoute, parseRoute, type Route } from "./route.ts";
 
 /** Browsers refuse more than about 100 URL changes in 30 s, which a held arrow key exceeds. */
 const urlDelayMs = 150;
@@ -21,7 +21,7 @@ export function useRoute(): Route {
 /** Shows a route. `push` adds an entry to the browser history; `replace` replaces the current one. */
 export function navigate(to: Partial<Route>, how: "push" | "replace" = "push"): void {
   const next = routeOf(to);
-  if (next.session === current.session && next.run === current.run && next.view === current.view) return;
+  if (formatRoute(next) === formatRoute(current)) return;
   clearTimeout(timer);
   setCurrent(next);
   if (how === "push") history.pushState(null, "", hrefOf(next));
@@ -41,8 +41,10 @@ export function hrefOf(to: Partial<Route>): string {
   return location.pathname + formatRoute(routeOf(to), location.search);
 }
 
-function routeOf({ session = null, run = null, view = null }: Partial<Route>): Route {
-  return { session, run, view };
+/** A link to a session keeps the way in which sessions are shown. */
+function routeOf(to: Partial<Route>): Route {
+  const { show } = current;
+  return { ...emptyRoute, ...(to.session ? { show } : {}), ...to };
 }
 
 function setCurrent(next: Route): void {

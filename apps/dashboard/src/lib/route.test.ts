@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatRoute, parseRoute, tokenIn } from "./route.ts";
+import { emptyRoute, formatRoute, parseRoute, tokenIn } from "./route.ts";
 
 const s = "0198f2aa-1111-7000-8000-000000000001";
 const r = "0198f2aa-2222-8000-8000-000000000002";
@@ -19,16 +19,30 @@ describe("the route in the URL", () => {
     ["?view=other", null, null, null],
     [`?view=approvals&session=${s}`, s, null, null],
   ])("%s", (search, session, run, view) => {
-    expect(parseRoute(search)).toEqual({ session, run, view });
+    expect(parseRoute(search)).toEqual({ ...emptyRoute, session, run, view });
+  });
+
+  it.each([
+    [`?session=${s}&show=timeline`, { session: s, show: "timeline" }],
+    [`?session=${s}&show=other`, { session: s }],
+    ["?show=timeline", {}],
+    ["?view=agents", { view: "agents" }],
+    ["?view=agents&agent=coder&folder=%2Fmy%2Fproject", { view: "agents", agent: "coder", folder: "/my/project" }],
+    ["?view=agents&agent=..%2Fcoder", { view: "agents" }],
+    ["?view=hosts&agent=coder&folder=%2F", { view: "hosts" }],
+  ])("%s has its other parts", (search, expected) => {
+    const route = parseRoute(search);
+    expect(route).toEqual({ ...emptyRoute, ...expected });
+    expect(parseRoute(formatRoute(route))).toEqual(route);
   });
 
   it("is the same after formatting and parsing", () => {
     for (const route of [
-      { session: s, run: r, view: null },
-      { session: s, run: null, view: null },
-      { session: null, run: null, view: null },
-      { session: null, run: null, view: "approvals" as const },
-      { session: null, run: null, view: "hosts" as const },
+      { ...emptyRoute, session: s, run: r, view: null },
+      { ...emptyRoute, session: s, run: null, view: null },
+      { ...emptyRoute, session: null, run: null, view: null },
+      { ...emptyRoute, session: null, run: null, view: "approvals" as const },
+      { ...emptyRoute, session: null, run: null, view: "hosts" as const },
     ]) {
       expect(parseRoute(formatRoute(route))).toEqual(route);
     }
@@ -36,11 +50,11 @@ describe("the route in the URL", () => {
 
   it("keeps other parameters", () => {
     const old = `?x=1&session=old&run=${r}&view=approvals`;
-    expect(formatRoute({ session: s, run: null, view: null }, old)).toBe(`?x=1&session=${s}`);
+    expect(formatRoute({ ...emptyRoute, session: s, run: null, view: null }, old)).toBe(`?x=1&session=${s}`);
   });
 
   it("is empty without a session and a view", () => {
-    expect(formatRoute({ session: null, run: r, view: null })).toBe("");
+    expect(formatRoute({ ...emptyRoute, session: null, run: r, view: null })).toBe("");
   });
 });
 

@@ -1,5 +1,5 @@
-const views = ["approvals", "hosts"] as const;
-type View = (typeof views)[number];
+const views = ["approvals", "hosts", "agents"] as const;
+export type View = (typeof views)[number];
 
 /** The view of the page. It is part of the URL, so a link opens the same view. */
 export interface Route {
@@ -7,27 +7,49 @@ export interface Route {
   run: string | null;
   /** Another view than a session. */
   view: View | null;
+  /** Shows the runs of the session over time, in place of the tree. */
+  show: "timeline" | null;
+  /** The agent in the editor. */
+  agent: string | null;
+  /** The project whose agents the view lists too. */
+  folder: string | null;
 }
 
+/** The page without a session and without another view. */
+export const emptyRoute: Route = { session: null, run: null, view: null, show: null, agent: null, folder: null };
+
+const agentPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Parses `?session=…&run=…`, `?view=approvals` or `?view=hosts`. Ignores invalid ids and a run without a session. */
+/**
+ * Parses `?session=…&run=…&show=timeline`, `?view=approvals`, `?view=hosts` or `?view=agents&agent=…&folder=…`. Ignores
+ * invalid ids and a run without a session.
+ */
 export function parseRoute(search: string): Route {
   const query = new URLSearchParams(search);
   const session = idIn(query.get("session"));
-  if (session !== null) return { session, run: idIn(query.get("run")), view: null };
-  return { session, run: null, view: views.find((view) => view === query.get("view")) ?? null };
+  if (session !== null) {
+    const show = query.get("show") === "timeline" ? "timeline" : null;
+    return { ...emptyRoute, session, run: idIn(query.get("run")), show };
+  }
+  const view = views.find((each) => each === query.get("view")) ?? null;
+  if (view !== "agents") return { ...emptyRoute, view };
+  const agent = query.get("agent") ?? "";
+  return { ...emptyRoute, view, agent: agentPattern.test(agent) ? agent : null, folder: query.get("folder") || null };
 }
 
 /** The query of a route. It keeps other parameters and is empty for an empty route. */
 export function formatRoute(route: Route, search = ""): string {
   const query = new URLSearchParams(search);
-  query.delete("session");
-  query.delete("run");
-  query.delete("view");
+  for (const name of Object.keys(emptyRoute)) query.delete(name);
   if (route.session !== null) query.set("session", route.session);
   if (route.session !== null && route.run !== null) query.set("run", route.run);
+  if (route.session !== null && route.show !== null) query.set("show", route.show);
   if (route.session === null && route.view !== null) query.set("view", route.view);
+  if (route.session === null && route.view === "agents") {
+    if (route.agent !== null) query.set("agent", route.agent);
+    if (route.folder !== null) query.set("folder", route.folder);
+  }
   const text = query.toString();
   return text === "" ? "" : `?${text}`;
 }

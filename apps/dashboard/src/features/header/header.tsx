@@ -34,6 +34,9 @@ export function Header() {
           </p>
           <Counts />
           <ApprovalsLink />
+          <ViewLink view="agents" className="bar-link">
+            Agents
+          </ViewLink>
           <ViewLink view="hosts" className="bar-link">
             Hosts
           </ViewLink>
@@ -117,7 +120,7 @@ function ApprovalsLink() {
 }
 
 interface ViewLinkProps {
-  view: "approvals" | "hosts";
+  view: "approvals" | "hosts" | "agents";
   className: string;
   waiting?: number;
   children: ReactNode;

@@ -28,7 +28,7 @@ export function RunPanel({ run, session, runs }: Props) {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Escape") return;
     event.preventDefault();
-    document.querySelector<HTMLElement>(`[data-testid="run-row"][data-run="${run.run}"]`)?.focus();
+    document.querySelector<HTMLElement>(`[role="row"][data-run="${run.run}"]`)?.focus();
   };
   return (
     <aside className="run-panel" aria-labelledby="run-title" onKeyDown={onKeyDown}>

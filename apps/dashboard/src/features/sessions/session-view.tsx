@@ -6,9 +6,9 @@ import { isActive } from "../../lib/status.ts";
 import type { OpenSession } from "../../lib/store.ts";
 import { SessionApprovals } from "../approvals/session-approvals.tsx";
 import { RunPanel } from "../run/run-panel.tsx";
-import { TreeGrid } from "../tree/tree-grid.tsx";
 import { ContinueForm } from "./composer.tsx";
 import { SessionHead } from "./session-head.tsx";
+import { SessionRuns } from "./session-runs.tsx";
 
 /** The selected session: its head, its tree, and the selected run beside it. */
 export function SessionView() {
@@ -35,7 +35,7 @@ export function SessionView() {
 
 function Content({ open, session }: { open: OpenSession; session: SessionRow | null }) {
   if (open.state === "missing") return <MissingSession id={open.id} />;
-  if (open.runs.size > 0 && session) return <TreeGrid session={session} runs={open.runs} />;
+  if (open.runs.size > 0 && session) return <SessionRuns session={session} runs={open.runs} />;
   if (open.problem) {
     return (
       <div className="centered">

@@ -1,6 +1,7 @@
 import type { AgentSummary } from "@troupe/core/internal";
 import { describeAgent } from "@troupe/core/texts";
 import { useId } from "react";
+import { RouteLink } from "../../components/route-link.tsx";
 import { AgentProblems } from "./agent-problems.tsx";
 import { useAgents } from "./use-agents.ts";
 
@@ -51,6 +52,13 @@ export function TeamAndAgent({ choice, setChoice }: { choice: Choice; setChoice(
       <p id={hintId} className="hint" data-testid="team-description">
         {team?.description}
       </p>
+      <RouteLink
+        className="link edit-agents"
+        to={{ view: "agents", ...(choice.agent === "" ? {} : { agent: choice.agent }) }}
+        data-testid="edit-agents"
+      >
+        {choice.agent === "" ? "Edit agents" : "Edit this agent"}
+      </RouteLink>
       {problems.length > 0 && <AgentProblems problems={problems} />}
     </div>
   );

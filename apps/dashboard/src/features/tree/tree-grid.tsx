@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import type { RunRow, SessionRow } from "@troupe/core";
+import type { SessionRow } from "@troupe/core";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useNow } from "../../lib/clock.ts";
 import { useRoute } from "../../lib/navigation.ts";
@@ -8,7 +8,7 @@ import { isActive } from "../../lib/status.ts";
 import { Cell } from "./row-parts.tsx";
 import type { Tree } from "./tree-keys.ts";
 import { type TreeLayout, TreeRowView } from "./tree-row.tsx";
-import { useTree, useTreeKeys } from "./use-tree.ts";
+import { useTreeKeys } from "./use-tree.ts";
 
 /** Pixels. styles/tree.css has the same numbers. */
 const rowHeight = { columns: 48, stacked: 48, lines: 80 };
@@ -17,10 +17,9 @@ const rowHeight = { columns: 48, stacked: 48, lines: 80 };
  * The delegation tree of one session. The document contains only the rows in view, so its size does not depend on the
  * size of the tree. It always contains the selected row, so that scrolling cannot remove the focused element.
  */
-export function TreeGrid({ session, runs }: { session: SessionRow; runs: ReadonlyMap<string, RunRow> }) {
+export function TreeGrid({ session, tree }: { session: SessionRow; tree: Tree }) {
   const { run: selected } = useRoute();
   const notes = usePage((state) => state.notes);
-  const tree = useTree(runs);
   const scroller = useRef<HTMLDivElement>(null);
   const layout = useTreeLayout(scroller);
   const active = isActive(session);
@@ -75,7 +74,8 @@ export function TreeGrid({ session, runs }: { session: SessionRow; runs: Readonl
   );
 }
 
-function withIndex(range: number[], index: number): number[] {
+/** The range of the virtual list, with one more index: that of the row with the focus. */
+export function withIndex(range: number[], index: number): number[] {
   return range.includes(index) ? range : [...range, index].sort((a, b) => a - b);
 }
 
@@ -90,25 +90,31 @@ const columns: readonly (readonly [string, string])[] = [
   ["cost", "Cost"],
 ];
 
+/** The buttons to fold and unfold all rows. Nothing for a tree without nested runs. */
+export function FoldButtons({ tree }: { tree: Tree }) {
+  const hasNestedRuns = tree.roots.some((root) => root.children.some((child) => child.children.length > 0));
+  if (!hasNestedRuns) return null;
+  return (
+    <span className="fold-all">
+      <button type="button" className="link" onClick={tree.foldAll}>
+        Fold all
+      </button>
+      <button type="button" className="link" onClick={tree.unfoldAll}>
+        Unfold all
+      </button>
+    </span>
+  );
+}
+
 /** The column names, with the buttons to fold and unfold all. */
 function TreeHead({ tree }: { tree: Tree }) {
-  const hasNestedRuns = tree.roots.some((root) => root.children.some((child) => child.children.length > 0));
   return (
     // biome-ignore lint/a11y/useSemanticElements: see TreeGrid
     // biome-ignore lint/a11y/useFocusableInteractive: the row keys do not stop at the head
     <div role="row" className="tree-row tree-head" aria-rowindex={1}>
       <Cell name="run" head>
         <span>Run</span>
-        {hasNestedRuns && (
-          <span className="fold-all">
-            <button type="button" className="link" onClick={tree.foldAll}>
-              Fold all
-            </button>
-            <button type="button" className="link" onClick={tree.unfoldAll}>
-              Unfold all
-            </button>
-          </span>
-        )}
+        <FoldButtons tree={tree} />
       </Cell>
       {columns.map(([key, label]) => (
         <Cell key={key} name={key} head>
