@@ -13,6 +13,7 @@ export {
   readDelegateCall,
 } from "./delegation/arguments.ts";
 export { findAgentSpec, findAgents, findAgentToolName } from "./delegation/find-agent.ts";
+export { readSpawnCommand, spawnReply, spawnUsage } from "./delegation/spawn-command.ts";
 export { delegationSpecs } from "./delegation/spec.ts";
 export { errorCodeOf } from "./errors.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";

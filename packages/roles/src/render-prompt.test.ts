@@ -305,6 +305,13 @@ describe("a request that has to be delegated", () => {
   const sectionOf = (task: string, changes: Partial<RunRequest> = {}, targets = ["coder"]): string | null =>
     section(prompt({ ...agent("main"), triggers }, request({ task, ...changes }), { targets }), "Required delegation");
 
+  test("is not one if the user's command has delegated it already", () => {
+    const spawned = { task: "/spawn tester A report", spawn: { agent: "tester", task: "A report" } };
+    expect(sectionOf(spawned.task, spawned)).toBeNull();
+    const text = prompt({ ...agent("main"), triggers }, request(spawned), { targets: ["coder", "tester"] });
+    expect(section(text, "Delegated by the user")).toContain("**tester** has done its task already");
+  });
+
   test("names the word, the agent, and the search that comes first", () => {
     const text = sectionOf("A Report on tides");
     expect(text).toContain("“report”, so **coder** has to do this work");

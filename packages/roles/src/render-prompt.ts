@@ -184,6 +184,7 @@ function requiredSection(
   request: RunRequest,
   { targets, tools: given }: PromptFacts,
 ): string[] {
+  if (request.spawn) return [spawnedSection(request.spawn.agent)];
   const tools = given ?? triggers.flatMap(({ after }) => after.map((name) => ({ name })));
   const active = triggers.filter((trigger) => isActive(trigger, { targets, tools }));
   const found = request.depth === 0 ? matchTrigger(active, request.task) : null;
@@ -198,6 +199,16 @@ function requiredSection(
       `${search.trimStart()} Pass the results, their addresses and CURRENT_SESSION_WORKSPACE on in the task.`.trimStart(),
     ].join("\n"),
   ];
+}
+
+/** The user chose the agent, and it has the task before the model reads this. */
+function spawnedSection(agent: string): string {
+  return [
+    "## Delegated by the user",
+    "",
+    `The user's request begins with the command /spawn, so **${agent}** has done its task already.`,
+    "Answer the user with the result of that delegation, and say so if it failed. Do not do the work again.",
+  ].join("\n");
 }
 
 function canDelegate({ depth }: RunRequest, { limits, budget }: PromptFacts): boolean {

@@ -110,7 +110,10 @@ function addRun(program: Command, runCommand: RunCommand): void {
   addModelAndBudgetOptions(
     addNatsOptions(program.command("run"), "NATS server URL, used when no daemon is running")
       .description("run a task and print the answer on stdout. Piped input is context for the task")
-      .argument("<task>", "the task, as one argument; - reads it from standard input")
+      .argument(
+        "<task>",
+        'the task, as one argument; - reads it from standard input. "/spawn AGENT TASK" starts that sub-agent at once',
+      )
       .addOption(new Option("--continue", "continue the newest session of this folder with another turn"))
       .addOption(new Option("--resume <session>", "continue this session with another turn").conflicts("continue"))
       .option("--agent <id>", "agent that gets the task (default: main, or the entry agent of the team)")

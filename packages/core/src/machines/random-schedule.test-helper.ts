@@ -1,5 +1,7 @@
 import fc from "fast-check";
+import { spawnReply } from "../delegation/spawn-command.ts";
 import type { Limits } from "../protocol/limits.ts";
+import type { RunRequest } from "../protocol/request.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 import { runningTasks } from "./agent/task-ids.ts";
 import { type Effect, type EffectOf, effectKey } from "./effects.ts";
@@ -76,6 +78,14 @@ export const setting: fc.Arbitrary<SpecChanges> = fc.record({
   price: fc.constant(price),
 });
 
+/** Some requests begin with `/spawn`. */
+export const requested: fc.Arbitrary<Partial<RunRequest>> = fc.constantFrom(
+  {},
+  {},
+  { task: "/spawn helper help", spawn: { agent: "helper", task: "help" } },
+  { task: "/spawn missing help", spawn: { agent: "missing", task: "help" } },
+);
+
 function pick<T>(how: number, ...options: T[]): T {
   return options[how % options.length] as T;
 }
@@ -107,6 +117,10 @@ function callsFor(d: MachineDriver, how: number): ToolCall[] {
 }
 
 function replyTo(d: MachineDriver, { step }: EffectOf<"callModel">, how: number): FactBody {
+  const { request } = d.context();
+  if (request.spawn && step === 1) {
+    return { kind: "model.replied", step, reply: spawnReply(request.spawn, request), durationMs: 0 };
+  }
   if (how % 97 === 0) return modelFailed(step);
   if (how % 11 === 0) return modelFailed(step, { type: "rate_limit", retryAfterMs: pick(how, null, 30_000) });
   const text = pick(how, `words ${how}`, `words ${how}`, "");

@@ -98,6 +98,15 @@ export function projectOf({ workspace }: { workspace: RequestWorkspace }): strin
   return workspace.project ?? workspace.path;
 }
 
+/** The sub-agent that a task beginning with `/spawn` starts before a model is called. */
+export const SpawnCommand = z.object({
+  agent: Token,
+  task: z.string().min(1),
+  /** What the agent gets of the conversation. Absent: its own default. */
+  context: ContextMode.exactOptional(),
+});
+export type SpawnCommand = z.infer<typeof SpawnCommand>;
+
 const RequestFields = z.object({
   v: Version,
   session: Id,
@@ -142,6 +151,8 @@ const RequestFields = z.object({
   plan: PlanExecution.exactOptional(),
   /** The answer has to be a plan of these agents. Absent: it does not. */
   planOf: PlanAgents.exactOptional(),
+  /** The run delegates this before it calls its model. Absent: nothing. */
+  spawn: SpawnCommand.exactOptional(),
 });
 
 /** The message that starts a run, from a user or a parent run. */

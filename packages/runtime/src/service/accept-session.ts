@@ -22,6 +22,7 @@ import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault
 import { checkBudget } from "./check-budget.ts";
 import { chooseAgentOf, planFields } from "./plan-fields.ts";
 import { sessionLayer } from "./session-layer.ts";
+import { spawnFields } from "./spawn-fields.ts";
 
 /** The model that `inherit` means in a session. */
 export interface SessionModel {
@@ -116,13 +117,14 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   checkTools(agent, specs);
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, specs, registry)] : [])];
   const essentials = { task: submission.task, agent: agent.id, layers, model };
-  const ofPlan = planFields(chosen, { registry, layers, specs });
+  const scope = { registry, layers, specs };
+  const extra = { ...planFields(chosen, scope), ...spawnFields(chosen, agent, scope) };
   const request = {
     ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, deps) }, session),
     ...(submission.session === undefined ? {} : { run: firstRunOf(session) }),
     ...turnFields(submission),
     temperature: agent.temperature,
-    ...ofPlan,
+    ...extra,
   };
   await checkHost(deps, request);
   await checkBudget(deps, request, registry);

@@ -26,6 +26,7 @@ import { chooseAgent } from "./choose-agent.ts";
 import { notFound } from "./lookup.ts";
 import { sessionLayer } from "./session-layer.ts";
 import { createSessionLock } from "./session-lock.ts";
+import { spawnFields } from "./spawn-fields.ts";
 
 /**
  * Creates the function that adds a turn to a settled session: another root run that knows the conversation so far.
@@ -111,8 +112,9 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
   const registry = await deps.agentSource.load(workspace);
   const agent = checkEnabled(chooseAgent(registry, inTeamOf(before.agent, submission, registry), before.agent), policy);
   await deps.tools.prepare?.(workspace);
-  checkTools(agent, deps.tools.specs(workspace));
-  const added = submission.grant ? [sessionLayer(submission.grant, deps.tools.specs(workspace), registry)] : [];
+  const specs = deps.tools.specs(workspace);
+  checkTools(agent, specs);
+  const added = submission.grant ? [sessionLayer(submission.grant, specs, registry)] : [];
   const layers = [
     policy.layer,
     ...withoutDuplicates([...before.layers.filter(({ kind }) => kind === "session"), ...added]),
@@ -129,6 +131,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     workspace: { ...rootWorkspace(workspace, agent, { locality: before.workspace.place ?? deps.locality }), id },
     temperature: agent.temperature,
     continues: before.run,
+    ...spawnFields(submission, agent, { registry, layers, specs }),
   };
   return { request, demo, registry, team: agent.team };
 }

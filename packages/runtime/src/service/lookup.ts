@@ -60,17 +60,20 @@ export async function readRun(
 export function findAgent(registry: AgentRegistry, id: string): AgentDefinition {
   const agent = registry.find(id);
   if (agent) return agent;
-  const broken = registry.problems.find(
+  const known = registry.agents.map((each) => each.id);
+  throw brokenAgent(registry, id) ?? unknownAgent(id, known, `no agent is called "${id}"`);
+}
+
+/** The error for an agent whose file has a mistake; null if no such file is known. */
+export function brokenAgent({ problems }: Pick<AgentRegistry, "problems">, id: string): TroupeError | null {
+  const broken = problems.find(
     (problem) => problem.severity === "error" && path.basename(problem.path).toLowerCase() === `${id}.md`.toLowerCase(),
   );
-  if (broken) {
-    const line = `${broken.path}:${broken.line}`;
-    throw new TroupeError("INVALID_AGENT", `the agent "${id}" cannot be used: ${line}: ${broken.message}`, {
-      fix: `troupe agents validate ${broken.path}`,
-    });
-  }
-  const known = registry.agents.map((each) => each.id);
-  throw unknownAgent(id, known, `no agent is called "${id}"`);
+  if (!broken) return null;
+  const line = `${broken.path}:${broken.line}`;
+  return new TroupeError("INVALID_AGENT", `the agent "${id}" cannot be used: ${line}: ${broken.message}`, {
+    fix: `troupe agents validate ${broken.path}`,
+  });
 }
 
 const kinds = {

@@ -70,7 +70,7 @@ export function Composer({ draft, setDraft, choice, setChoice }: Draft) {
         name="task"
         rows={3}
         value={draft}
-        placeholder="What should the agents do?"
+        placeholder="What should the agents do? /spawn AGENT TASK starts one sub-agent at once."
         onChange={(event) => setDraft(event.target.value)}
         onKeyDown={submitOnCtrlEnter}
         required
@@ -144,7 +144,7 @@ export function ContinueForm({ session, rootRun }: ContinueFormProps) {
           id={id}
           rows={1}
           value={task}
-          placeholder="The next task. The agents remember the session."
+          placeholder="The next task, or /spawn AGENT TASK. The agents remember the session."
           onChange={(event) => change({ task: event.target.value })}
           onKeyDown={submitOnCtrlEnter}
           required

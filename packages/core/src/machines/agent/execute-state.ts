@@ -12,6 +12,7 @@ import {
   onModelFailure,
   onOwedDelegation,
   onRefusal,
+  onSpawnRefusal,
 } from "./outcomes.ts";
 import { reservedOutput, summaryOutputTokens } from "./setup/model.ts";
 import { agentSetup } from "./setup.ts";
@@ -38,6 +39,11 @@ export const executeState = agentSetup.createStateConfig({
       description: "Decides whether another turn begins.",
       always: [
         { guard: "isPaused", target: "paused" },
+        {
+          guard: "isSpawnRefused",
+          target: "#agent.respond",
+          actions: { type: "setOutcome", params: onSpawnRefusal },
+        },
         { guard: "mustCheckChildren", target: "checkingChildren" },
         { guard: "mustTrim", target: "trimming" },
         { guard: "mustCompact", target: "compacting" },

@@ -4,6 +4,7 @@ import { permanentError, type RunError } from "../../protocol/run-error.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
 import type { AgentEvent } from "./events.ts";
 import { identicalCallsFatal } from "./loop-detection.ts";
+import { spawnRefusal } from "./spawn.ts";
 import { owedDelegation } from "./triggers.ts";
 import { reachedCap } from "./turn.ts";
 
@@ -113,6 +114,13 @@ export function onOwedDelegation({ context }: Args): Params {
     ? `the request says “${owed.phrase}”, so it had to be delegated to ${owed.trigger.agent}, and was not`
     : "a mandatory delegation did not happen";
   return { outcome: failedOutcome(permanentError("verification", message)) };
+}
+
+/** The delegation of a `/spawn` was refused, so nothing was started. */
+export function onSpawnRefusal({ context }: Args): Params {
+  return {
+    outcome: failedOutcome(spawnRefusal(context) ?? permanentError("params", "the agent could not be started")),
+  };
 }
 
 export function onLoop(): Params {

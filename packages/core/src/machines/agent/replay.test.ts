@@ -9,7 +9,15 @@ import { type Effect, effectKey } from "../effects.ts";
 import type { RunFact } from "../facts.ts";
 import { aResponse, commanded, settledWith } from "../fixtures.test-helper.ts";
 import { drive, type MachineDriver } from "../machine-driver.test-helper.ts";
-import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../random-schedule.test-helper.ts";
+import {
+  act,
+  answersTo,
+  type Choice,
+  outcomeOf,
+  requested,
+  schedule,
+  setting,
+} from "../random-schedule.test-helper.ts";
 
 const numRuns = inject("long") ? 3_000 : 100;
 
@@ -26,9 +34,9 @@ function snapshotOf(d: MachineDriver): Snapshot {
 
 test("replaying a journal gives the same run at every point of it", () => {
   fc.assert(
-    fc.property(setting, schedule, (changes, choices) => {
-      const live = drive(changes);
-      const again = drive(changes);
+    fc.property(setting, requested, schedule, (changes, request, choices) => {
+      const live = drive(changes, request);
+      const again = drive(changes, request);
       for (const next of choices) {
         if (live.isDone()) break;
         const known = live.facts.length;
@@ -36,7 +44,7 @@ test("replaying a journal gives the same run at every point of it", () => {
         again.replay(live.facts.slice(known));
         expect(snapshotOf(again)).toEqual(snapshotOf(live));
       }
-      const fresh = drive(changes);
+      const fresh = drive(changes, request);
       fresh.replay(live.facts);
       expect(snapshotOf(fresh)).toEqual(snapshotOf(live));
     }),

@@ -1,6 +1,7 @@
 import type { Trigger } from "../../protocol/agent.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
 import type { AgentContext } from "./context.ts";
+import { type RequiredDelegation, spawnDelegation } from "./spawn.ts";
 
 /** Words that a `*` of a phrase can stand for. */
 const wildcardWordsMax = 4;
@@ -15,10 +16,7 @@ const wildcardWordsMax = 4;
  * matchTrigger(triggers, "An In Depth look at tides")?.phrase; // "in-depth"
  * matchTrigger(triggers, "The reporter called"); // null
  */
-export function matchTrigger(
-  triggers: readonly Trigger[],
-  request: string,
-): { trigger: Trigger; phrase: string } | null {
+export function matchTrigger(triggers: readonly Trigger[], request: string): RequiredDelegation | null {
   for (const trigger of triggers) {
     const phrase = trigger.words.find((words) => patternOf(words).test(request));
     if (phrase !== undefined) return { trigger, phrase };
@@ -53,8 +51,10 @@ export function isActive(
 }
 
 /** The delegation that the request of a root run makes mandatory. Null if there is none, or no trigger for it is active. */
-export function requiredDelegation({ request, pin }: Pick<AgentContext, "request" | "pin">) {
+export function requiredDelegation({ request, pin }: Pick<AgentContext, "request" | "pin">): RequiredDelegation | null {
   if (request.depth > 0) return null;
+  const spawned = spawnDelegation({ request });
+  if (spawned) return spawned;
   const { definition, targets, grant, tools } = pin;
   const specs = new Map(tools.map((tool) => [tool.name, tool]));
   const reach = { targets: targets.map(({ id }) => id), tools: grant.tools.map((name) => specs.get(name) ?? { name }) };
@@ -63,8 +63,10 @@ export function requiredDelegation({ request, pin }: Pick<AgentContext, "request
 }
 
 /** The mandatory delegation that no child has carried out yet. */
-export function owedDelegation(context: AgentContext) {
+export function owedDelegation(context: AgentContext): RequiredDelegation | null {
   const required = requiredDelegation(context);
+  // The first child of a `/spawn` is the required one. An alternative agent may have ended in its place.
+  if (context.request.spawn && context.delegatedTo.length > 0) return null;
   return required && !context.delegatedTo.includes(required.trigger.agent) ? required : null;
 }
 
@@ -78,6 +80,6 @@ export function missingSearch(context: AgentContext, agent: string): string | nu
 }
 
 /** What the model reads when it answers without the mandatory delegation. */
-export function delegationReminder({ trigger: { agent }, phrase }: NonNullable<ReturnType<typeof owedDelegation>>) {
+export function delegationReminder({ trigger: { agent }, phrase }: RequiredDelegation): string {
   return `The request says “${phrase}”, so ${agent} has to do this work, and it was not asked. Delegate the task to it, with the results and addresses that you found.`;
 }

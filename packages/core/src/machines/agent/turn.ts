@@ -6,6 +6,7 @@ import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
 import { withMessages } from "./conversation.ts";
+import { isSpawnTurn } from "./spawn.ts";
 
 export const lastTurnNotice =
   "This is your last turn: no more tools can be used. Answer now with what you have, and say what is missing.";
@@ -64,7 +65,7 @@ export function nextStep({ step, repeatTurn }: Pick<AgentContext, "step" | "repe
 /** The cap that forbids another turn; null if one may begin. */
 export function reachedCap(run: AgentContext): BailoutReason | null {
   // Without a model there is nothing to cap: at a limit the runner of a plan has its last turn.
-  if (run.request.plan) return null;
+  if (run.request.plan || isSpawnTurn(run, nextStep(run))) return null;
   const context = openTurn(run, lastTurnReason(run));
   if (context.contextTokens >= contextLimit(context.pin)) return "max_context";
   const left = modelCallsLeft(context);
@@ -88,6 +89,7 @@ export function lastTurnReason(run: AgentContext): BailoutReason | null {
   const { limits } = context.pin;
   if (nextStep(context) >= limits.maxIterations) return "max_iterations";
   if (toolCallsLeft(context) === 0) return "max_tool_calls";
+  if (isSpawnTurn(context, nextStep(context))) return null;
   if (context.contextTokens >= contextLimit(context.pin) * contextShareForLast) return "max_context";
   if (isShortOfTime(context)) return "timeout";
   const left = modelCallsLeft(context);

@@ -6,6 +6,7 @@ import {
   inlineBytesMax,
   outputSchemaOf,
   playPlan,
+  spawnReply,
   toRunError,
 } from "@troupe/core/internal";
 import { toolFolderOf } from "../claim/run-spec.ts";
@@ -48,11 +49,12 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
   }
 };
 
-/** The reply of the model. A run that executes a plan has the plan in its place. */
+/** The reply of the model. A plan, and a `/spawn` in the first turn, take its place. */
 async function replyOf(effect: EffectOf<"callModel">, scope: EffectScope): Promise<ModelReply> {
   const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
   const { deps, request, pin, signal } = scope;
   if (request.plan) return playPlan(request.plan, messages, lastTurn);
+  if (request.spawn && step === 1) return spawnReply(request.spawn, request);
   const { session, run, agent, task, attempt, depth } = request;
   return await deps.models.call(
     {

@@ -1,5 +1,6 @@
 import { afterChecks } from "../child-checks.ts";
 import { withMessage } from "../conversation.ts";
+import { spawnRefusal } from "../spawn.ts";
 import { delegationReminder, owedDelegation } from "../triggers.ts";
 import { agentBase, type Guard } from "./base.ts";
 import { delegationGuards } from "./delegation.ts";
@@ -17,6 +18,7 @@ const isAnswer: Guard = ({ context, event }) => "step" in event && event.step ==
 const isAnsweredAfterTasks: Guard = (args) => delegationGuards.hasAnswered(args);
 
 export const checkGuards = {
+  isSpawnRefused: ({ context }) => spawnRefusal(context) !== null,
   mustCheckChildren: ({ context }) => context.uncheckedChildren.length > 0,
   isCurrentCheck: ({ context, event }) => event.type === "children.checked" && event.round === context.checkRound,
   /** The reply is an answer, although a mandatory delegation has not happened. */

@@ -6,6 +6,7 @@ import { isCurrentReply } from "../events.ts";
 import { countCalls, identicalCallsFatal, resetCounts } from "../loop-detection.ts";
 import { type LostUsage, withInterruptedCall, withLostCall } from "../lost-call.ts";
 import { backoffAfter, backoffTimer, canRetryModel, isRateLimited, triesOf, wasNotCharged } from "../model-retry.ts";
+import { isSpawnTurn } from "../spawn.ts";
 import { callCost, lastTurnReason, nextStep, openTurn, planTurn, reachedCap, sideCallOutput } from "../turn.ts";
 import { addReply, addUsage } from "../usage.ts";
 import { agentBase, type Guard } from "./base.ts";
@@ -18,6 +19,9 @@ export const assessOutputTokens = 512;
 
 export const emptyReplyNotice = "Your reply was empty. Go on with the task: use a tool, or give your answer.";
 
+/** The next turn reads nothing, so the conversation is not shortened for it. */
+const isNextSpawn = (context: AgentContext): boolean => isSpawnTurn(context, nextStep(context));
+
 const isEmpty: Guard = ({ context, event }) => isCurrentReply(context, event) && event.reply.text.trim() === "";
 
 export const modelGuards = {
@@ -26,8 +30,8 @@ export const modelGuards = {
   isCurrentStep: ({ context, event }) => "step" in event && event.step === context.step,
   isNextStep: ({ context, event }) => "step" in event && event.step === nextStep(context),
   hasReachedCap: ({ context }) => reachedCap(context) !== null,
-  mustTrim: ({ context }) => mustTrim(context),
-  mustCompact: ({ context }) => mustCompact(context),
+  mustTrim: ({ context }) => !isNextSpawn(context) && mustTrim(context),
+  mustCompact: ({ context }) => !isNextSpawn(context) && mustCompact(context),
   isRefusal: ({ context, event }) => isCurrentReply(context, event) && event.reply.stopReason === "refusal",
   isLoop: ({ context, event }) =>
     isCurrentReply(context, event) &&
@@ -82,7 +86,8 @@ export const modelActions = {
     const next = { ...openTurn(context, last), step, modelTries, repeatTurn: false, calls: [] };
     const turn = planTurn(next, last);
     const callCounts = context.pendingMessages.length > 0 ? resetCounts(context.callCounts) : context.callCounts;
-    return { ...next, turn, callReserve: turn.reserve, callCounts };
+    const callReserve = isSpawnTurn(next, step) ? null : turn.reserve;
+    return { ...next, turn, callReserve, callCounts };
   }),
   repeatTurn: agentBase.assign({ repeatTurn: true }),
   appendReply: agentBase.assign(({ context, event }) => {
