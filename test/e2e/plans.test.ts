@@ -82,4 +82,7 @@ it("makes a plan, executes the edited file, and after a kill continues at the st
   const third = await troupe(["plan", "run", "plan.yaml", "--json"], { ...options, ownProcess: true });
   expect(JSON.parse(third.stdout)).toEqual(result);
   expect([asked("researcher"), asked("coder"), asked("reviewer")]).toEqual([1, 2, 1]);
+
+  const replayed = await troupe(["sessions", "replay", result.session], { ...options, ownProcess: true });
+  expect([replayed.code, replayed.stdout]).toEqual([0, expect.stringMatching(/^same: /)]);
 });

@@ -2,8 +2,10 @@
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readSessionFeed } from "@troupe/recorder";
 import { createTroupe, type ExecutionPlan, type Troupe, type TroupeOptions } from "troupe";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expectReplayable } from "../harness/expect-replayable.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
@@ -49,16 +51,27 @@ async function agentsOf(troupe: Troupe, session: string): Promise<string[]> {
   return runs.toSorted((a, b) => a.order - b.order).map(({ agent }) => agent);
 }
 
+const journalFile = (): string => join(folder, "home", "journal.db");
+
+/** The requests of all runs of an agent, in every session of the home. */
+function requestsOf(agent: string) {
+  return [...readJournalFile(journalFile()).values()].flatMap(([first]) => {
+    const entry = first?.entry;
+    return entry?.kind === "run.opened" && entry.request.agent === agent ? [entry.request] : [];
+  });
+}
+
 async function taskOf(troupe: Troupe, session: string, agent: string): Promise<string[]> {
   const detail = await troupe.sessions.get(session);
   return (detail?.runs ?? []).filter((run) => run.agent === agent).map(({ task }) => task);
 }
 
+const drafted = (id: string, agent: string, after: string[] = []) => ({
+  ...{ id, agent, after, title: id, task: `carry out ${id}`, successCriteria: "it is done", review: false },
+});
+
 describe("a plan for a goal", () => {
   const draft = (steps: object[]) => JSON.stringify({ steps });
-  const drafted = (id: string, agent: string, after: string[] = []) => ({
-    ...{ id, agent, after, title: id, task: `carry out ${id}`, successCriteria: "it is done", review: false },
-  });
 
   test("comes from the planner, which reads why a plan cannot be executed and tries again", async () => {
     const wrong = draft([drafted("a", "codr", ["b"]), drafted("b", "coder", ["a"])]);
@@ -136,13 +149,7 @@ describe("an execution", () => {
     );
     expect(result).toMatchObject({ status: "completed", totals: { runs: 4, toolCalls: 3 } });
     expect(await agentsOf(troupe, result.session)).toEqual(["researcher", "researcher", "researcher", "coder"]);
-    const opened = [...readJournalFile(join(folder, "home", "journal.db")).values()].flatMap(
-      ([first]) => first?.entry ?? [],
-    );
-    const coder = opened.flatMap((entry) =>
-      entry.kind === "run.opened" && entry.request.agent === "coder" ? [entry] : [],
-    );
-    for (const topic of topics) expect(coder[0]?.request.context).toContain(`found ${topic}`);
+    for (const topic of topics) expect(requestsOf("coder")[0]?.context).toContain(`found ${topic}`);
   });
 
   test("drives a function by its tests, each step after the one before", async () => {
@@ -247,6 +254,72 @@ describe("an execution", () => {
     });
     await expect(troupe.executePlan(planOf())).rejects.toMatchObject({ code: "INVALID_PLAN" });
     expect(await troupe.sessions.list()).toEqual([]);
+  });
+
+  test("gives each step its criteria and its limits, and its result has the use of its own runs", async () => {
+    await using troupe = await open({ researcher: [reads("It is basic.")], coder: [reads("Built.")] });
+    const limits = { maxIterations: 7, maxToolCalls: 3 };
+    const plan = planOf(
+      step("look", "researcher", { successCriteria: "the files are named", limits }),
+      step("build", "coder", { after: ["look"] }),
+    );
+    const { steps, totals } = await troupe.executePlan(plan);
+    expect(requestsOf("researcher")).toMatchObject([{ successCriteria: "the files are named", limits }]);
+    expect(requestsOf("coder")).toMatchObject([{ successCriteria: null }]);
+    expect(requestsOf("coder")[0]?.limits).not.toHaveProperty("maxIterations");
+    expect(steps).toMatchObject([
+      { id: "look", title: "The step look", agent: "researcher", usage: { runs: 1, toolCalls: 1 }, findings: [] },
+      { id: "build", agent: "coder", usage: { runs: 1, toolCalls: 1 }, approved: null, error: null },
+    ]);
+    const tokens = steps.map(({ usage }) => usage.totalTokens);
+    expect(Math.min(...tokens)).toBeGreaterThan(0);
+    expect(totals.totalTokens).toBe(tokens.reduce((sum, each) => sum + each, 0));
+  });
+
+  test("of a team's plan is made and carried out by the agents of the team, and its sessions replay", async () => {
+    const steps = [
+      { ...drafted("look", "researcher"), successCriteria: "the files are named" },
+      { ...drafted("build", "executor", ["look"]), review: true },
+    ];
+    let plan: ExecutionPlan;
+    let session: string;
+    {
+      await using troupe = await open({
+        pipeline_planner: [{ steps: [{ text: JSON.stringify({ steps }) }] }],
+        pipeline_researcher: [reads("It is basic.")],
+        pipeline_executor: [
+          { when: { task: "tokens never expire" }, ...says("Added the expiry.") },
+          says("Added tokens."),
+        ],
+        pipeline_reviewer: [
+          { when: { task: "Added the expiry." }, ...approves },
+          says('{"approved":false,"findings":["tokens never expire"]}'),
+        ],
+      });
+      plan = await troupe.planForGoal("Add tokens", { team: "pipeline" });
+      expect(plan).toMatchObject({ team: "pipeline", steps: [{ agent: "researcher" }, { agent: "executor" }] });
+      const result = await troupe.executePlan(plan);
+      expect(result).toMatchObject({
+        status: "completed",
+        steps: [{ summary: "It is basic." }, { summary: "Added the expiry.", approved: true }],
+      });
+      session = result.session;
+      expect(await agentsOf(troupe, session)).toEqual([
+        "pipeline_researcher",
+        ...["pipeline_executor", "pipeline_reviewer", "pipeline_executor", "pipeline_reviewer"],
+      ]);
+      const listed = await troupe.sessions.list();
+      expect(listed.map(({ agent, team }) => [agent, team])).toEqual([
+        ["pipeline_lead", "pipeline"],
+        ["pipeline_planner", "pipeline"],
+      ]);
+      await expect(troupe.executePlan({ ...plan, id: planOf().id, team: "pipline" })).rejects.toMatchObject({
+        ...{ code: "UNKNOWN_TEAM", fix: "did you mean pipeline?" },
+      });
+    }
+    const feed = await readSessionFeed({ file: journalFile(), session });
+    expect(feed.length).toBeGreaterThan(10);
+    await expectReplayable(feed);
   });
 
   test("keeps the budget of the plan, and runs no step without it", async () => {
