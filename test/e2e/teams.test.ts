@@ -240,7 +240,7 @@ describe.concurrent("troupe run --team", { timeout: 180_000 }, () => {
     expect(await answer(["--agent", "main"], variable)).toBe("I am main.\n");
   });
 
-  it("a project's team replaces the user's, which replaces that of the home folder", async (test) => {
+  it("a trusted project's team replaces the user's, which replaces that of the home folder", async (test) => {
     const { expect } = test;
     const { run, home, teams } = await createFixture(test, []);
     const described = async () => JSON.parse((await run(["teams", "show", "news", "--json"])).stdout).description;
@@ -249,8 +249,12 @@ describe.concurrent("troupe run --team", { timeout: 180_000 }, () => {
     await writeTeam(path.join(home, "teams"), "news", "second");
     expect(await described()).toBe("second");
     await writeTeam(teams, "news", "third");
+    expect(await described()).toBe("second");
+    expect((await run(["trust", "--yes"])).code).toBe(0);
     expect(await described()).toBe("third");
     await writeFile(path.join(teams, "news", "team.yaml"), "colour: red\n");
+    expect(await described()).toBe("second");
+    expect((await run(["trust", "--yes"])).code).toBe(0);
     expect(await run(["teams", "show", "news"])).toMatchObject({ code: 3 });
   });
 

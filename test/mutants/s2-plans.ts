@@ -7,7 +7,7 @@ const resultFile = "packages/core/src/plan/plan-result.ts";
 const problemsFile = "packages/core/src/plan/plan-problems.ts";
 const nextSession = "packages/troupe/src/plans/next-session.ts";
 
-const repeatsIncomplete = `${plans} > stops at a failed step, and the next execution repeats only incomplete steps`;
+const afterFailure = `${plans} > stops at a failed step, and the next execution repeats only incomplete steps`;
 const withReview = `${plans} > researches, then implements, with a review that leads to a second change`;
 const inParallel = `${plans} > researches in parallel, and one step reads all findings`;
 const withCriteria = `${plans} > gives each step its criteria and its limits, and its result has the use of its own runs`;
@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
     file: resultFile,
     find: '(response.error?.message ?? "stopped") : outcome.error;',
     replace: '(response.error?.message ?? "stopped") : null;',
-    tests: [repeatsIncomplete],
+    tests: [afterFailure],
   },
   {
     name: "the sums of a plan are those of its first step",
@@ -89,7 +89,7 @@ export const mutants: readonly Mutant[] = [
     file: "packages/core/src/machines/agent/outcomes.ts",
     find: "return { outcome: failure === null ? completedOutcome",
     replace: "return { outcome: failure !== undefined ? completedOutcome",
-    tests: [repeatsIncomplete],
+    tests: [afterFailure],
   },
   {
     name: "a planner's plan with unknown agents is accepted",
@@ -161,7 +161,7 @@ export const mutants: readonly Mutant[] = [
     file: nextSession,
     find: "const done = known.filter(({ id, key }) => keys.get(id) === key && id !== only);",
     replace: "const done = known.slice(0, 0);",
-    tests: [repeatsIncomplete],
+    tests: [afterFailure],
   },
   {
     name: "a plan begins afresh after a kill",

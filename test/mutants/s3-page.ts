@@ -7,7 +7,7 @@ const cycles =
   "packages/roles/src/agent-files.test.ts > a check > finds a cycle through other agents, and the agents that the change would break";
 const fields = "packages/roles/src/agent-form.test.ts > a change of a field changes its own lines alone";
 const abilities = "packages/core/src/permissions/agent-reach.test.ts > the abilities of an agent";
-const overApi = "test/e2e/agent-files.test.ts > agent files over the API";
+const overApi = "test/e2e/agent-files-api.test.ts > agent files over the API";
 const timeline = "test/browser/timeline.test.ts > the timeline";
 const sideBySide = `${timeline} > shows parallel branches side by side over time, and shares folds and selection with the tree`;
 const lanes = "apps/dashboard/src/lib/timeline.test.ts > a lane";

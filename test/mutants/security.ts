@@ -416,4 +416,32 @@ export const mutants: readonly Mutant[] = [
       "test/hostile/full-disk.test.ts > a disk that a command fills > leaves the journal a reserve for the outcomes of running calls",
     ],
   },
+  {
+    name: "a project's team replaces the user's default team without trust",
+    rows: ["SEC.6a"],
+    file: "packages/roles/src/replacements.ts",
+    find: "team: (name: string): boolean => names.has(name),",
+    replace: "team: (name: string): boolean => names.has(`${name}/`),",
+    tests: [
+      "test/e2e/trust/replacements.test.ts > a repository gets no request of the user's default team or main agent before it is trusted",
+    ],
+  },
+  {
+    name: "an agent file of a project takes the place of a team's agent",
+    rows: ["SEC.6a"],
+    file: "packages/roles/src/replacements.ts",
+    find: "ids.has(id) || names.has(teamOf(id)),",
+    replace: "ids.has(id) || names.has(`${teamOf(id)}/`),",
+    tests: ["packages/roles/src/replacements.test.ts > a project that is not trusted"],
+  },
+  {
+    name: "a replacing file may change after it was accepted",
+    rows: ["SEC.6a"],
+    file: "packages/roles/src/replacements.ts",
+    find: "hashes.get(pathIn(project, path)) === contentHash,",
+    replace: "hashes.has(pathIn(project, path)),",
+    tests: [
+      "packages/roles/src/replacements.test.ts > a project whose files were accepted > replaces teams and agents, until one byte or file of them differs",
+    ],
+  },
 ];

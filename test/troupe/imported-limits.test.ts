@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
+import { createProjectTrust } from "@troupe/tools";
 import { createTroupe, defineTool, type Troupe } from "troupe";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -53,6 +54,10 @@ async function openProject(
   test.onTestFinished(() => server.close());
   const home = path.join(path.dirname(folder), "home");
   const env = { HOME: home, PATH: process.env.PATH, TROUPE_HOME: home };
+  await mkdir(home);
+  // The project's planner and coder replace the shipped ones, so the user has to accept them.
+  const trust = createProjectTrust({ file: path.join(home, "trust.json") });
+  await trust.acceptDefinitions(folder, ".claude/agents", { at: "2026-11-18T12:00:00.000Z", by: "me" });
   const troupe = await createTroupe({
     workspace: folder,
     store: "memory",

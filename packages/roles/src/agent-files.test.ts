@@ -11,6 +11,7 @@ let root: string;
 let workspace: string;
 let home: string;
 let reason: string | null;
+let accepted: string[];
 let files: AgentFiles;
 
 beforeEach(async () => {
@@ -18,6 +19,7 @@ beforeEach(async () => {
   workspace = join(root, "project");
   home = join(root, "home");
   reason = null;
+  accepted = [];
   await mkdir(workspace);
   await mkdir(home);
   const userFolders = [join(root, "dot-troupe", "agents"), join(home, "agents")];
@@ -30,6 +32,7 @@ beforeEach(async () => {
     models: async () => ["inherit"],
     modelProblems: async () => [],
     projectReason: async () => reason,
+    accept: async (_, path) => void accepted.push(path),
     diff: async (before, after) => ({ diff: `${before}→${after}`, linesAdded: 0, linesRemoved: 0 }),
   });
 });
@@ -214,6 +217,7 @@ describe("a new file", () => {
   test("of a project goes into its .troupe/agents", async () => {
     const { row } = await files.save(draft({ id: "clerk", workspace, folder: "project" }));
     expect(row).toMatchObject({ origin: "project", path: projects("clerk.md") });
+    expect(accepted).toEqual([projects("clerk.md")]);
     await expect(files.save(draft({ id: "other", folder: "project" }))).rejects.toThrow(failure("USAGE"));
   });
 

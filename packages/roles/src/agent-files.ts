@@ -40,6 +40,8 @@ export interface AgentFilesOptions {
   modelProblems(agents: readonly AgentDefinition[], workspace: string | null): Promise<readonly AgentProblem[]>;
   /** Why the files of a project may not be changed. Null: the user trusts the project. */
   projectReason(workspace: string): Promise<string | null>;
+  /** Accepts a project's file that was just written: the person who wrote it here may replace another definition. */
+  accept(workspace: string, path: string): Promise<void>;
   diff(before: string, after: string): Promise<Pick<AgentCheck, "diff" | "linesAdded" | "linesRemoved">>;
 }
 
@@ -148,6 +150,8 @@ export function createAgentFiles(options: AgentFilesOptions): AgentFiles {
         }
         if (draft.version === null) await createAgentFile(place, check.text);
         else if (isChanged) await replaceAgentFile(place, draft.version, check.text);
+        const { workspace } = draft;
+        if (workspace !== null && place.base === resolve(workspace)) await options.accept(workspace, place.path);
         return await read(draft.id, draft.workspace);
       }),
     remove: (id, { workspace, version }) =>

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { lstat, opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
@@ -59,7 +60,7 @@ export function createAgentReader(): AgentReader {
       if (cached && cached.stamp === stampOf(await lstat(path, { bigint: true }))) return cached.agent;
       await turns.next();
       const read = await readRegularFile(path);
-      return read && remember(key, read.stamp, parseBytes(path, origin, read));
+      return read && remember(key, read.stamp, { ...parseBytes(path, origin, read), contentHash: sha256(read.bytes) });
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
       return refusedFile(path, origin, {
@@ -223,6 +224,10 @@ function readAtMost(file: number, size: number, bytesMax: number): Uint8Array {
     larger.set(buffer);
     buffer = larger;
   }
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

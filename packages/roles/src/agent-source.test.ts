@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { acceptAll } from "./accept-all.test-helper.ts";
 import { fileBytesMax, filesMax } from "./agent-folder.ts";
 import { createAgentSource } from "./agent-source.ts";
 
@@ -34,7 +35,7 @@ const project = (name: string): string => join(workspace, ".troupe", "agents", n
 const user = (name: string): string => join(userFolder, name);
 
 function load(options: { builtin?: boolean } = { builtin: false }): Promise<AgentRegistry> {
-  return createAgentSource({ ...options, userFolders: [userFolder] }).load(workspace);
+  return createAgentSource({ ...options, userFolders: [userFolder], acceptedFiles: acceptAll }).load(workspace);
 }
 
 const ids = (registry: AgentRegistry): string[] => registry.agents.map(({ id }) => id);

@@ -1,9 +1,10 @@
 import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentDefinition, AgentRegistry, AgentSource } from "@troupe/core";
-import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
+import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
 import { assembleRegistry, layerOf } from "./agent-registry.ts";
 import { type AgentFile, type ParsedAgent, parseAgent } from "./parse-agent.ts";
+import { type AcceptedFiles, type Definitions, holdBackReplacements } from "./replacements.ts";
 import { createTeamReader } from "./team-folder.ts";
 
 /** Folder of the agents that this package ships. The path is the same from `src` and from `dist`. */
@@ -31,6 +32,12 @@ export interface AgentSourceOptions {
   teamFolders?: readonly string[];
   /** Agents given as objects. They win over files. */
   definitions?: readonly AgentDefinition[];
+  /**
+   * The files of a project that the user accepted. Others cannot replace a shipped or a user's agent or team.
+   *
+   * @default none
+   */
+  acceptedFiles?: AcceptedFiles;
   /** Agents of other hosts, read at every load. They count if no local file has their id. */
   remoteAgents?: () => readonly AgentDefinition[];
 }
@@ -59,7 +66,7 @@ export interface AgentFileSource extends AgentSource {
  */
 export function createAgentSource(options: AgentSourceOptions): AgentFileSource {
   const { builtin = true, userFolders, projects = [], definitions = [], remoteAgents = () => [] } = options;
-  const { userTeamFolders = [], teamFolders = [] } = options;
+  const { userTeamFolders = [], teamFolders = [], acceptedFiles = async () => new Map<string, string>() } = options;
   const reader = createAgentReader();
   const teamReader = createTeamReader(reader);
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
@@ -69,44 +76,51 @@ export function createAgentSource(options: AgentSourceOptions): AgentFileSource 
     origin: "user",
     required: true,
   }));
+  /** In the user's home, the folders of a workspace are the user's own. */
+  const usersPaths = new Set([...userFolders, ...userTeamFolders].map((path) => resolve(path)));
+  const asUsers = ({ within, ...folder }: AgentFolder): AgentFolder =>
+    usersPaths.has(folder.path) || within === undefined ? folder : { ...folder, within };
   if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
 
   const loadFiles: AgentFileSource["loadFiles"] = async (workspace, draft) => {
     const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
     // In the user's home folder a user folder can also be a workspace folder. It is read once, as a workspace folder.
     const ownPaths = new Set(own.map(({ path }) => path));
-    const folders = [...common.filter(({ path }) => !ownPaths.has(path)), ...own, ...extra];
-    const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
+    const folders = [...common.filter(({ path }) => !ownPaths.has(path)), ...own.map(asUsers), ...extra];
+    const layers = await Promise.all(
+      folders.map(async (folder) => ({ folder, contents: await reader.readFolder(folder) })),
+    );
     const ofTeams: AgentFolder[] = [
       ...(builtin ? [{ path: shippedTeamsFolder, origin: "builtin" as const }] : []),
       ...userTeamFolders.map((path) => ({ path: resolve(path), origin: "user" as const })),
-      ...projects.map((project) => workspaceTeams(resolve(project))),
-      ...(workspace === null ? [] : [workspaceTeams(resolve(workspace))]),
+      ...[...projects, ...(workspace === null ? [] : [workspace])]
+        .map((project) => workspaceTeams(resolve(project)))
+        .filter(({ path }) => !usersPaths.has(path)),
     ];
     const teams = (await Promise.all(ofTeams.map((folder) => teamReader.readTeams(folder)))).flat();
     const single = await Promise.all(
       teamFolders.map((path) => teamReader.readTeam({ path: resolve(path), origin: "user" })),
     );
-    const all = [...teams, ...single.filter((team) => team !== null)];
-    const withDraft = draft ? addDraft(layers, folders, draft) : layers;
-    const registry = assembleRegistry([...withDraft, layerOf(definitions)], remoteAgents(), all);
-    return { registry, files: withDraft.flatMap(({ agents }) => agents) };
+    const used = await holdBackReplacements({ layers, teams }, acceptedFiles);
+    const withDraft = draft ? addDraft(used.layers, draft) : used.layers;
+    const all = [...used.teams, ...single.filter((team) => team !== null)];
+    const contents = withDraft.map((layer) => layer.contents);
+    const registry = assembleRegistry([...contents, layerOf(definitions)], remoteAgents(), all);
+    return { registry, files: contents.flatMap(({ agents }) => agents) };
   };
   return { loadFiles, load: async (workspace) => (await loadFiles(workspace)).registry };
 }
 
-/** Puts a draft into the layer of the folder that contains its path. */
-function addDraft(
-  layers: readonly FolderContents[],
-  folders: readonly AgentFolder[],
-  { path, text }: Omit<AgentFile, "origin">,
-): FolderContents[] {
-  return layers.map((layer, i) => {
-    const folder = folders[i];
-    if (!folder || !path.startsWith(`${folder.path}${sep}`)) return layer;
-    const others = layer.agents.filter((agent) => agent.path !== path);
+type Layers = Definitions["layers"];
+
+/** Puts a draft into the layer of the folder that contains its path. A person writes it, so it may replace an agent. */
+function addDraft(layers: Layers, { path, text }: Omit<AgentFile, "origin">): Layers {
+  return layers.map((layer) => {
+    const { folder, contents } = layer;
+    if (!path.startsWith(`${folder.path}${sep}`)) return layer;
+    const others = contents.agents.filter((agent) => agent.path !== path);
     const agents = [...others, parseAgent({ path, origin: folder.origin, text })];
-    return { ...layer, agents: agents.sort((a, b) => (a.path < b.path ? -1 : 1)) };
+    return { folder, contents: { ...contents, agents: agents.sort((a, b) => (a.path < b.path ? -1 : 1)) } };
   });
 }
 

@@ -34,6 +34,8 @@ export interface ParsedAgent {
   /** The location of `retry.alternative` in the file. */
   alternativeLocation: SourceLocation | null;
   problems: readonly AgentProblem[];
+  /** SHA-256 of the file's bytes, for consent to exactly these. Absent: the agent does not come from a folder. */
+  contentHash?: string;
   /** The file has no front matter: among agent files it is a note, and no agent. */
   isNote?: true;
 }

@@ -68,6 +68,8 @@ export interface ParsedTeam {
   name: string;
   /** Null after an error. */
   file: TeamFile | null;
+  /** SHA-256 of the file's bytes. Absent: the file could not be read. */
+  contentHash?: string;
   problems: AgentProblem[];
   /** Position of a key, or of an item of its list. */
   locationOf(...path: [key: string, ...rest: (string | number)[]]): SourceLocation;

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentProblem } from "@troupe/core/internal";
-import { type AgentFolder, type AgentReader, readRegularFile, stampOf } from "./agent-folder.ts";
+import { type AgentFolder, type AgentReader, readRegularFile, sha256, stampOf } from "./agent-folder.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 import { createProblemReport } from "./problem-report.ts";
 import { type ParsedTeam, parseTeam, teamBytesMax } from "./team-file.ts";
@@ -18,6 +18,10 @@ export interface TeamContents {
   agents: readonly ParsedAgent[];
   /** Problems of the folder. */
   problems: readonly AgentProblem[];
+  /** The project that the team belongs to. Absent: it is shipped, or the user's. */
+  project?: string;
+  /** The team would replace another one without the user's consent: it is not used. */
+  isHeldBack?: true;
 }
 
 export interface TeamReader {
@@ -40,14 +44,19 @@ export function createTeamReader(agents: AgentReader): TeamReader {
     if (cached?.stamp === stampOf(stats)) return cached.team;
     const read = await readRegularFile(path, teamBytesMax).catch(() => null);
     const team = read
-      ? parseTeam({ ...folder, path, text: new TextDecoder().decode(read.bytes) })
+      ? {
+          ...parseTeam({ ...folder, path, text: new TextDecoder().decode(read.bytes) }),
+          contentHash: sha256(read.bytes),
+        }
       : unreadable(folder, path);
     cache.set(key, { stamp: read?.stamp ?? "", team });
     return team;
   };
   const readTeam = async (folder: AgentFolder): Promise<TeamContents | null> => {
     const team = await readTeamFile(folder);
-    return team && { team, ...(await agents.readFolder(folder)) };
+    if (!team) return null;
+    const project = folder.within === undefined ? {} : { project: folder.within };
+    return { team, ...(await agents.readFolder(folder)), ...project };
   };
 
   return {

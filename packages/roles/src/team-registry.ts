@@ -21,9 +21,10 @@ export function assembleTeams(
   contents: readonly TeamContents[],
   others: ReadonlyMap<string, ParsedAgent>,
 ): TeamRegistry {
-  const chosen = new Map(contents.map((each) => [each.team.name, each]));
+  const chosen = new Map(contents.flatMap((each) => (each.isHeldBack ? [] : [[each.team.name, each]])));
   const known = new Map(others);
-  const problems = [...chosen.values()].flatMap((each) => [...each.problems]);
+  const heldBack = contents.filter(({ isHeldBack }) => isHeldBack);
+  const problems = [...chosen.values(), ...heldBack].flatMap((each) => [...each.problems]);
   const teams: TeamSummary[] = [];
   const members: ParsedAgent[] = [];
   for (const each of inOrder([...chosen.values()])) {

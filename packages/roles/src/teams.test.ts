@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { afterAll, describe, expect, test } from "vitest";
+import { acceptAll } from "./accept-all.test-helper.ts";
 import { createAgentSource } from "./agent-source.ts";
 
 const folders: string[] = [];
@@ -148,7 +149,9 @@ describe("a team", () => {
       ".troupe/teams/news/team.yaml": "description: The project's\n",
       ".troupe/teams/news/new.md": agent("new"),
     });
-    const source = createAgentSource({ builtin: false, userFolders: [], userTeamFolders: [join(user, "teams")] });
+    const source = createAgentSource({
+      ...{ builtin: false, userFolders: [], userTeamFolders: [join(user, "teams")], acceptedFiles: acceptAll },
+    });
     const { teams, find } = await source.load(workspace);
     expect(teams?.map(({ description, agents }) => [description, agents])).toEqual([["The project's", ["news_new"]]]);
     expect(find("news_old")).toBeUndefined();
@@ -292,10 +295,15 @@ describe("a wrong team is reported with file and line, and cannot be used:", () 
     expect(teams).toEqual([]);
   });
 
-  test("a broken team of the project hides the user's team with its name", async () => {
+  test("a broken team of a trusted project hides the user's team with its name", async () => {
     const user = await projectWith({ "teams/news/team.yaml": "description: U\n", "teams/news/a.md": agent("a") });
     const workspace = await projectWith({ ".troupe/teams/news/team.yaml": "entry: a\n" });
-    const source = createAgentSource({ builtin: false, userFolders: [], userTeamFolders: [join(user, "teams")] });
+    const source = createAgentSource({
+      builtin: false,
+      userFolders: [],
+      userTeamFolders: [join(user, "teams")],
+      acceptedFiles: acceptAll,
+    });
     const { teams, problems } = await source.load(workspace);
     expect(teams).toEqual([]);
     expect(shortly(problems)).toEqual(["news/team.yaml:1 missing-description"]);

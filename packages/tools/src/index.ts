@@ -26,6 +26,7 @@ export type { ProjectFile, ProjectFiles, ProjectKind } from "./trust/project-fil
 export {
   createProjectTrust,
   hasIgnoredFiles,
+  isAcceptedDefinition,
   type Project,
   type ProjectTrust,
   type TrustStatus,

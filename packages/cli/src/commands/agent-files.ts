@@ -13,6 +13,7 @@ import {
 } from "@troupe/roles";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { acceptOwnFiles } from "../session/accept-own-files.ts";
 
 export interface NewAgentFlags {
   from: string | null;
@@ -39,6 +40,7 @@ export async function newAgent(cli: Cli, name: string, flags: NewAgentFlags): Pr
     });
   });
   report(cli, { agent: name, path }, `wrote ${path}`, flags.json);
+  await acceptOwnFiles(cli, path);
   return 0;
 }
 
@@ -80,6 +82,7 @@ async function changeAgent(cli: Cli, id: string, changes: AgentFileChanges, flag
     after === before ? `${path} has it already` : `changed ${path}`,
     flags.json,
   );
+  await acceptOwnFiles(cli, path);
   return 0;
 }
 

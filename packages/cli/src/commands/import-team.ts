@@ -6,6 +6,7 @@ import { type ImportedTeam, importSettings, readSettings, type SettingsRole } fr
 import { modelProblems } from "../agents/agent-problems.ts";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { acceptOwnFiles } from "../session/accept-own-files.ts";
 
 export interface ImportTeamFlags {
   name: string;
@@ -30,6 +31,7 @@ export async function importTeam(cli: Cli, given: string, flags: ImportTeamFlags
   const team = importSettings({ ...settings, file, name, prompts, entry });
   const folder = flags.out === undefined ? join(cli.cwd, ".troupe", "teams", name) : resolve(cli.cwd, flags.out);
   await writeTeam(folder, team);
+  if (flags.out === undefined) await acceptOwnFiles(cli, folder);
   const unknownModels = (await modelProblems(cli, team.agents)).map(
     ({ message, fix }) => `${message}${fix === null ? "" : `; fix: ${fix}`}`,
   );

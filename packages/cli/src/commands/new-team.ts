@@ -5,6 +5,7 @@ import { errorCodeOf, TeamName } from "@troupe/core/internal";
 import { findTeam } from "@troupe/runtime/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { acceptOwnFiles } from "../session/accept-own-files.ts";
 
 export interface NewTeamFlags {
   /** The team whose files are copied. */
@@ -29,6 +30,7 @@ export async function newTeam(cli: Cli, name: string, { from, json }: NewTeamFla
     await rm(folder, { recursive: true, force: true });
     throw unwritable(folder, cause);
   }
+  await acceptOwnFiles(cli, folder);
   const { out, err } = cli.terminal;
   if (json) out.line(jsonLine({ team: name, path: folder }));
   else {

@@ -91,6 +91,29 @@ describe("troupe trust", () => {
     expect(again.err()).toContain("troupe trust ls");
   });
 
+  test("shows agent and team files, and accepts them with --yes until one changes", async () => {
+    const { cwd, home } = projectWith({ ".troupe/agents/main.md": "x", ".troupe/teams/coding/team.yaml": "y" });
+    const first = cliIn(cwd, { home });
+    expect(await first.run("trust")).toBe(0);
+    expect(first.out()).toMatch(/\.troupe\/teams\/coding\/team\.yaml +teams +[0-9a-f]{12} +counts already/);
+    expect(first.err()).toContain("not replacing others; to trust it as it is now");
+    expect(await listed(cwd, home)).toEqual([]);
+    expect(await cliIn(cwd, { home }).run("trust", "--yes")).toBe(0);
+    const second = cliIn(cwd, { home });
+    expect(await second.run("trust", "--json")).toBe(0);
+    expect(JSON.parse(second.out())).toMatchObject({
+      standing: "nothing",
+      definitions: [{ kind: "agents" }, { kind: "teams", path: ".troupe/teams/coding/team.yaml" }],
+    });
+    const third = cliIn(cwd, { home });
+    await third.run("trust");
+    expect(third.err()).toBe("");
+    writeFileSync(join(cwd, ".troupe/agents/main.md"), "z");
+    const fourth = cliIn(cwd, { home });
+    expect(await fourth.run("trust")).toBe(0);
+    expect(fourth.err()).toContain("not replacing others");
+  });
+
   test("of a folder without such files has nothing to ask", async () => {
     const { cwd, home } = projectWith({});
     const cli = cliIn(cwd, { home });

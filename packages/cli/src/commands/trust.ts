@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { exitCodes, TroupeError } from "@troupe/core";
 import {
   createProjectTrust,
+  isAcceptedDefinition,
   type Project,
   type ProjectFile,
   type ProjectKind,
@@ -40,14 +41,16 @@ async function decide(
   flags: { yes: boolean; json: boolean },
 ): Promise<TrustStatus> {
   const { status } = project;
-  if (status === "nothing" || status === "trusted") return status;
+  const isNew = project.definitions.some((file) => !isAcceptedDefinition(project, file));
+  if ((status === "nothing" || status === "trusted") && !isNew) return status;
   if (flags.yes) {
     await saveDecision(cli, store, project, "accepted");
     return "trusted";
   }
   const { err } = cli.terminal;
   if (flags.json || !cli.keyboard.isTerminal || !err.isTerminal) {
-    if (!flags.json) err.line(`ignored; to trust it as it is now: troupe trust ${project.folder} --yes`);
+    const what = status === "nothing" || status === "trusted" ? "not replacing others" : "ignored";
+    if (!flags.json) err.line(`${what}; to trust it as it is now: troupe trust ${project.folder} --yes`);
     return status === "declined" ? "untrusted" : status;
   }
   err.line("trust all of it as it is now? [y/N]");
@@ -99,11 +102,14 @@ const effects: Record<ProjectKind, string> = {
   commands: "not used by troupe yet: prompts for people",
   settings: "not used by troupe: settings of another program",
   mcp: "not used by troupe yet: servers that other agents start",
+  agents: "counts already; trusted, it may also replace your own or a shipped agent",
+  teams: "counts already; trusted, it may also replace your own or a shipped team",
 };
 
-function trustJson({ folder, files, hash, changes }: Project, status: TrustStatus) {
+function trustJson({ folder, files, definitions, hash, changes }: Project, status: TrustStatus) {
   const shown = files.map(({ path, kind, used, hash: of }) => ({ path, kind, used, does: effects[kind], hash: of }));
-  return { folder, standing: status, hash, changes, files: shown };
+  const open = definitions.map(({ path, kind, hash: of }) => ({ path, kind, does: effects[kind], hash: of }));
+  return { folder, standing: status, hash, changes, files: shown, definitions: open };
 }
 
 const statusWords: Record<TrustStatus, string> = {
@@ -115,9 +121,9 @@ const statusWords: Record<TrustStatus, string> = {
   refused: "cannot be trusted",
 };
 
-function render({ folder, files, status, changes }: Project, out: Output): string[] {
+function render({ folder, files, definitions, status, changes }: Project, out: Output): string[] {
   const { colours, width } = out;
-  const rows = files.map((file): Cell[] => [
+  const rows = [...files, ...definitions].map((file): Cell[] => [
     { text: cleanLine(file.path), paint: colours.bold },
     { text: file.kind },
     { text: shortHash(file), paint: colours.dim },

@@ -1,5 +1,12 @@
-import { resolve } from "node:path";
-import { createProjectTrust, hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
+import { relative, resolve } from "node:path";
+import { shortList } from "@troupe/core/internal";
+import {
+  createProjectTrust,
+  hasIgnoredFiles,
+  isAcceptedDefinition,
+  type Project,
+  type ProjectTrust,
+} from "@troupe/tools";
 import { describeIgnoredFiles, homeFiles, prepareHome } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine } from "../render/clean.ts";
@@ -18,6 +25,7 @@ export async function offerTrust(
   if (input.continues !== null || (input.scenario !== null && input.workspace === null)) return;
   const trust = createProjectTrust({ file: homeFiles(cli.home).trust });
   const project = await trust.inspect(resolve(cli.cwd, input.workspace ?? "."));
+  await noteHeldBack(cli, project, options.notice);
   if (!hasIgnoredFiles(project)) return;
   const { err } = cli.terminal;
   const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && isUndecided(project);
@@ -31,7 +39,19 @@ export async function offerTrust(
   );
   const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
   if (key === null) return;
-  await saveDecision(cli, trust, project, key === "y" ? "accepted" : "declined");
+  // The question has not shown the agents and teams.
+  const definitions = project.definitions.filter((file) => isAcceptedDefinition(project, file));
+  await saveDecision(cli, trust, { ...project, definitions }, key === "y" ? "accepted" : "declined");
+}
+
+/** Names the agent and team files that would replace others if the user trusted them. */
+async function noteHeldBack({ composition, home, env }: Cli, project: Project, notice: (text: string) => void) {
+  if (project.definitions.every((file) => isAcceptedDefinition(project, file))) return;
+  const { problems } = await composition.loadAgents({ home, env, workspace: project.folder });
+  const paths = problems.filter(({ code }) => code === "needs-trust").map(({ path }) => relative(project.folder, path));
+  if (paths.length === 0) return;
+  const files = shortList(paths.map(cleanLine));
+  notice(`not used in place of your own or shipped ones, because you have not trusted it: ${files} (troupe trust)`);
 }
 
 /** False if the user declined the current files. */

@@ -4,9 +4,12 @@ import { join, relative, sep } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { canonicalJson, errorCodeOf } from "@troupe/core/internal";
 import { isNeverWritten } from "../workspace/protected-paths.ts";
+import { readDefinitionFiles } from "./definition-files.ts";
 
 /** The purpose of a project file. */
-export const projectKinds = ["configuration", "tools", "hooks", "commands", "settings", "mcp"] as const;
+export const projectKinds = [
+  ...(["configuration", "tools", "hooks", "commands", "settings", "mcp", "agents", "teams"] as const),
+] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 
 /** A file of a project, with the bytes that were hashed: exactly these bytes are used. */
@@ -25,6 +28,11 @@ export interface ProjectFiles {
   folder: string;
   /** Ordered by their paths. */
   files: readonly ProjectFile[];
+  /**
+   * Agent and team files. They count without trust and are no part of `hash`. With trust they may also replace a shipped
+   * or a user's definition.
+   */
+  definitions: readonly ProjectFile[];
   /** Hash over all paths and contents. */
   hash: string;
 }
@@ -79,7 +87,7 @@ export async function readProjectFiles(folder: string): Promise<ProjectFiles> {
   for (const location of projectLocations) await readLocation(location, reading);
   const files = reading.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const hash = sha256(canonicalJson(files.map(({ path, kind, hash: content }) => [path, kind, content])));
-  return { folder: reading.folder, files, hash };
+  return { folder: reading.folder, files, definitions: await readDefinitionFiles(reading.folder), hash };
 }
 
 async function readLocation(location: ProjectLocation, reading: ReadState): Promise<void> {

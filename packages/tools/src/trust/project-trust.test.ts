@@ -9,6 +9,7 @@ import { projectCaps } from "./project-files.ts";
 import {
   createProjectTrust,
   hasIgnoredFiles,
+  isAcceptedDefinition,
   type ProjectTrust,
   type TrustStatus,
   trustedFile,
@@ -117,6 +118,55 @@ describe("a folder", () => {
     expect(await place.trust.forget(folder)).toMatchObject({ folder });
     expect(await place.trust.forget(folder)).toBeNull();
     expect(await place.trust.list()).toEqual([]);
+  });
+});
+
+describe("agent and team files", () => {
+  const write = async ({ write: add }: Fixture): Promise<void> => {
+    await add(".troupe/agents/main.md", "main");
+    await add(".troupe/teams/coding/team.yaml", "team");
+    await add(".claude/agents/deep/coder.md", "coder");
+    await add(".troupe/agents/notes.txt", "no definition");
+  };
+  const paths = [".claude/agents/deep/coder.md", ".troupe/agents/main.md", ".troupe/teams/coding/team.yaml"];
+
+  test("need no trust, and are accepted with their bytes", async ({ place }) => {
+    await write(place);
+    const before = await place.trust.inspect(place.folder);
+    expect(before).toMatchObject({ status: "nothing", files: [] });
+    expect(hasIgnoredFiles(before)).toBe(false);
+    expect(before.definitions.map(({ path, kind, used }) => [path, kind, used])).toEqual([
+      [paths[0], "agents", false],
+      [paths[1], "agents", false],
+      [paths[2], "teams", false],
+    ]);
+    expect(before.acceptedDefinitions.size).toBe(0);
+    await place.accept();
+    const after = await place.trust.inspect(place.folder);
+    expect([...after.acceptedDefinitions.keys()]).toEqual(paths);
+    await place.write(".troupe/agents/main.md", "maim");
+    const edited = await place.trust.inspect(place.folder);
+    expect(edited.definitions.map((file) => isAcceptedDefinition(edited, file))).toEqual([true, false, true]);
+  });
+
+  test("end no trust in other files; a change of those ends theirs", async ({ place }) => {
+    await write(place);
+    await place.write(".troupe/config.yaml", "model: openai/x");
+    await place.accept();
+    await place.write(".troupe/agents/main.md", "maim");
+    expect(await place.status()).toBe("trusted");
+    await place.write(".troupe/config.yaml", "model: openai/y");
+    const changed = await place.trust.inspect(place.folder);
+    expect([changed.status, changed.acceptedDefinitions.size]).toEqual(["changed", 0]);
+  });
+
+  test("of a declined folder, and behind links, are not accepted", async ({ place }) => {
+    await write(place);
+    await symlink(join(place.folder, ".troupe/agents/main.md"), join(place.folder, ".troupe/agents/link.md"));
+    const shown = await place.trust.inspect(place.folder);
+    expect(shown.definitions.map(({ path }) => path)).toEqual(paths);
+    await place.trust.record(shown, { ...decision, decision: "declined" });
+    expect((await place.trust.inspect(place.folder)).acceptedDefinitions.size).toBe(0);
   });
 });
 

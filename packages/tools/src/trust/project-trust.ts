@@ -16,6 +16,8 @@ export interface Project extends ProjectFiles {
   status: TrustStatus;
   /** Changes since the user accepted the files, such as `new .troupe/tools/a.mjs`. */
   changes: readonly string[];
+  /** Hash by path of the agent and team files that the user accepted. None if other files changed since. */
+  acceptedDefinitions: ReadonlyMap<string, string>;
   problem: TroupeError | null;
 }
 
@@ -25,6 +27,11 @@ export interface ProjectTrust {
   inspect(folder: string): Promise<Project>;
   /** Stores the user's decision about the files that were shown. */
   record(shown: ProjectFiles, decision: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
+  /**
+   * Accepts the agent and team files at a path of a folder as they are, besides those accepted before. Resolves to false, and
+   * stores nothing, if other files of the folder are not trusted: one answer covers everything.
+   */
+  acceptDefinitions(folder: string, path: string, decision: Pick<TrustRecord, "at" | "by">): Promise<boolean>;
   list(): Promise<readonly TrustRecord[]>;
   /** Removes the decision about a folder. The folder may be given with links, and may be deleted already. */
   forget(folder: string): Promise<TrustRecord | null>;
@@ -41,30 +48,44 @@ export interface ProjectTrust {
  */
 export function createProjectTrust({ file }: { file: string }): ProjectTrust {
   const store = openTrustStore(file);
-  return {
+  const trust: ProjectTrust = {
     async inspect(folder) {
       try {
         const found = await readProjectFiles(folder);
-        if (found.files.length === 0) return { ...found, status: "nothing", changes: [], problem: null };
-        const record = (await store.list()).find((each) => each.folder === found.folder);
-        return { ...found, ...statusOf(found, record), problem: null };
+        const { files, definitions } = found;
+        const isEmpty = files.length === 0 && definitions.length === 0;
+        const record = isEmpty ? undefined : (await store.list()).find((each) => each.folder === found.folder);
+        const status: Pick<Project, "status" | "changes"> =
+          files.length === 0 ? { status: "nothing", changes: [] } : statusOf(found, record);
+        return { ...found, ...status, acceptedDefinitions: acceptedBy(found, record), problem: null };
       } catch (error) {
         return failedProject(folder, error);
       }
     },
-    record: ({ folder, hash, files }, decision) =>
+    record: ({ folder, hash, files, definitions }, decision) =>
       store.put({
         folder,
         hash,
-        files: files.map(({ path, kind, hash: of }) => ({ path, kind, hash: of })),
+        files: files.map(hashOf),
+        ...(definitions.length > 0 ? { definitions: definitions.map(hashOf) } : {}),
         ...decision,
       }),
+    async acceptDefinitions(folder, path, decision) {
+      const project = await trust.inspect(folder);
+      if (project.status !== "trusted" && project.status !== "nothing") return false;
+      const definitions = project.definitions.filter(
+        (each) => each.path === path || each.path.startsWith(`${path}/`) || isAcceptedDefinition(project, each),
+      );
+      await trust.record({ ...project, definitions }, { decision: "accepted", ...decision });
+      return true;
+    },
     list: () => store.list(),
     async forget(folder) {
       const given = resolve(folder);
       return store.remove(await realpath(given).catch(() => given));
     },
   };
+  return trust;
 }
 
 function statusOf(found: ProjectFiles, record: TrustRecord | undefined): Pick<Project, "status" | "changes"> {
@@ -74,6 +95,24 @@ function statusOf(found: ProjectFiles, record: TrustRecord | undefined): Pick<Pr
   return record.decision === "accepted"
     ? { status: "changed", changes: changesBetween(record.files, found.files) }
     : { status: "untrusted", changes: [] };
+}
+
+function hashOf({ path, kind, hash }: ProjectFile): Pick<ProjectFile, "path" | "kind" | "hash"> {
+  return { path, kind, hash };
+}
+
+/** One answer covers everything: with other files changed, no definition is accepted. */
+function acceptedBy({ hash }: ProjectFiles, record: TrustRecord | undefined): ReadonlyMap<string, string> {
+  const isAccepted = record?.decision === "accepted" && record.hash === hash;
+  return new Map(isAccepted ? (record.definitions ?? []).map(({ path, hash: of }) => [path, of]) : []);
+}
+
+/** Whether an accepted agent or team file has these bytes. */
+export function isAcceptedDefinition(
+  { acceptedDefinitions }: Pick<Project, "acceptedDefinitions">,
+  { path, hash }: FileHash,
+): boolean {
+  return acceptedDefinitions.get(path) === hash;
 }
 
 type FileHash = Pick<ProjectFile, "path" | "hash">;
@@ -92,7 +131,8 @@ function changesBetween(before: readonly FileHash[], after: readonly FileHash[])
 
 /** A missing folder has no project files. Any other error means that none of them may be used. */
 function failedProject(folder: string, error: unknown): Project {
-  const nothing = { folder: resolve(folder), files: [], hash: "", changes: [] };
+  const none = { files: [], definitions: [], changes: [], acceptedDefinitions: new Map<string, string>() };
+  const nothing = { ...none, folder: resolve(folder), hash: "" };
   if (errorCodeOf(error) === "ENOENT") return { ...nothing, status: "nothing", problem: null };
   const problem = TroupeError.is(error)
     ? error

@@ -9,12 +9,16 @@ import { projectKinds } from "./project-files.ts";
 /** Limit of stored decisions. */
 const foldersMax = 1_000;
 
+const FileRecord = z.strictObject({ path: z.string(), kind: z.enum(projectKinds), hash: z.string() });
+
 /** A user's decision about the project files of a folder, in exactly that version. */
 export const TrustRecord = z.strictObject({
   folder: z.string(),
   hash: z.string(),
   decision: z.enum(["accepted", "declined"]),
-  files: z.array(z.strictObject({ path: z.string(), kind: z.enum(projectKinds), hash: z.string() })),
+  files: z.array(FileRecord),
+  /** Agent and team files that were shown as well. Absent: none. */
+  definitions: z.array(FileRecord).exactOptional(),
   at: z.iso.datetime(),
   by: z.string(),
 });

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
+import { isAbsolute, relative, sep } from "node:path";
 import type { Policy, ToolHost } from "@troupe/core";
 import type { AgentFiles } from "@troupe/core/internal";
 import { tierNames } from "@troupe/models";
@@ -15,6 +15,9 @@ export interface ProcessAgentFilesOptions {
   tools: ToolHost;
   policy: Pick<Policy, "layer">;
   trust: Pick<ProjectTrust, "inspect">;
+  /** Stores that the user accepts files of a project. */
+  acceptDefinitions: ProjectTrust["acceptDefinitions"];
+  now(): number;
   /** Null: models are not checked. */
   config: ConfigSource | null;
 }
@@ -24,7 +27,7 @@ const diffBytesMax = 512 * 1024;
 
 /** The agent files that the page can change: those of the user, and those of projects that the user trusts. */
 export function createProcessAgentFiles(options: ProcessAgentFilesOptions): AgentFiles {
-  const { source, userFolders, tools, policy, trust, config } = options;
+  const { source, userFolders, tools, policy, trust, acceptDefinitions, config, now } = options;
   return createAgentFiles({
     source,
     userFolders,
@@ -43,6 +46,10 @@ export function createProcessAgentFiles(options: ProcessAgentFilesOptions): Agen
       return found ? await modelProblems(agents, found) : [];
     },
     projectReason: (workspace) => projectReason(workspace, trust),
+    async accept(workspace, path) {
+      const own = relative(workspace, path).split(sep).join("/");
+      await acceptDefinitions(workspace, own, { at: new Date(now()).toISOString(), by: "the page" });
+    },
     diff: (before, after) => diffTexts(before, after, diffBytesMax),
   });
 }

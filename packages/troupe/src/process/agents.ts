@@ -4,7 +4,8 @@ import { type Logger, RunRequest, type TaskQueue } from "@troupe/core";
 import { decode } from "@troupe/core/internal";
 import { type AgentFileSource, type AgentSourceOptions, createAgentSource } from "@troupe/roles";
 import type { ServedAgents } from "@troupe/runtime";
-import type { Home } from "../home/home.ts";
+import { createProjectTrust, type ProjectTrust } from "@troupe/tools";
+import { type Home, homeFiles } from "../home/home.ts";
 
 /** Folders of the user's tools, for all workspaces. */
 export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
@@ -15,6 +16,8 @@ export interface HomeAgentSourceOptions
   extends Pick<AgentSourceOptions, "remoteAgents" | "folders" | "definitions" | "teamFolders"> {
   /** A project whose agents are served for runs of every workspace. */
   project?: string | undefined;
+  /** @default the decisions of the home */
+  trust?: Pick<ProjectTrust, "inspect">;
 }
 
 /** The folders of the user. The last one wins. */
@@ -31,11 +34,13 @@ export function userAgentFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
 export function createHomeAgentSource(
   home: Home,
   env: NodeJS.ProcessEnv,
-  { project, ...rest }: HomeAgentSourceOptions = {},
+  { project, trust, ...rest }: HomeAgentSourceOptions = {},
 ): AgentFileSource {
+  const decisions = trust ?? createProjectTrust({ file: homeFiles(home).trust });
   return createAgentSource({
     userFolders: userAgentFolders(home, env),
     userTeamFolders: userFolders(home, env).map((folder) => join(folder, "teams")),
+    acceptedFiles: async (folder) => (await decisions.inspect(folder)).acceptedDefinitions,
     ...rest,
     ...(project === undefined ? {} : { projects: [project] }),
   });

@@ -16,6 +16,7 @@ import type { DefaultTeam, HostFacts } from "@troupe/runtime/internal";
 import {
   createDiskSpace,
   createFileRestorer,
+  createProjectTrust,
   createRunFolders,
   createWorkspaceFiles,
   loadPolicy,
@@ -101,6 +102,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     definitions: program.agents ?? [],
     remoteAgents: () => membership?.remoteAgents() ?? [],
     project: options.project,
+    trust,
   });
   const served = createServedAgents({ agentSource, only: serve, denied: policy.layer.denyAgents });
   const hints = options.hints ? createRecordHints({ clock, logger }) : null;
@@ -131,7 +133,9 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   if (shared || role)
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
-  const files = { source: agentSource, userFolders: userAgentFolders(settings, env), tools, policy, trust };
+  const { acceptDefinitions } = createProjectTrust({ file: homeFiles(settings).trust });
+  const userFolders = userAgentFolders(settings, env);
+  const files = { source: agentSource, userFolders, tools, policy, trust, acceptDefinitions, now: () => clock.now() };
   return { home, deps, blobs, ports, policy, rules, sandbox, served, hints, files, presence: membership };
 }
 
