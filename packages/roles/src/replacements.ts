@@ -16,8 +16,8 @@ export interface Definitions {
 }
 
 /**
- * Holds back what would replace a shipped or a user's agent or team without the user's consent: a stranger's repository
- * must not decide who receives the user's requests. A held-back file is a warning of the registry.
+ * Holds back files that would replace a shipped or a user's agent or team without the user's consent: the author of a cloned
+ * repository must not choose the agent that receives the user's requests. A held-back file is a warning of the registry.
  */
 export async function holdBackReplacements(given: Definitions, accepted: AcceptedFiles): Promise<Definitions> {
   const isTaken = takenNames(given);

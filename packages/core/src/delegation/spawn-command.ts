@@ -8,7 +8,7 @@ export const spawnCommand = "/spawn";
 /** The form of the command, for help and errors. */
 export const spawnUsage = `${spawnCommand} AGENT [--context full|summary|task_only] TASK`;
 
-/** What a user has written behind `/spawn`. The agent's name is as written, and `problem` says what is missing. */
+/** The command as the user wrote it, with the agent's name as written; or the part that is missing. */
 export type ReadSpawn = SpawnCommand | { problem: string };
 
 /**

@@ -102,7 +102,7 @@ export function projectOf({ workspace }: { workspace: RequestWorkspace }): strin
 export const SpawnCommand = z.object({
   agent: Token,
   task: z.string().min(1),
-  /** What the agent gets of the conversation. Absent: its own default. */
+  /** The part of the conversation that the agent gets. Absent: its own default. */
   context: ContextMode.exactOptional(),
 });
 export type SpawnCommand = z.infer<typeof SpawnCommand>;

@@ -29,8 +29,8 @@ export interface ProjectFiles {
   /** Ordered by their paths. */
   files: readonly ProjectFile[];
   /**
-   * Agent and team files. They count without trust and are no part of `hash`. With trust they may also replace a shipped
-   * or a user's definition.
+   * Agent and team files. They count without trust, and `hash` does not cover them. With trust they may also
+   * replace a shipped or a user's definition.
    */
   definitions: readonly ProjectFile[];
   /** Hash over all paths and contents. */

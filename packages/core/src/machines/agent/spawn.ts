@@ -19,7 +19,7 @@ export interface RequiredDelegation {
   phrase: string;
 }
 
-/** The delegation that a `/spawn` makes mandatory. It replaces those that the words of the task would require. */
+/** The delegation that a `/spawn` makes mandatory. It replaces the delegations of the agent's triggers. */
 export function spawnDelegation({ request }: Pick<AgentContext, "request">): RequiredDelegation | null {
   if (!request.spawn) return null;
   const { agent } = request.spawn;
