@@ -1,0 +1,67 @@
+/** A reader who begins at README.md finds each package, page and guide by links, and each command in the reference. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { troupe } from "../harness/cli.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+/** The pages that a page links to. A link to a folder means its README. */
+function linksOf(page: string): string[] {
+  return [...read(page).matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].flatMap(([, link = ""]) => {
+    const path = normalize(join(dirname(page), link)).replace(/\/$/, "");
+    const candidates = [path, join(path, "README.md")];
+    return candidates.filter((each) => each.endsWith(".md") && existsSync(join(root, each)));
+  });
+}
+
+function reachableFrom(...starts: string[]): Set<string> {
+  const reached = new Set(starts);
+  for (const page of reached) for (const link of linksOf(page)) reached.add(link);
+  return reached;
+}
+
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder)).flatMap((name) => (name.endsWith(".md") ? [join(folder, name)] : []));
+const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name, "README.md"));
+
+describe("from README.md a reader reaches", () => {
+  const reached = reachableFrom("README.md");
+
+  it.each([
+    ["each package", [...packages, "apps/dashboard/README.md", "examples/README.md"]],
+    ["each page of docs", pagesIn("docs")],
+    ["each guide", pagesIn("docs/guides")],
+    ["each decision", pagesIn("docs/adr")],
+  ])("%s", (_, pages) => {
+    expect(pages.length).toBeGreaterThan(1);
+    expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+  });
+});
+
+it("README.md itself links to each guide", () => {
+  expect(pagesIn("docs/guides").filter((page) => !linksOf("README.md").includes(page))).toEqual([]);
+});
+
+it("the reference of the command line has each command and each flag of run", async (test) => {
+  const home = await tempFolder("reachable", test);
+  const helpOf = async (command: string[]): Promise<string> => (await troupe([...command, "--help"], { home })).stdout;
+  const commandsOf = async (command: string[]): Promise<string[][]> => {
+    const [, list = ""] = (await helpOf(command)).split("\nCommands:\n");
+    const names = [...(list.split("\n\n")[0] ?? "").matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);
+    const found = names.filter((name) => name !== "help").map((name) => [...command, name]);
+    return [...found, ...(await Promise.all(found.map(commandsOf))).flat()];
+  };
+  const reference = read("packages/cli/README.md");
+  const all = await commandsOf([]);
+  const groups = new Set(all.map((command) => command.slice(0, -1).join(" ")));
+  const commands = all.map((command) => command.join(" ")).filter((name) => !groups.has(name) || name === "plan");
+  expect(commands.length).toBeGreaterThan(30);
+  expect(commands.filter((name) => !new RegExp(`\`${name}[ \`]`).test(reference))).toEqual([]);
+  const flags = [...(await helpOf(["run"])).matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag = ""]) => flag);
+  expect(flags.length).toBeGreaterThan(15);
+  expect(flags.filter((flag) => !reference.includes(`\`${flag}`))).toEqual([]);
+});
