@@ -4,7 +4,7 @@ const patterns = "test/troupe/delegation-patterns.test.ts";
 const patternsGuide = "docs/guides/delegation-patterns.md";
 const reachable = "test/packaging/reachable.test.ts";
 
-/** Breaks what the documents promise: their reach, and the examples of the patterns of delegation. */
+/** Breaks promises of the documents: their reach, and the examples of the patterns of delegation. */
 export const mutants: readonly Mutant[] = [
   {
     name: "a pattern does not say its cost",
@@ -13,7 +13,7 @@ export const mutants: readonly Mutant[] = [
     find: "- **Cost:** nothing by itself.",
     replace: "- Nothing by itself.",
     tests: [
-      `${patterns} > each pattern says when, what happens on a failure and what it costs, and is in the first table`,
+      `${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`,
     ],
   },
   {
@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
     find: "| order | Sequential chain, Research then implement, Test first |",
     replace: "| order | Sequential chain, Research then implement |",
     tests: [
-      `${patterns} > each pattern says when, what happens on a failure and what it costs, and is in the first table`,
+      `${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`,
     ],
   },
   {

@@ -69,9 +69,8 @@ export const mutants: readonly Mutant[] = [
     name: "a draft is checked without the other files",
     rows: ["S3.15.12"],
     file: "packages/roles/src/agent-source.ts",
-    find: "const withDraft = draft ? addDraft(layers, folders, draft) : layers;",
-    replace:
-      "const withDraft = draft ? addDraft(layers.map((layer) => ({ ...layer, agents: [] })), folders, draft) : layers;",
+    find: "const others = contents.agents.filter((agent) => agent.path !== path);",
+    replace: "const others = contents.agents.slice(0, 0);",
     tests: [cycles],
   },
   {
