@@ -12,9 +12,7 @@ export const mutants: readonly Mutant[] = [
     file: patternsGuide,
     find: "- **Cost:** nothing by itself.",
     replace: "- Nothing by itself.",
-    tests: [
-      `${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`,
-    ],
+    tests: [`${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`],
   },
   {
     name: "a pattern is not in the first table",
@@ -22,9 +20,7 @@ export const mutants: readonly Mutant[] = [
     file: patternsGuide,
     find: "| order | Sequential chain, Research then implement, Test first |",
     replace: "| order | Sequential chain, Research then implement |",
-    tests: [
-      `${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`,
-    ],
+    tests: [`${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`],
   },
   {
     name: "the last link of the chain waits for nothing",
