@@ -265,8 +265,17 @@ describe.concurrent("troupe run --team", { timeout: 180_000 }, () => {
     const broken = await run(["run", "--team", "news", "go"]);
     expect(broken).toMatchObject({ code: 3, stdout: "" });
     expect(broken.stderr).toContain(`${path.join(teams, "news", "team.yaml")}:3`);
-    expect(await run(["run", "--team", "nws", "go"])).toMatchObject({ code: 2, stdout: "" });
-    expect(await run(["run", "--team", "No Such", "go"])).toMatchObject({ code: 2, stdout: "" });
+    for (const name of ["codng", "Coding!"]) {
+      for (const command of [
+        ["run", "--team", name, "go"],
+        ["plan", "go", "--team", name],
+      ]) {
+        const unknown = await run(command);
+        expect(unknown, command.join(" ")).toMatchObject({ code: 2, stdout: "" });
+        expect(unknown.stderr).toContain(`there is no team ${JSON.stringify(name)}; available: `);
+        expect(unknown.stderr).toContain("did you mean coding?");
+      }
+    }
     expect((await run(["sessions", "ls", "--json"])).stdout).toBe("[]\n");
   });
 

@@ -4,7 +4,7 @@ const patterns = "test/troupe/delegation-patterns.test.ts";
 const patternsGuide = "docs/guides/delegation-patterns.md";
 const reachable = "test/packaging/reachable.test.ts";
 
-/** Breaks promises of the documents: their reach, and the examples of the patterns of delegation. */
+/** Breaks the promises of the documents: their reach, and the examples of the patterns of delegation. */
 export const mutants: readonly Mutant[] = [
   {
     name: "a pattern does not say its cost",
@@ -12,7 +12,7 @@ export const mutants: readonly Mutant[] = [
     file: patternsGuide,
     find: "- **Cost:** nothing by itself.",
     replace: "- Nothing by itself.",
-    tests: [`${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`],
+    tests: [`${patterns} > each pattern says when to use it, how it fails and its cost, and is in the first table`],
   },
   {
     name: "a pattern is not in the first table",
@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
     file: patternsGuide,
     find: "| order | Sequential chain, Research then implement, Test first |",
     replace: "| order | Sequential chain, Research then implement |",
-    tests: [`${patterns} > each pattern has its time of use, its failure and its cost, and is in the first table`],
+    tests: [`${patterns} > each pattern says when to use it, how it fails and its cost, and is in the first table`],
   },
   {
     name: "the last link of the chain waits for nothing",

@@ -1,4 +1,4 @@
-/** Every example of docs/guides/delegation-patterns.md, executed as it is written there, also in the case of a failure. */
+/** Every example of docs/guides/delegation-patterns.md, executed as it is written there, in its good and its failed case. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { RunResponse } from "@troupe/core";
@@ -231,7 +231,7 @@ describe.concurrent("the team and the command of the guide", () => {
   });
 });
 
-it("each pattern has its time of use, its failure and its cost, and is in the first table", () => {
+it("each pattern says when to use it, how it fails and its cost, and is in the first table", () => {
   const [intro = ""] = guide.text.split("\n## ");
   for (const heading of headings) {
     const { text } = guide.section(heading);

@@ -282,10 +282,12 @@ export {
   TraceEvent,
 } from "./protocol/trace-event.ts";
 export { UndoFile, UndoneFile, UndoOutcome, UndoRequest, UndoResult, UndoRow } from "./protocol/undo.ts";
+export { redactBytes } from "./secrets/redact-bytes.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";
 export { lastAtMost } from "./text/last-at-most.ts";
 export { didYouMean, nearestNames } from "./text/nearest-names.ts";
 export { retryAfterMs } from "./text/retry-after.ts";
 export { shortList, unknownAgent } from "./text/unknown-agent.ts";
+export { unknownTeam } from "./text/unknown-team.ts";
 export { endWithinBytes, startWithinBytes } from "./text/within-bytes.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, type SubmitSession, TroupeError } from "@troupe/core";
-import { type ExecutionPlan, type PlanAgents, planResultOf, TeamName } from "@troupe/core/internal";
+import { type ExecutionPlan, type PlanAgents, planResultOf } from "@troupe/core/internal";
 import { planAgents } from "@troupe/runtime/internal";
 import { type NatsFlags, nextPlanSession, planIn } from "troupe/internal";
 import type { Cli } from "../cli.ts";
@@ -14,7 +14,7 @@ import { responseOrNull, sessionOrNull, type TroupeClient } from "../session/cli
 import { createRunOutput, type RunOutput } from "../session/run-output.ts";
 import { ownerDied, type RunRequestInput, type SubmittedRun, submitRun } from "../session/submit.ts";
 import { offerTrust } from "../session/trust-prompt.ts";
-import { exitCodeOf, letOthersFinish, noteSandbox, scenarioName, workspaceFolder } from "./run.ts";
+import { checkTeamName, exitCodeOf, letOthersFinish, noteSandbox, scenarioName, workspaceFolder } from "./run.ts";
 
 /** The flags that making and executing a plan share. */
 export interface PlanFlags {
@@ -41,7 +41,8 @@ export async function makePlan(
       fix: "name another file: --out next.yaml",
     });
   }
-  const team = flags.team === undefined ? {} : { team: checkTeam(flags.team) };
+  const workspace = flags.workspace === undefined ? null : workspaceFolder(cli, flags.workspace);
+  const team = flags.team === undefined ? {} : { team: await checkTeamName(cli, flags.team, workspace) };
   const input = requestOf(cli, goal, flags, async () => ({ ...team, makesPlan: true }));
   return await ask(cli, input, flags, async (_, answer) => {
     if (!answer.success) return null;
@@ -168,11 +169,4 @@ async function knownAgents(cli: Cli, workspace: string, team: string | undefined
     composition.toolSpecs({ home, workspace, env }),
   ]);
   return planAgents({ team: team ?? config.team?.value }, { registry, layers: [layer], specs });
-}
-
-function checkTeam(team: string): string {
-  if (TeamName.safeParse(team).success) return team;
-  throw new TroupeError("USAGE", `--team ${JSON.stringify(team)} is not the name of a team`, {
-    fix: "troupe teams ls",
-  });
 }

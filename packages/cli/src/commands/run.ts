@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, TroupeError } from "@troupe/core";
-import { AgentName, agentNameOf, type SessionGrant, TeamName, unknownAgent } from "@troupe/core/internal";
+import { AgentName, agentNameOf, type SessionGrant, TeamName, unknownAgent, unknownTeam } from "@troupe/core/internal";
 import type { NatsFlags } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { configWarnings } from "../models/requested-model.ts";
@@ -74,7 +74,7 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
   const input = {
     continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : await agentId(cli, flags.agent, workspace),
-    team: teamOf(cli, flags),
+    team: await teamOf(cli, flags, workspace),
     workspace,
     allowHome: flags.allowHome ?? false,
     timeoutMs: flags.timeout ?? null,
@@ -90,10 +90,25 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
 }
 
 /** The flag, or the variable of this process for a new session that names no agent. The owner of the home applies the files. */
-function teamOf({ env }: Cli, { team, agent, continues }: RunFlags): string | null {
-  const given = team ?? (agent === undefined && continues === null ? env.TROUPE_TEAM?.trim() || undefined : undefined);
-  if (given === undefined || TeamName.safeParse(given).success) return given ?? null;
-  throw new TroupeError("UNKNOWN_TEAM", `there is no team ${JSON.stringify(given)}`, { fix: "troupe teams ls" });
+async function teamOf(
+  cli: Cli,
+  { team, agent, continues }: RunFlags,
+  workspace: string | null,
+): Promise<string | null> {
+  const isNew = agent === undefined && continues === null;
+  const given = team ?? (isNew ? cli.env.TROUPE_TEAM?.trim() || undefined : undefined);
+  return given === undefined ? null : await checkTeamName(cli, given, workspace);
+}
+
+/** Refuses a text that no team can have as its name. The process that runs the task knows whether the team exists. */
+export async function checkTeamName(cli: Cli, given: string, workspace: string | null): Promise<string> {
+  if (TeamName.safeParse(given).success) return given;
+  const { composition, home, cwd, env } = cli;
+  const { teams = [] } = await composition.loadAgents({ home, workspace: workspace ?? cwd, env });
+  throw unknownTeam(
+    given,
+    teams.map(({ name }) => name),
+  );
 }
 
 async function agentId(cli: Cli, given: string, workspace: string | null): Promise<string> {

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import {
   type Blobs,
   type Bus,
@@ -11,7 +10,7 @@ import {
   RunRequest,
   type TaskQueue,
 } from "@troupe/core";
-import { ControlMessage, HostMessage, SettledMessage } from "@troupe/core/internal";
+import { ControlMessage, HostMessage, redactBytes, SettledMessage } from "@troupe/core/internal";
 import { z } from "zod";
 import { redactLogger } from "./redact-error.ts";
 import { redactMessage, redactMessageBytes } from "./redact-message.ts";
@@ -130,20 +129,14 @@ function redactDeltas(models: ModelProvider, redact: Redactor): ModelProvider {
 }
 
 /**
- * Wraps a blob store so that it stores no secret. Binary content is searched as Latin-1, one character per byte.
+ * Wraps a blob store so that it stores no secret, in text or in binary content.
  *
  * @example
  * const safe = redactBlobs(blobs, createRedactor({ values: secretsOf({ env: process.env }) }));
  */
 export function redactBlobs(blobs: Blobs, redact: Redactor): Blobs {
   return {
-    put(bytes) {
-      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const encoding = isUtf8(buffer) ? "utf8" : "latin1";
-      const text = buffer.toString(encoding);
-      const redacted = redact.text(text);
-      return blobs.put(redacted === text ? bytes : Buffer.from(redacted, encoding));
-    },
+    put: (bytes) => blobs.put(redactBytes(redact, bytes)),
     get: (hash) => blobs.get(hash),
   };
 }

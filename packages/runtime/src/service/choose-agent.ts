@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type AgentDefinition, type AgentRegistry, type SubmitSession, TroupeError } from "@troupe/core";
-import { didYouMean, shortList, type TeamSummary, teamAgentId, unknownAgent } from "@troupe/core/internal";
+import { type TeamSummary, teamAgentId, unknownAgent, unknownTeam } from "@troupe/core/internal";
 import { findAgent } from "./lookup.ts";
 
 /**
@@ -35,8 +35,8 @@ export function findTeam({ teams = [], problems }: AgentRegistry, name: string):
       fix: broken.fix ?? `troupe teams validate ${path.dirname(broken.path)}`,
     });
   }
-  const known = teams.map((each) => each.name);
-  throw new TroupeError("UNKNOWN_TEAM", `there is no team ${JSON.stringify(name)}; available: ${shortList(known)}`, {
-    fix: didYouMean(name, known) ?? "troupe teams ls",
-  });
+  throw unknownTeam(
+    name,
+    teams.map((each) => each.name),
+  );
 }

@@ -16,7 +16,7 @@ export const reportCorpus: BuiltinVerifier<"report-corpus"> = async ({ response,
   if (await existsInWorkspace(workspace, path)) return [];
   note?.({ missingFile: path });
   return [
-    `${compliancePrefix}${response.agent} returned a report, but there is no ${path}. The articles of a report must be ` +
+    `${compliancePrefix}a report was returned, but there is no ${path}. The articles of a report must be ` +
       "saved before it is written: call save_corpus, read it back, and write the report from it.",
   ];
 };

@@ -1,8 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Blobs, Redactor } from "@troupe/core";
+import { redactBytes } from "@troupe/core/internal";
 import { hiddenBelow } from "../workspace/hidden-folders.ts";
 import { isWithin } from "../workspace/workspace-path.ts";
 import { type ChangeTracker, createChangeTracker, startsName, type TrackedCall } from "./change-tracker.ts";
@@ -28,12 +28,6 @@ export interface ChangeTrackers {
   forgetRun(workspace: string, run: Pick<TrackedCall, "session" | "run">): void;
   /** Removes the start scans of settled runs, and the copies of workspaces without a call for a week. */
   removeLeftovers(isSettled: (run: Pick<TrackedCall, "session" | "run">) => Promise<boolean>): Promise<void>;
-}
-
-/** As the store of blobs searches: binary content as Latin-1. */
-function hasSecret(redact: Redactor, content: Buffer): boolean {
-  const text = content.toString(isUtf8(content) ? "utf8" : "latin1");
-  return redact.text(text) !== text;
 }
 
 /** Trackers of more workspaces are closed while they are idle. */
@@ -67,7 +61,7 @@ export function createChangeTrackers(options: ChangeTrackersOptions): ChangeTrac
         const hidden = (): string[] => [...hiddenBelow(workspace), ...foldersBelow(workspace, options.folder)];
         const tracker = createChangeTracker({
           ...{ workspace, folder: folderOf(workspace), blobs, hidden, ...bounds },
-          ...(redact && { hasSecret: (content) => hasSecret(redact, content) }),
+          ...(redact && { hasSecret: (content) => redactBytes(redact, content) !== content }),
         });
         utimesSync(folderOf(workspace), new Date(), new Date());
         trackers.set(workspace, tracker);

@@ -68,10 +68,10 @@ describe("the result of a child", () => {
   test("has the prefix once, also if the check has written it", () => {
     const d = delegated();
     d.feed(childSettled(1, 0, result));
-    check(d, ["COMPLIANCE ERROR: writer returned a report, but there is no corpus"]);
+    check(d, ["COMPLIANCE ERROR: a report was returned, but there is no corpus"]);
     const text = lastMessage(d)?.text ?? "";
     expect(text.split("COMPLIANCE ERROR")).toHaveLength(2);
-    expect(text).toContain("- writer: writer returned a report, but there is no corpus\n");
+    expect(text).toContain("- writer: a report was returned, but there is no corpus\n");
   });
 
   test.each([
