@@ -134,7 +134,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the planner of the coding team does not delegate",
     rows: ["S5.3"],
-    file: `${teams}/coding/planner.md`,
+    file: "packages/roles/agents/planner.md",
     find: "  allow: [coder, tester, reviewer]",
     replace: "  allow: []",
     tests: [`${shipped} > delegations > of coding_planner go to the agents of its own team that it needs`],

@@ -25,16 +25,12 @@ function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** A longer list of arguments could overflow the stack. */
-const chunkBytes = 8_192;
-
-/** `TextDecoder` reads Latin-1 as Windows-1252, which changes some bytes. */
+/**
+ * `TextDecoder` reads Latin-1 as Windows-1252, which changes some bytes. As UTF-16 each byte keeps its number, and the decoder
+ * is faster than a loop.
+ */
 function decodeLatin1(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    text += String.fromCharCode(...bytes.subarray(at, at + chunkBytes));
-  }
-  return text;
+  return new TextDecoder("utf-16le").decode(new Uint16Array(bytes));
 }
 
 function encodeLatin1(text: string): Uint8Array {
