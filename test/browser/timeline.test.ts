@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { it } from "vitest";
+import { it, vi } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
@@ -16,12 +16,16 @@ const slackPx = 3;
 
 const endIs = (page: Page, status: string) => page.locator(`.facts .badge[data-status="${status}"]`).waitFor();
 
-/** The horizontal extent of a lane's bars of one kind, as whole pixels. */
-async function barsOf(page: Page, agent: string, phase: string): Promise<{ from: number; to: number }[]> {
-  const boxes = await laneOf(page, agent)
-    .locator(`[data-phase="${phase}"]`)
-    .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect()).map(({ left, right }) => ({ left, right })));
-  return boxes.map(({ left, right }) => ({ from: left, to: right }));
+/** The horizontal extents of all bars in one moment, by agent and kind, in pixels. */
+async function barsOf(page: Page) {
+  const all = await page.locator('[data-testid="lane"] [data-phase]').evaluateAll((bars) =>
+    bars.map((bar) => {
+      const { left: from, right: to } = bar.getBoundingClientRect();
+      const agent = bar.closest('[data-testid="lane"]')?.getAttribute("data-agent");
+      return { agent, phase: bar.getAttribute("data-phase"), from, to };
+    }),
+  );
+  return (agent: string, phase: string) => all.filter((bar) => bar.agent === agent && bar.phase === phase);
 }
 
 describeInChromium("the timeline", (browser) => {
@@ -60,16 +64,18 @@ describeInChromium("the timeline", (browser) => {
     expect(
       await page.getByTestId("lane").evaluateAll((lanes) => lanes.map((lane) => lane.getAttribute("data-agent"))),
     ).toEqual(["main", "one", "two"]);
-    const [one] = await barsOf(page, "one", "tool");
-    const [two] = await barsOf(page, "two", "tool");
-    const [waits] = await barsOf(page, "main", "delegating");
-    const models = await barsOf(page, "main", "model");
-    // Both work at the same time, between the two model calls of their parent.
-    expect(Math.max(one?.from ?? 0, two?.from ?? 0)).toBeLessThan(Math.min(one?.to ?? 0, two?.to ?? 0));
-    expect(models).toHaveLength(2);
-    expect(one?.from).toBeGreaterThanOrEqual((models[0]?.to ?? 0) - slackPx);
-    expect(one?.to).toBeLessThanOrEqual((models[1]?.from ?? 0) + slackPx);
-    expect(waits?.to).toBeGreaterThanOrEqual((one?.to ?? 0) - slackPx);
+    // The scale still changes while the last events arrive.
+    await vi.waitFor(async () => {
+      const bars = await barsOf(page);
+      const [one, two] = [bars("one", "tool")[0], bars("two", "tool")[0]];
+      const [waits, models] = [bars("main", "delegating")[0], bars("main", "model")];
+      // Both work at the same time, between the two model calls of their parent.
+      expect(Math.max(one?.from ?? 0, two?.from ?? 0)).toBeLessThan(Math.min(one?.to ?? 0, two?.to ?? 0));
+      expect(models).toHaveLength(2);
+      expect(one?.from).toBeGreaterThanOrEqual((models[0]?.to ?? 0) - slackPx);
+      expect(one?.to).toBeLessThanOrEqual((models[1]?.from ?? 0) + slackPx);
+      expect(waits?.to).toBeGreaterThanOrEqual((one?.to ?? 0) - slackPx);
+    });
 
     const cells = await laneOf(page, "one").getByRole("gridcell").allTextContents();
     expect(cells[1]).toMatch(/model \S+, tools \S+s$/);

@@ -256,6 +256,12 @@ describe("a file that is not the user's to change", () => {
     );
   });
 
+  test("is shown: of a team's member from another file", async () => {
+    const { row, check } = await files.read("coding_planner", null);
+    expect(row).toMatchObject({ id: "coding_planner", team: "coding" });
+    expect(check.text).toContain("name: planner");
+  });
+
   test("is refused behind a symbolic link", async () => {
     const outside = await put(join(root, "outside", "a.md"), agent("a"));
     await mkdir(join(home, "agents"));

@@ -173,7 +173,9 @@ async function examine(options: AgentFilesOptions, opened: OpenFile, workspace: 
     options.specs(workspace),
   ]);
   const parsed = then.files.find((file) => file.path === path);
-  if (parsed?.definition && parsed.claimedId !== id) throw renamed(id, parsed.claimedId);
+  // A team can have an agent of another file as a member, under an id of its own.
+  const isMember = parsed?.claimedId !== id && text === before;
+  if (parsed?.definition && parsed.claimedId !== id && !isMember) throw renamed(id, parsed.claimedId);
   const [known, found] = await Promise.all([
     allProblems(options, now, specs, workspace),
     allProblems(options, then, specs, workspace),
@@ -182,7 +184,7 @@ async function examine(options: AgentFilesOptions, opened: OpenFile, workspace: 
   // A file without front matter is a note beside the agents, which has no problems. Here it would delete an agent.
   const problems = parsed?.isNote ? [...parsed.problems] : found.filter((problem) => problem.path === path);
   const isUsable = !problems.some(({ severity }) => severity === "error");
-  const definition = parsed?.definition ?? then.registry.find(id) ?? null;
+  const definition = (isMember ? undefined : parsed?.definition) ?? then.registry.find(id) ?? null;
   const reach =
     definition && isUsable ? reachOf(definition, { tools: specs, agents: then.registry.agents }, options.policy) : null;
   return {
