@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a further turn ignores /spawn",
-    rows: ["S2.17d"],
+    rows: ["S2.17d", "S2.17j"],
     file: "packages/runtime/src/service/continue-session.ts",
     find: "    ...spawnFields(submission, agent, { registry, layers, specs }),\n",
     replace: "    ...spawnFields({ ...submission, makesPlan: true }, agent, { registry, layers, specs }),\n",

@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "teams new overwrites a team",
-    rows: ["S3.14d"],
+    rows: ["S3.14d", "S2.17j"],
     file: "packages/cli/src/commands/new-team.ts",
     find: "    await mkdir(folder);",
     replace: "    await mkdir(folder, { recursive: true });",
