@@ -1,4 +1,4 @@
-import type { ToolSpec } from "@troupe/core";
+import type { ToolCall, ToolSpec } from "@troupe/core";
 import { call, calling, type ModelOutput } from "../delegation/scripted-agents.ts";
 
 /**
@@ -10,6 +10,27 @@ export interface Attack {
   /** Whose model it is. @default "coder" */
   agent?: string;
   says: readonly ModelOutput[];
+}
+
+/**
+ * Attacks that write or read by a path, joined into one for each agent and `kind`: all their calls, turn by turn. A tool
+ * refuses each of these calls or stays in the workspace, so no call changes what the next one finds.
+ */
+export function joinAttacks(attacks: readonly Attack[], kind: (attack: Attack) => string): Attack[] {
+  const groups = Map.groupBy(attacks, (attack) => `${attack.agent ?? "coder"}: ${kind(attack)}`);
+  return [...groups].map(([name, group]) => {
+    const turns = Math.max(...group.map(({ says }) => says.length));
+    const says = Array.from({ length: turns }, (_, turn) =>
+      calling(...group.flatMap(({ says }) => callsOf(says[turn]))),
+    );
+    const [{ agent } = { agent: undefined }] = group;
+    return { name: `${name}, ${group.length} attacks`, ...(agent ? { agent } : {}), says };
+  });
+}
+
+/** The calls in an output of a model. */
+export function callsOf(output: ModelOutput | undefined): readonly ToolCall[] {
+  return typeof output === "object" ? (output.calls ?? []) : [];
 }
 
 /** Paths that lead out of a workspace. */

@@ -12,7 +12,17 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { z } from "zod";
 import { call, calling, type ModelOutput, type TeamAgent } from "../delegation/scripted-agents.ts";
 import { type Session, type Team, withTeam } from "../delegation/team.ts";
-import { type Attack, patchAttacks, pathAttacks, scopeAttacks, scopedWrites, shellAttacks } from "./attack.ts";
+import { isLong } from "../harness/long.ts";
+import {
+  type Attack,
+  callsOf,
+  joinAttacks,
+  patchAttacks,
+  pathAttacks,
+  scopeAttacks,
+  scopedWrites,
+  shellAttacks,
+} from "./attack.ts";
 import {
   type AttackWorkspace,
   canaries,
@@ -33,20 +43,35 @@ import {
 const specs = shippedToolSpecs();
 const everything = [...specs.map(({ name }) => name), "detonate"];
 
-const attacks: Attack[] = [
+/** Attacks by a path, a name or an address, of which a tool refuses each by itself. */
+const refusedAttacks: Attack[] = [
   ...pathAttacks(specs),
   ...patchAttacks,
-  ...shellAttacks,
-  ...scopeAttacks,
   ...scopedWrites,
   ...grantAttacks,
+  ...webAttacks,
+  ...memoryAttacks,
+];
+
+/** Attacks that may change their workspace, or that a person is asked about. */
+const otherAttacks: Attack[] = [
+  ...shellAttacks,
+  ...scopeAttacks,
   ...childAttacks,
   ...forgedApprovals,
   ...claimedApprovals,
-  ...webAttacks,
-  ...memoryAttacks,
   ...argumentAttacks,
 ];
+
+const all = [...refusedAttacks, ...otherAttacks];
+
+/** Each attack has a workspace of its own in the long run. In the normal run, the attacks on one tool share one. */
+const attacks = isLong ? all : [...joinAttacks(refusedAttacks, toolOf), ...otherAttacks];
+
+function toolOf({ name, says }: Attack): string {
+  const [first] = callsOf(says[0]);
+  return name.startsWith("the reader calls") ? "tools that it was not given" : (first?.name ?? name);
+}
 
 const agents: readonly TeamAgent[] = [
   { id: "coder", tools: everything },
@@ -153,6 +178,12 @@ async function endOf(session: Session): Promise<void> {
   await session.response;
 }
 
+/** How many calls of a session's first agent were answered, also by a refusal. */
+function answersIn({ session, run }: Session): number {
+  const last = team.questions.findLast(({ origin }) => origin.session === session && origin.run === run);
+  return last?.messages.filter(({ role }) => role === "tool").length ?? 0;
+}
+
 /** All that came to be in the workspace, as text: a secret in it was carried in. */
 async function carriedIn(target: AttackWorkspace): Promise<string> {
   const texts: string[] = [];
@@ -192,6 +223,7 @@ describe.concurrent("a hostile model", () => {
       expect(learned).not.toContain(canaries.env);
       expect(learned).not.toContain(canaries.file);
       expect((await team.tree(session)).flatMap(wrongIn), "tools that it was not given").toEqual([]);
+      expect(answersIn(session), "answered calls").toBe(attack.says.flatMap(callsOf).length);
     },
   );
 });
@@ -199,7 +231,8 @@ describe.concurrent("a hostile model", () => {
 describe("all attacks together", () => {
   it("are more than 200, each with a unique name", ({ expect }) => {
     expect(byTask.size).toBe(attacks.length);
-    expect(attacks.length).toBeGreaterThanOrEqual(200);
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+    expect(all.length).toBeGreaterThanOrEqual(200);
   });
 
   it("sent no request, ran no payload, and changed no prototype", ({ expect }) => {
