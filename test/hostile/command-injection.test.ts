@@ -2,12 +2,13 @@
 // each shipped tool except `shell`.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPolicy } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { createSandbox, createToolHost, createTools } from "@troupe/tools";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { commandInjections, gitInjections, typicalInjections } from "../harness/command-injections.ts";
 import { isLong } from "../harness/long.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -37,6 +38,9 @@ const tools = createTools({
   env: {},
   journal: createMemoryJournal(),
 });
+
+const repository = await createRepository(await mkdtemp(join(tmpdir(), "troupe-injection-")));
+afterAll(() => rm(repository, { recursive: true, force: true }));
 
 /** Arguments that place the text where it makes sense. */
 const rows: Record<string, ((text: string) => object)[]> = {
@@ -77,18 +81,27 @@ test("the canary is written if a text is run as a command", async (context) => {
 
 /** A repository with tests, and a program that makes the canary however it is started. */
 async function armedWorkspace(workspace: string): Promise<string> {
-  await mkdir(join(workspace, "test"));
-  await writeFile(join(workspace, "a.txt"), "one\n");
-  await writeFile(join(workspace, "test/a.test.mjs"), 'import { it } from "node:test"; it("a", () => {});\n');
-  await writeFile(join(workspace, "package.json"), '{"scripts":{"test":"node --test"}}');
+  await cp(repository, workspace, { recursive: true });
   await writeFile(
     join(workspace, sing),
     `#!${process.execPath}\nimport fs from "node:fs";\nfs.writeFileSync(${JSON.stringify(join(workspace, canary))}, "");\n`,
   );
   await chmod(join(workspace, sing), 0o755);
+  return workspace;
+}
+
+/** The repository that each workspace is a copy of. */
+async function createRepository(workspace: string): Promise<string> {
+  await mkdir(join(workspace, "test"));
+  await writeFile(join(workspace, "a.txt"), "one\n");
+  await writeFile(join(workspace, "test/a.test.mjs"), 'import { it } from "node:test"; it("a", () => {});\n');
+  await writeFile(join(workspace, "package.json"), '{"scripts":{"test":"node --test"}}');
+  await writeFile(join(workspace, sing), "#!/bin/sh\n");
+  await chmod(join(workspace, sing), 0o755);
   const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
   const git = (...args: string[]) => execFileSync("git", args, { cwd: workspace, env, stdio: "ignore" });
-  git("init", "--quiet");
+  // Without the examples of hooks: they are most of the files to copy.
+  git("init", "--quiet", "--template=");
   git("add", "--all");
   git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--message=begin");
   await writeFile(join(workspace, "a.txt"), "two\n");
