@@ -4,15 +4,17 @@ import { LongestFirst } from "./scripts/lib/longest-first.ts";
 import { compiledFolder } from "./scripts/lib/project.ts";
 
 /**
- * Files that start no process of their own, mock no module, and leave nothing behind: they share their workers, for the
- * start of a worker and the loading of our packages cost more than most of them. All others have a process for each file.
+ * Files that mock no module and leave nothing behind share their workers, because the start of a worker and the loading of
+ * our packages cost more than most of them. The others have a process for each file: they change this process for good,
+ * or they are themselves many processes that are killed and measured.
  */
 const sharing = [
   "apps/*/src/**/*.test.ts",
-  "packages/{core,models,recorder,roles}/src/**/*.test.ts",
-  "packages/runtime/src/{host,http,service,team}/**/*.test.ts",
-  "packages/tools/src/policy/**/*.test.ts",
-  "test/{conformance,delegation,harness}/**/*.test.ts",
+  "packages/*/src/**/*.test.ts",
+  "scripts/**/*.test.ts",
+  "test/{browser,chaos/harness,conformance,delegation,harness,home,nats,replay,restore,tools,troupe}/**/*.test.ts",
+  // A file in with-worker changes the hosts of all tests that its process loads after it.
+  "test/e2e/{,models/,secrets/,trust/}*.test.ts",
 ];
 
 const all = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
@@ -33,7 +35,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A condition may take long on a busy machine. A test that waits in vain ends all the same, and says for what.
     expect: { poll: { timeout: conditionTimeoutMs } },
-    setupFiles: ["test/harness/count-assertions.ts", "test/harness/wait-for-timeout.ts"],
+    setupFiles: ["count-assertions", "exit-listeners", "wait-for-timeout"].map((name) => `test/harness/${name}.ts`),
     provide: { long: isLong, conditionTimeoutMs },
     unstubEnvs: true,
     unstubGlobals: true,
