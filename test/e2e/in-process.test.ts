@@ -1,6 +1,7 @@
 /** A command in the test's process prints what it prints in a process of its own. */
 import { describe, it } from "vitest";
-import { troupe } from "../harness/cli.ts";
+import { type CliResult, troupe } from "../harness/cli.ts";
+import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 describe.concurrent("a command in this process", () => {
@@ -20,4 +21,24 @@ describe.concurrent("a command in this process", () => {
     expect(inProcess).toEqual(await troupe(args, { home, ownProcess: true }));
     expect(inProcess.stdout + inProcess.stderr).not.toBe("");
   });
+
+  it.for(["run hello", "run hello --json", "run hello --agent nowhere", "run hello --max-tokens 1", "run"])(
+    "hosts a run as a process does: troupe %s",
+    async (line, { expect, onTestFinished }) => {
+      const home = await tempFolder("cli", { onTestFinished });
+      const scenario = await writeScenario(home, saying("A short answer."));
+      const args = [...line.split(" "), "--scenario", scenario];
+      const inProcess = await troupe(args, { home });
+      const ofProcess = await troupe(args, { home, ownProcess: true });
+      expect(withoutNumbers(inProcess)).toEqual(withoutNumbers(ofProcess));
+      expect(inProcess.stdout + inProcess.stderr).not.toBe("");
+    },
+  );
 });
+
+/** Without what differs between two sessions: their ids, times and durations. */
+function withoutNumbers({ code, stdout, stderr }: CliResult): CliResult {
+  const without = (text: string) =>
+    text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/[\d.:T-]+(?:Z| m?s\b|s\b|(?=,))/g, "TIME");
+  return { code, stdout: without(stdout), stderr: without(stderr) };
+}

@@ -19,7 +19,7 @@ export interface CliOptions {
   input?: string;
   /** The script that Node runs. @default the built command line */
   entry?: string;
-  /** Whether it gets a process. @default true for commands that host runs, and with input or options of Node */
+  /** Whether it gets a process. @default true for `up` and `worker`, and with input, options of Node or a failpoint */
   ownProcess?: boolean;
 }
 
@@ -33,18 +33,19 @@ export interface CliProcess {
   ended: Promise<CliResult>;
 }
 
-/** Commands that become hosts of runs: their process is part of what they promise. */
-const hosting: ReadonlySet<string> = new Set(["run", "up", "worker"]);
+/** Commands whose process is part of what they promise: others find it, and it ends by a signal. */
+const serving: ReadonlySet<string> = new Set(["up", "worker"]);
 
 /**
- * Runs one `troupe …` command to its end. Commands that host runs have a process of their own, and so does a command with
- * standard input or options of Node. All others run in this process, because the start of a process costs
- * more than most of them.
+ * Runs one `troupe …` command to its end. Commands that serve others have a process of their own, and so does a command
+ * with standard input, options of Node or a place where its process dies. All others run in this process, because the
+ * start of a process costs more than most of them. (test/e2e/in-process.test.ts compares both ways.)
  */
 export function troupe(args: string[], options: CliOptions): Promise<CliResult> {
   const { input, entry, env = {} } = options;
-  const hasProcessOptions = input !== undefined || entry !== undefined || "NODE_OPTIONS" in env;
-  const { ownProcess = hasProcessOptions || hosting.has(args[0] ?? "") } = options;
+  const isForProcess = "NODE_OPTIONS" in env || "TROUPE_TEST_FAILPOINT" in env;
+  const needsProcess = input !== undefined || entry !== undefined || isForProcess || serving.has(args[0] ?? "");
+  const { ownProcess = needsProcess } = options;
   return ownProcess ? spawnTroupe(args, options).ended : startInProcess(args, options).ended;
 }
 
