@@ -20,6 +20,7 @@ import { type CommandResult, pnpmCommand, run } from "../../scripts/lib/command.
 import { cleanEnvironment } from "../../scripts/lib/environment.ts";
 import { packageFolders } from "../../scripts/lib/freshness.ts";
 import { cacheFolder, root } from "../../scripts/lib/project.ts";
+import { isLong } from "../harness/long.ts";
 
 export interface Manifest {
   name: string;
@@ -42,8 +43,12 @@ export interface InstalledPackages {
   everything: Project;
   /** A project with one package and its dependencies. */
   alone(name: string): Project;
-  /** npm installs a package into an empty project, with others from the registry. */
-  install(name: string, others: readonly string[]): Promise<Project>;
+  /** The folder with the projects of all packages, each below its name. */
+  together: Project;
+  /** How many packages the project of a package has. */
+  libraryCount(name: string): number;
+  /** A project with one package, and with optional parts of it that the user has added. */
+  withParts(name: string, parts: readonly string[]): Promise<Project>;
   remove(): Promise<void>;
 }
 
@@ -84,9 +89,12 @@ export async function installPackages(): Promise<InstalledPackages> {
       if (!existsSync(join(project.folder, "node_modules"))) linkAlone(everything.folder, project.folder, name);
       return project;
     },
-    async install(name, others) {
+    together: createProject(join(temporary, "alone")),
+    libraryCount: (name) => librariesOf(everything.folder, name).size,
+    async withParts(name, parts) {
       const project = createProject(join(temporary, "installed", name));
-      await install(project, [...siblingsOf(name)], others);
+      if (isLong) await install(project, [...siblingsOf(name)], parts);
+      else linkAlone(everything.folder, project.folder, name, parts);
       return project;
     },
     remove: () => rm(temporary, { recursive: true, force: true }),
@@ -152,12 +160,20 @@ function createProject(folder: string): Project {
 type Lock = Record<string, Manifest>;
 
 /** Links the files of a package and of what it depends on. Optional parts are left out, as npm does. */
-function linkAlone(from: string, into: string, name: string): void {
+function linkAlone(from: string, into: string, name: string, parts: readonly string[] = []): void {
+  // npm leaves out programs for other platforms.
+  for (const path of librariesOf(from, name, parts)) {
+    if (existsSync(join(from, path))) linkFolder(join(from, path), join(into, path));
+  }
+}
+
+/** The paths of a package, of other packages, and of what they depend on. */
+function librariesOf(from: string, name: string, others: readonly string[] = []): Set<string> {
   const { packages }: { packages: Lock } = JSON.parse(readFileSync(join(from, "package-lock.json"), "utf8"));
   const found = new Set<string>();
-  for (const root of [manifestOf(name).name, "@types/node"]) collect(packages, `node_modules/${root}`, found);
-  // npm leaves out programs for other platforms.
-  for (const path of found) if (existsSync(join(from, path))) linkFolder(join(from, path), join(into, path));
+  for (const root of [manifestOf(name).name, "@types/node", ...others])
+    collect(packages, `node_modules/${root}`, found);
+  return found;
 }
 
 function collect(packages: Lock, path: string, found: Set<string>): void {

@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../../scripts/lib/project.ts";
-import { casesOf } from "../harness/long.ts";
+import { isLong } from "../harness/long.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import {
   type InstalledPackages,
@@ -83,18 +83,17 @@ describe.each([...manifests.keys()])("@troupe/%s", (name) => {
     expect(promised.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
   });
 
-  // A bundler accepts whatever nodenext accepts, unless the manifest's paths are wrong. Two manifests have all its kinds.
-  const isTypical = ["core", "troupe"].includes(name);
-  it.each(casesOf(Object.entries(moduleOptions), ([resolution]) => isTypical || resolution === "nodenext"))(
-    "type-checks alone, strictly, with the types of its libraries, under %s",
-    async (resolution, options) => {
+  // The normal run checks all packages at once, below.
+  if (isLong) {
+    it.each(Object.entries(moduleOptions))("type-checks strictly under %s", async (resolution, options) => {
       const config = `tsconfig.${resolution}.json`;
-      const files = ["use.ts", ...programs.map(({ file }) => file)];
-      project.write(config, JSON.stringify({ compilerOptions: { ...consumerOptions, ...options }, files }));
-      // More checkers would check the same libraries again.
+      project.write(
+        config,
+        JSON.stringify({ compilerOptions: { ...consumerOptions, ...options }, files: filesOf(name) }),
+      );
       expect(await project.run([tsc, "-p", config, "--checkers", "1"])).toEqual(success);
-    },
-  );
+    });
+  }
 
   it("loads every module that its manifest exports", async () => {
     const { name: specifier, exports } = readManifest(installed);
@@ -119,11 +118,38 @@ describe.each([...manifests.keys()])("@troupe/%s", (name) => {
   });
 });
 
+/** Its sources for a type-check: a few lines of use, and the programs of its README. */
+function filesOf(name: string): string[] {
+  return ["use.ts", ...readmePrograms(name).map(({ file }) => file)];
+}
+
+// One check of all, for each of them would check the same libraries again. In its project a package finds only what it
+// depends on. The project with the fewest libraries comes first: TypeScript checks a library where it finds it first.
+// A bundler accepts whatever nodenext accepts, unless the manifest's paths are wrong. Two manifests have all its kinds.
+describe("all packages", () => {
+  it.each([
+    { resolution: "nodenext", names: [...manifests.keys()] },
+    { resolution: "bundler", names: ["core", "troupe"] },
+  ] as const)("type-check strictly, each with the types of its libraries, under $resolution", async (each) => {
+    const names = each.names.toSorted((one, other) => packages.libraryCount(one) - packages.libraryCount(other));
+    const { together } = packages;
+    const compilerOptions = {
+      ...consumerOptions,
+      ...moduleOptions[each.resolution],
+      typeRoots: [`${names[0]}/node_modules/@types`],
+    };
+    const files = names.flatMap((name) => filesOf(name).map((file) => `${name}/${file}`));
+    const config = `tsconfig.${each.resolution}.json`;
+    together.write(config, JSON.stringify({ compilerOptions, files }));
+    expect(await together.run([tsc, "-p", config, "--checkers", "1"])).toEqual(success);
+  });
+});
+
 describe("troupe with one provider", () => {
   let project: Project;
 
   beforeAll(async () => {
-    project = await packages.install("troupe", ["@anthropic-ai/sdk@1"]);
+    project = await packages.withParts("troupe", ["@anthropic-ai/sdk"]);
   }, installTimeoutMs);
 
   it("takes at most 60 MB", () => {
