@@ -19,7 +19,7 @@ export const catchUp: Scenario = {
   name: "n6",
   what: "a daemon (its recorder) is down while --runs sessions of about 40 entries are written, and comes back",
   long: { runs: 2_500, daemons: 2, workers: 0 },
-  short: { runs: 20, daemons: 2, workers: 0 },
+  short: { runs: 8, daemons: 2, workers: 0 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs: sessions, daemons, slack } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers: 0, latencyMs: 20 });

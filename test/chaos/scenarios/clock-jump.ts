@@ -18,7 +18,7 @@ export const clockJump: Scenario = {
   name: "d5",
   what: "a worker's wall clock jumps by ±1 h and ±30 d, with runs under way",
   long: { runs: 24, minutes: 0.5 },
-  short: { runs: 3, minutes: 0.1 },
+  short: { runs: 2, minutes: 0.1 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes } = settings;
     const clock = path.join(folder, "clock");

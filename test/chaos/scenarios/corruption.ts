@@ -13,7 +13,7 @@ export const corruption: Scenario = {
   name: "d2",
   what: "one bit of the journal's file on the server flips while it is down; the check finds it, and the journal is restored",
   long: { runs: 10, leaseMs: 2_000 },
-  short: { runs: 3 },
+  short: { runs: 2 },
   async run({ settings, scope, folder, random }) {
     const { leaseMs, runs } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 1, workers: 1, latencyMs: 50 });

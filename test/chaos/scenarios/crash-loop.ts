@@ -18,7 +18,7 @@ export const crashLoop: Scenario = {
   name: "k6",
   what: "a task kills every worker that takes it, each of which is started again",
   long: { runs: 20 },
-  short: { runs: 2 },
+  short: { runs: 1 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs } = settings;
     const poison = [{ steps: [{ text: "alive" }] }];

@@ -28,7 +28,7 @@ export const flaky: Scenario = {
   name: "n4",
   what: "every process's link delays by 500 ms and breaks in the middle of messages (--minutes)",
   long: { runs: 60, minutes: 10, workers: 2 },
-  short: { runs: 3, minutes: 0.1, workers: 1 },
+  short: { runs: 2, minutes: 0.1, workers: 1 },
   async run(context) {
     const { runs, minutes, leaseMs } = context.settings;
     const badMs = minutes * 60_000;
@@ -55,7 +55,7 @@ export const lostReplies: Scenario = {
   name: "n4-deaf",
   what: "a process repeatedly gets no answer to its requests, though they were served (replies dropped for a second)",
   long: { runs: 40, minutes: 3, workers: 2, leaseMs: 2_000 },
-  short: { runs: 3, minutes: 0.1, workers: 1 },
+  short: { runs: 2, minutes: 0.1, workers: 1 },
   async run(context) {
     const { runs, minutes, leaseMs } = context.settings;
     const badMs = minutes * 60_000;
@@ -90,7 +90,7 @@ export const slowConsumer: Scenario = {
   name: "n5",
   what: "a daemon stops reading from the server (--minutes) while others work, and resumes",
   long: { runs: 30, minutes: 0.5, daemons: 2, workers: 2 },
-  short: { runs: 3, minutes: 0.07, daemons: 2, workers: 1 },
+  short: { runs: 2, minutes: 0.07, daemons: 2, workers: 0 },
   async run(context) {
     const { runs, minutes, leaseMs } = context.settings;
     const { cluster, proxies } = await behindProxies(context, 100);

@@ -14,7 +14,7 @@ export const outage: Scenario = {
   name: "n1",
   what: "nats-server is killed and stays away (--minutes), with sessions under way",
   long: { runs: 20, minutes: 0.5, workers: 2 },
-  short: { runs: 3, minutes: 0.05, workers: 1 },
+  short: { runs: 2, minutes: 0.05, workers: 1 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes, daemons, workers, slack } = settings;
     const awayMs = minutes * 60_000;

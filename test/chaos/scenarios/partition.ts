@@ -40,7 +40,7 @@ export const partitions: Scenario[] = cuts.map((cut) => ({
   name: cut.name,
   what: `a worker's machine is ${cut.what} (--minutes), others take its runs over, and the cable is mended`,
   long: { runs: 8, minutes: 1, leaseMs: 8_000 },
-  short: { runs: 3, minutes: 0.1 },
+  short: { runs: 2, minutes: 0.1 },
   needsRoot: true,
   run: (context) => runOnce(cut, context),
 }));

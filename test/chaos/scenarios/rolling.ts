@@ -14,7 +14,7 @@ export const rolling: Scenario = {
   name: "rolling",
   what: "every worker is drained and replaced, one after the other, while sessions are under way",
   long: { runs: 50, workers: 3 },
-  short: { runs: 4, workers: 2 },
+  short: { runs: 3, workers: 2 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 250 });

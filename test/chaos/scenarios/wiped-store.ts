@@ -21,7 +21,7 @@ export const wipedStore: Scenario = {
   name: "n2",
   what: "nats-server loses its store, with sessions under way; `troupe nats restore` puts it back from a daemon's record",
   long: { runs: 20, workers: 2 },
-  short: { runs: 3, workers: 1 },
+  short: { runs: 2, workers: 1 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 300 });

@@ -20,7 +20,7 @@ export const zombie: Scenario = {
   name: "k5",
   what: "a worker is stopped (SIGSTOP) for longer than its lease, others take over, and it wakes up",
   long: { runs: 12, minutes: 1, workers: 2 },
-  short: { runs: 4, minutes: 0.06 },
+  short: { runs: 2, minutes: 0.06 },
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 });
