@@ -8,15 +8,14 @@ import type { ProjectTrust } from "@troupe/tools";
 import { diffTexts } from "@troupe/tools/internal";
 import type { ConfigSource } from "../config/config.ts";
 import { modelProblems } from "../models/model-problems.ts";
+import type { ProcessTrust } from "./trust-notices.ts";
 
 export interface ProcessAgentFilesOptions {
   source: AgentFileSource;
   userFolders: readonly string[];
   tools: ToolHost;
   policy: Pick<Policy, "layer">;
-  trust: Pick<ProjectTrust, "inspect">;
-  /** Stores that the user accepts files of a project. */
-  acceptDefinitions: ProjectTrust["acceptDefinitions"];
+  trust: ProcessTrust;
   now(): number;
   /** Null: models are not checked. */
   config: ConfigSource | null;
@@ -27,7 +26,7 @@ const diffBytesMax = 512 * 1024;
 
 /** The agent files that the page can change: those of the user, and those of projects that the user trusts. */
 export function createProcessAgentFiles(options: ProcessAgentFilesOptions): AgentFiles {
-  const { source, userFolders, tools, policy, trust, acceptDefinitions, config, now } = options;
+  const { source, userFolders, tools, policy, trust, config, now } = options;
   return createAgentFiles({
     source,
     userFolders,
@@ -48,7 +47,7 @@ export function createProcessAgentFiles(options: ProcessAgentFilesOptions): Agen
     projectReason: (workspace) => projectReason(workspace, trust),
     async accept(workspace, path) {
       const own = relative(workspace, path).split(sep).join("/");
-      await acceptDefinitions(workspace, own, { at: new Date(now()).toISOString(), by: "the page" });
+      await trust.acceptDefinitions(workspace, own, { at: new Date(now()).toISOString(), by: "the page" });
     },
     diff: (before, after) => diffTexts(before, after, diffBytesMax),
   });

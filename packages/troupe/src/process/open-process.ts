@@ -16,12 +16,10 @@ import type { DefaultTeam, HostFacts } from "@troupe/runtime/internal";
 import {
   createDiskSpace,
   createFileRestorer,
-  createProjectTrust,
   createRunFolders,
   createWorkspaceFiles,
   loadPolicy,
   openSessionUsage,
-  type ProjectTrust,
   type Sandbox,
 } from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
@@ -39,6 +37,7 @@ import { openPorts } from "./ports.ts";
 import { createRecordHints } from "./record-hints.ts";
 import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
 import { openSandbox, openTools } from "./tools.ts";
+import type { ProcessTrust } from "./trust-notices.ts";
 
 export type ProcessParts = Awaited<ReturnType<typeof openProcess>>;
 
@@ -64,7 +63,7 @@ export interface ProcessOptions {
   /** Runs that can work here at the same time. */
   capacity: number;
   /** Decides whether the tools of a project are used. */
-  trust: Pick<ProjectTrust, "inspect">;
+  trust: ProcessTrust;
   /** Parts that a program adds. */
   program?: ProgramParts | undefined;
   /** Shows the user changes of the connection. */
@@ -133,9 +132,8 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   if (shared || role)
     membership = createHostMembership({ ...options, deps, shared: shared ?? embeddedDefaults(), served });
   if (shared && membership) deps.hosts = membership.hosts;
-  const { acceptDefinitions } = createProjectTrust({ file: homeFiles(settings).trust });
   const userFolders = userAgentFolders(settings, env);
-  const files = { source: agentSource, userFolders, tools, policy, trust, acceptDefinitions, now: () => clock.now() };
+  const files = { source: agentSource, userFolders, tools, policy, trust, now: () => clock.now() };
   return { home, deps, blobs, ports, policy, rules, sandbox, served, hints, files, presence: membership };
 }
 

@@ -23,8 +23,10 @@ const foldersMax = 1_000;
 /** Runs that start within this time share one inspection. An accepted content stays accepted, so its age does not matter. */
 const sharedMs = 200;
 
+export type ProcessTrust = Pick<ProjectTrust, "inspect" | "acceptDefinitions">;
+
 /** Logs the ignored files of a project, once for each state of the project. */
-export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): Pick<ProjectTrust, "inspect"> {
+export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): ProcessTrust {
   const logged = new Map<string, string>();
   let shared: { folder: string; at: number; project: Promise<Project> } | null = null;
   return {
@@ -39,6 +41,12 @@ export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "wa
       logged.set(project.folder, state);
       logger.warn({ folder: project.folder, standing: project.status }, `${describeIgnoredFiles(project)}: ignored`);
       return project;
+    },
+    async acceptDefinitions(folder, path, decision) {
+      const isAccepted = await trust.acceptDefinitions(folder, path, decision);
+      // The next inspection must see the decision.
+      shared = null;
+      return isAccepted;
     },
   };
 }
