@@ -124,6 +124,7 @@ export {
   type RunFolder,
   sharedFolder,
 } from "./ports/run-folders.ts";
+export type { SessionFiles } from "./ports/session-files.ts";
 export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
 export type { ApprovalReach, ToolAssessment, ToolExamination } from "./ports/tool-host.ts";
 export {
@@ -269,6 +270,14 @@ export {
   sampleRun,
   sampleSession,
 } from "./protocol/sample-rows.ts";
+export {
+  SessionFileContent,
+  SessionFileList,
+  SessionFileName,
+  SessionFileRow,
+  SessionFileUpload,
+  sessionFileBytesMax,
+} from "./protocol/session-file.ts";
 export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { isFullyTainted, joinTaint, noTaint, Taint, taintField } from "./protocol/taint.ts";
 export { AgentName, agentIdOf, agentNameOf, TeamName, TeamSummary, teamAgentId } from "./protocol/team.ts";

@@ -12,6 +12,7 @@ export { openSessionUsage, type SessionUsage, type SessionUsageOptions } from ".
 export { createFileTools } from "./files/create-file-tools.ts";
 export type { FileToolOptions } from "./files/file-tool-deps.ts";
 export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+export { createSessionFiles, type SessionFilesOptions } from "./memory/session-files.ts";
 export { openApprovalRules } from "./policy/approval-rules.ts";
 export { loadPolicy, policyWarnings } from "./policy/load-policy.ts";
 export { createReportTools, type ReportToolOptions } from "./report/create-report-tools.ts";

@@ -1,10 +1,11 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
+import { addSessionCommands } from "./session-commands.ts";
 import { example, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
 import { addTeamCommands } from "./team-commands.ts";
 
 /** The commands that only read. */
 export function addQueryCommands(program: Command, runCommand: RunCommand): void {
-  addSessions(program, runCommand);
+  addSessionCommands(program, runCommand);
   addExplain(program, runCommand);
   addAgents(program, runCommand);
   addTeamCommands(program, runCommand);
@@ -18,62 +19,6 @@ export function addQueryCommands(program: Command, runCommand: RunCommand): void
     .addHelpText("after", example("troupe doctor"))
     .action((flags: JsonFlag) =>
       runCommand(async (cli) => (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json })),
-    );
-}
-
-function addSessions(program: Command, runCommand: RunCommand): void {
-  const sessions = program.command("sessions").description("list, show and replay sessions");
-  sessions
-    .command("ls")
-    .description("list sessions, newest first")
-    .option("--limit <number>", "number of sessions", "20")
-    .option("--json", jsonArrayHelp)
-    .addHelpText("after", example("troupe sessions ls --limit 50"))
-    .action((flags: JsonFlag & { limit: string }) =>
-      runCommand(async (cli) => {
-        const [{ listSessions }, options] = await Promise.all([
-          import("../commands/sessions.ts"),
-          import("./flags.ts"),
-        ]);
-        return listSessions(cli, { limit: options.parseLimit(flags.limit), json: !!flags.json });
-      }),
-    );
-  sessions
-    .command("show")
-    .description("show a session and its answer")
-    .argument("<session>", idHelp)
-    .option("--tree", "show the tree of runs instead of the answer")
-    .option("--diff", "also show the diff of each changed file")
-    .option("--json", jsonHelp)
-    .addHelpText("after", example("troupe sessions show 0199c2a4 --tree"))
-    .action((session: string, flags: JsonFlag & { tree?: true; diff?: true }) =>
-      runCommand(async (cli) => {
-        const { showSession } = await import("../commands/sessions.ts");
-        return showSession(cli, session, { tree: !!flags.tree, diff: !!flags.diff, json: !!flags.json });
-      }),
-    );
-  addReplay(sessions, runCommand);
-}
-
-function addReplay(sessions: Command, runCommand: RunCommand): void {
-  sessions
-    .command("replay")
-    .description(
-      "run a recorded session again offline, with its recorded model and tool results; exits with 1 if it differs",
-    )
-    .argument("<session>", idHelp)
-    .addOption(
-      new Option("--agents <which>", "pinned: the agents and tools of then; current: those of now")
-        .choices(["pinned", "current"])
-        .default("pinned"),
-    )
-    .option("--json", jsonHelp)
-    .addHelpText("after", example("troupe sessions replay 0199c2a4"))
-    .action((session: string, flags: JsonFlag & { agents: "pinned" | "current" }) =>
-      runCommand(async (cli) => {
-        const { replay } = await import("../commands/replay.ts");
-        return replay(cli, session, { current: flags.agents === "current", json: !!flags.json });
-      }),
     );
 }
 

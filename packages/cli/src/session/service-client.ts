@@ -28,6 +28,7 @@ export function createServiceClient(service: TroupeService): TroupeClient {
     answer: (approval, answer) => service.answer(approval, answer),
     rules: () => service.rules(),
     removeRule: (rule) => service.removeRule(rule),
+    sessionFiles: service.sessionFiles,
     hosts: () => service.hosts(),
     drainHost: (host, by) => service.drainHost(host, by),
     async sessions({ limit }) {

@@ -17,6 +17,7 @@ import type { LiveEvent } from "../protocol/live.ts";
 import type { UndoOutcome, UndoRequest } from "../protocol/undo.ts";
 import type { AgentFiles } from "./agent-files.ts";
 import type { RecordReader } from "./record-reader.ts";
+import type { SessionFiles } from "./session-files.ts";
 
 /** The operations of a running troupe for front ends (HTTP, command line). */
 export interface TroupeService {
@@ -54,6 +55,8 @@ export interface TroupeService {
   drainHost(host: string, by: string): Promise<HostOutcome>;
   /** The agent files of this machine. Absent: this process has none that it could change. */
   readonly agentFiles?: AgentFiles | undefined;
+  /** The workbenches of sessions. Absent: this process has none. */
+  readonly sessionFiles?: SessionFiles | undefined;
   readonly record: RecordReader;
   /** Returns the unsubscriber. */
   onLive(listener: (event: LiveEvent) => void): () => void;

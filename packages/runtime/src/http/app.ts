@@ -10,6 +10,7 @@ import { addEventRoutes, type EventRouteOptions } from "./event-routes.ts";
 import { addHostRoutes } from "./host-routes.ts";
 import { type HttpEnv, readBody } from "./input.ts";
 import { addRunRoutes } from "./run-routes.ts";
+import { addSessionFileRoutes } from "./session-file-routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 
@@ -46,6 +47,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
     return context.body(null, 204);
   });
   addSessionRoutes(app, service);
+  addSessionFileRoutes(app, service);
   addRunRoutes(app, service);
   addApprovalRoutes(app, service);
   addHostRoutes(app, service);

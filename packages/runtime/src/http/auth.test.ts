@@ -56,6 +56,8 @@ describe("every route of the router", () => {
       "GET /api/sessions",
       "GET /api/sessions/:id",
       "GET /api/sessions/:id/changes",
+      "GET /api/sessions/:id/files",
+      "GET /api/sessions/:id/files/content",
       "GET /api/sessions/:id/response",
       "GET /api/sessions/:id/timeline",
       "GET /api/status",
@@ -71,6 +73,7 @@ describe("every route of the router", () => {
       "POST /api/sessions",
       "POST /api/sessions/:id/cancel",
       "PUT /api/agent-files/:id",
+      "PUT /api/sessions/:id/files",
     ]);
   });
 

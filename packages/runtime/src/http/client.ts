@@ -24,6 +24,10 @@ import {
   GrantExplanation,
   HostOutcome,
   RunControlOutcome,
+  SessionFileContent,
+  SessionFileList,
+  SessionFileRow,
+  type SessionFiles,
   Submitted,
   TeamList,
   TimelinePage,
@@ -32,6 +36,7 @@ import {
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
 import { ApprovalList, ChangePage, EntryPage, HostList, RuleList, SessionList } from "./pages.ts";
+import { downloadOf, uploadOf } from "./session-file-content.ts";
 import { createTransport, withQuery } from "./transport.ts";
 
 export interface HttpClientOptions {
@@ -68,6 +73,8 @@ export interface HttpClient
   readonly url: string;
   /** The agent files of the daemon's machine. */
   readonly agentFiles: AgentFiles;
+  /** The workbenches of sessions. A file whose bytes do not match their digest fails with `INVALID_MESSAGE`. */
+  readonly sessionFiles: SessionFiles;
   /** The usable teams of a folder. */
   teams(workspace: string | null): Promise<TeamList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -136,6 +143,16 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       check: (draft) => call(AgentCheck, "/api/agent-checks", { body: draft }),
       save: (draft) => call(AgentFileView, pathOf("agent-files", draft.id), { method: "PUT", body: draft }),
       remove: (id, removal) => call(AgentRemoved, pathOf("agent-files", id), { method: "DELETE", body: removal }),
+    },
+    sessionFiles: {
+      list: async (session) => (await call(SessionFileList, `${pathOf("sessions", session)}/files`)).files,
+      put: (session, file) =>
+        call(SessionFileRow, `${pathOf("sessions", session)}/files`, { method: "PUT", body: uploadOf(file) }),
+      get: async (session, name) =>
+        downloadOf(
+          await call(SessionFileContent, withQuery(`${pathOf("sessions", session)}/files/content`, { name })),
+          transport.url,
+        ),
     },
     agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/agents/stats", { since: windowMs })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),

@@ -1,20 +1,23 @@
-import type {
-  ApprovalRow,
-  ChangeRow,
-  HostRow,
-  LiveEvent,
-  RunRow,
-  SessionDetail,
-  SessionRow,
-  TroupeService,
+import {
+  type ApprovalRow,
+  type ChangeRow,
+  type HostRow,
+  type LiveEvent,
+  type RunRow,
+  type SessionDetail,
+  type SessionRow,
+  TroupeError,
+  type TroupeService,
 } from "@troupe/core";
 import {
   type AgentCheck,
   type AgentFileRow,
   type AgentFiles,
   type AgentStatsList,
+  hashBytes,
   type RecordChange,
   type RunControlOutcome,
+  type SessionFiles,
   sampleApproval,
   sampleChange,
   sampleRule,
@@ -88,6 +91,31 @@ function createFakeFiles(commands: string[]): AgentFiles {
   };
 }
 
+/** Notes each upload to session A, which has the file `a.bin` with the bytes 0 and 255. */
+function createFakeSessionFiles(commands: string[]): SessionFiles {
+  const at = "2026-11-18T12:00:00.000Z";
+  const stored = Buffer.from([0, 255]);
+  const find = (session: string): void => {
+    if (session !== sessionA) throw notFound("session", session);
+  };
+  return {
+    async list(session) {
+      find(session);
+      return [{ name: "a.bin", bytes: stored.length, sha256: hashBytes(stored), run: session, by: null, at }];
+    },
+    async put(session, { name, bytes, by }) {
+      find(session);
+      commands.push(`put ${JSON.stringify(name)} ${Buffer.from(bytes).toString("hex")} ${by}`);
+      return { name, bytes: bytes.byteLength, sha256: hashBytes(bytes), run: null, by, at };
+    },
+    async get(session, name) {
+      find(session);
+      if (name !== "a.bin") throw new TroupeError("UNKNOWN_FILE", `no ${name}`);
+      return { name, sha256: hashBytes(stored), bytes: stored };
+    },
+  };
+}
+
 type Row = SessionRow | RunRow | ApprovalRow;
 
 /** A service that a test controls. */
@@ -149,6 +177,7 @@ export function createFakeService(): FakeService {
   const service: FakeService = {
     commands,
     agentFiles: createFakeFiles(commands),
+    sessionFiles: createFakeSessionFiles(commands),
     entryTexts: new Map(),
     hostRows: [],
     changeRows: [],

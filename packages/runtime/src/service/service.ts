@@ -14,7 +14,7 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import { type AgentFiles, type AgentList, agentSummaryOf } from "@troupe/core/internal";
+import { type AgentFiles, type AgentList, agentSummaryOf, type SessionFiles } from "@troupe/core/internal";
 import { decodeMessage } from "../host/decode-message.ts";
 import { createHostControl } from "../membership/host-control.ts";
 import { redactMessage } from "../secrets/redact-message.ts";
@@ -23,12 +23,15 @@ import { type AcceptOptions, createAccept } from "./accept-session.ts";
 import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
 import { redactAgentFiles } from "./redact-agent-files.ts";
+import { redactSessionFiles } from "./redact-session-files.ts";
 import { createUndo, type UndoOptions } from "./undo/undo.ts";
 
 export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules">, Pick<UndoOptions, "restorer"> {
   record: RecordReader;
   /** The agent files that front ends may change. @default none */
   agentFiles?: AgentFiles | undefined;
+  /** The workbenches that front ends may read and change. @default none */
+  sessionFiles?: SessionFiles | undefined;
   /** The hosts that `hosts()` lists. @default those of `deps` */
   hosts?: HostDirectory;
   /** The state of this process. The service adds the number of agents. */
@@ -80,6 +83,7 @@ export function createService(given: ServiceOptions): RunningService {
     ...createHostControl(given.hosts ? { ...deps, hosts: given.hosts } : deps),
     record,
     agentFiles: options.agentFiles,
+    sessionFiles: options.sessionFiles,
     async status() {
       const { agents } = await deps.agentSource.load(null);
       return { ...options.status(), agents: agents.length };
@@ -128,7 +132,7 @@ function listAgents(registry: AgentRegistry, { layer }: Policy, specs: readonly 
 export function redactService<S extends TroupeService>(service: S, redact: Redactor | undefined): S {
   if (!redact) return service;
   const safeText = (text: string): string => redact.text(text);
-  const safe: Omit<TroupeService, "agentFiles" | "record" | "onLive" | "rules" | "removeRule"> = {
+  const safe: Omit<TroupeService, "agentFiles" | "sessionFiles" | "record" | "onLive" | "rules" | "removeRule"> = {
     status: async () => redact.json(await service.status()),
     agents: async (workspace) => redact.json(await service.agents(workspace)),
     agentStats: async (windowMs) => redact.json(await service.agentStats(windowMs)),
@@ -150,6 +154,10 @@ export function redactService<S extends TroupeService>(service: S, redact: Redac
     undo: (run, request) => service.undo(run, { ...request, by: safeText(request.by) }),
     answer: (approval, answer) => service.answer(approval, redactMessage(ApprovalAnswer, answer, redact)),
   };
-  const { agentFiles } = service;
-  return { ...service, ...safe, ...(agentFiles ? { agentFiles: redactAgentFiles(agentFiles, redact) } : {}) };
+  const { agentFiles, sessionFiles } = service;
+  return {
+    ...{ ...service, ...safe },
+    ...(agentFiles ? { agentFiles: redactAgentFiles(agentFiles, redact) } : {}),
+    ...(sessionFiles ? { sessionFiles: redactSessionFiles(sessionFiles, redact) } : {}),
+  };
 }

@@ -1,28 +1,12 @@
 import { type Blobs, type Clock, type Journal, RunFailure, type ToolContext } from "@troupe/core";
-import { Id, nearestNames, openEntry } from "@troupe/core/internal";
-import { z } from "zod";
-import { openMemoryFiles, workspaceKey } from "./memory-files.ts";
+import { Id, nearestNames, openEntry, SessionFileName, sessionFileBytesMax } from "@troupe/core/internal";
+import { workspaceKey } from "./memory-files.ts";
+import { openWorkbenchStore, type UploadedFile, workbenchFilesMax } from "./workbench-store.ts";
 
 /** Size limit of a file. */
-export const workbenchBytesMax = 16 * 1024 * 1024;
-const filesMax = 1_000;
+export const workbenchBytesMax = sessionFileBytesMax;
 
-const UploadedFile = z.object({
-  name: z.string(),
-  ref: z.string(),
-  bytes: z.int().nonnegative(),
-  workspace: z.string(),
-  run: z.string(),
-  at: z.iso.datetime(),
-});
-export type UploadedFile = z.infer<typeof UploadedFile>;
-
-export const remotePathField = z
-  .string()
-  .min(1)
-  .max(1_000)
-  .refine((name) => !name.includes("\0"), "it has a NUL character in it")
-  .describe("Name on the workbench");
+export const remotePathField = SessionFileName.describe("Name on the workbench");
 
 export const sessionField = Id.optional().describe("Another session of this workspace");
 
@@ -42,40 +26,32 @@ export interface WorkbenchOptions {
 }
 
 /**
- * Creates the workbenches of this machine. Only the runs of a session write to its workbench. Runs of other sessions of the
- * same workspace can read it by the session id.
+ * Creates the workbenches of this machine for runs. Of all runs, only those of a session write to its workbench. Runs of
+ * other sessions of the same workspace can read it by the session id. People write to it with `createSessionFiles`.
  */
 export function createWorkbench({ memoryFolder, journal, blobs, clock }: WorkbenchOptions): Workbench {
-  const files = openMemoryFiles(memoryFolder, UploadedFile);
-  const folderOf = (session: string): string[] => ["workbench", session];
+  const store = openWorkbenchStore({ memoryFolder, blobs, clock });
 
   return {
     async put(name, bytes, context, session = context.session) {
       if (session !== context.session) {
         throw failure("permission", "only runs of a session can write to its workbench: leave session_id out");
       }
-      const folder = folderOf(session);
-      const isNew = (await files.get(folder, name)) === null;
-      if (isNew && (await files.count(folder)) >= filesMax) {
-        throw failure("params", `the workbench of this session has ${filesMax} files, which is the maximum`);
-      }
-      const ref = await blobs.put(bytes);
-      const at = new Date(clock.now()).toISOString();
-      const workspace = await workspaceKey(context.workspace);
-      const uploaded = { name, ref, bytes: bytes.byteLength, workspace, run: context.run, at };
-      await files.put(folder, name, uploaded);
-      return uploaded;
+      const { workspace, run } = context;
+      const uploaded = await store.put({ session, name, bytes, workspace }, { run });
+      if (uploaded !== null) return uploaded;
+      throw failure("params", `the workbench of this session has ${workbenchFilesMax} files, which is the maximum`);
     },
 
     async get(name, context, session = context.session) {
       const workspace = await workspaceKey(context.workspace);
       const isReadable = (uploaded: UploadedFile): boolean =>
         session === context.session || uploaded.workspace === workspace;
-      const put = await files.get(folderOf(session), name);
+      const put = await store.find(session, name);
       const artifacts = session === context.session ? await readArtifacts(journal, context) : [];
       const uploaded = put && isReadable(put) ? put : findArtifact(name, artifacts, workspace);
       if (uploaded === null) {
-        const names = (await files.all(folderOf(session))).filter(isReadable).map((each) => each.name);
+        const names = (await store.list(session)).filter(isReadable).map((each) => each.name);
         const all = [...new Set([...names, ...artifacts.map((each) => each.name)])];
         throw failure("params", `the workbench has no file ${JSON.stringify(name)}; ${hintFor(name, all)}`);
       }
@@ -116,7 +92,7 @@ function findArtifact(name: string, artifacts: readonly ChildArtifact[], workspa
   const isNamed = (each: ChildArtifact): boolean =>
     each.name === name || (name.length >= 12 && each.ref.startsWith(name));
   const found = artifacts.find(isNamed);
-  return found ? { ...found, bytes: 0, workspace, at: new Date(found.at).toISOString() } : null;
+  return found ? { ...found, bytes: 0, by: null, workspace, at: new Date(found.at).toISOString() } : null;
 }
 
 const namesShown = 20;
