@@ -26,12 +26,12 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     await page.goto(await serveEmptyPage(host, test));
     const got = await page.evaluate(attack, { url: daemon.url, token: daemon.token, session });
     expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, "nothing"])));
-    expect(Object.keys(got)).toHaveLength(18);
+    expect(Object.keys(got)).toHaveLength(21);
 
     for (const action of ["/api/sessions", `/api/sessions/${session}/cancel`, "/api/login"]) {
       expect(await submitForm(page, daemon.url + action)).toContain("FORBIDDEN");
     }
-    expect(asked.length).toBeGreaterThanOrEqual(15);
+    expect(asked.length).toBeGreaterThanOrEqual(18);
     // A request that the browser itself blocks has no response here.
     const answers = await Promise.all(asked.map((request) => request.existingResponse()));
     expect(new Set(answers.flatMap((answer) => answer?.status() ?? []))).toEqual(new Set([403]));
@@ -41,6 +41,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     expect(after.sessions[0]?.status).toMatch(/running|completed/);
     const { agents } = await daemon.client.agentFiles.list(null);
     expect(agents.filter(({ origin }) => origin !== "builtin")).toEqual([]);
+    expect(await daemon.client.sessionFiles.list(session)).toEqual([]);
   });
 
   it("cannot put the dashboard into a frame, nor reach into a window of it", async (test) => {
@@ -144,6 +145,7 @@ async function attack(target: { url: string; token: string; session: string }): 
   const json = { "content-type": "application/json" };
   const task = JSON.stringify({ task: "planted" });
   const agent = JSON.stringify({ id: "planted", version: null });
+  const file = JSON.stringify({ name: "planted", content: "AP8=" });
   const login = JSON.stringify({ token: target.token });
   return {
     "reading the sessions": await read("/api/sessions", {}),
@@ -166,6 +168,9 @@ async function attack(target: { url: string; token: string; session: string }): 
       mode: "no-cors",
       body: "{}",
     }),
+    "reading the files of a session": await read(`/api/sessions/${session}/files`, {}),
+    "uploading a file": await read(`/api/sessions/${session}/files`, { method: "PUT", headers: json, body: file }),
+    "reading a file": await read(`/api/sessions/${session}/files/content?name=planted`, {}),
     "logging in": await read("/api/login", { method: "POST", headers: json, body: login }),
     "an image": await load(document.createElement("img"), "/api/status"),
     "a script": await load(document.createElement("script"), "/api/sessions"),

@@ -17,6 +17,9 @@ const renderTest = "packages/roles/src/render-prompt.test.ts";
 const workbench = "packages/tools/src/memory/workbench.ts";
 const workbenchTools = "packages/tools/src/memory/workbench-tools.ts";
 const workbenchTest = "test/tools/workbench.test.ts > the workbench";
+const sessionFilesTest = "test/e2e/session-files.test.ts > files of a session";
+const sessionFileRoutes = "packages/runtime/src/http/session-file-routes.ts";
+const sessionFileRoutesTest = "packages/runtime/src/http/session-file-routes.test.ts > the routes of a session's files";
 const respondTest = "packages/core/src/machines/agent/respond.test.ts";
 const systemPrompt =
   "test/delegation/context.test.ts > with one host > the system prompt of every model call has the role, the date and the folder of the session";
@@ -407,6 +410,46 @@ export const mutants: readonly Mutant[] = [
     find: "if (session !== context.session) {",
     replace: 'if (session === "") {',
     tests: [`${workbenchTest} > is written by the runs of its own session alone`],
+  },
+  {
+    name: "an upload sends bytes as text",
+    rows: ["S1.9c"],
+    file: "packages/runtime/src/http/session-file-content.ts",
+    find: 'content: Buffer.from(bytes).toString("base64"), sha256',
+    replace: 'content: Buffer.from(bytes).toString("latin1"), sha256',
+    tests: [`${sessionFilesTest} > travel as base64 with their digest, and arrive byte for byte`],
+  },
+  {
+    name: "the daemon stores the base64 of an upload",
+    rows: ["S1.9c"],
+    file: sessionFileRoutes,
+    find: 'const bytes = Buffer.from(content, "base64");',
+    replace: "const bytes = Buffer.from(content);",
+    tests: [`${sessionFileRoutesTest} > list, store and return files, whose bytes are base64`],
+  },
+  {
+    name: "any text counts as base64",
+    rows: ["S1.9c"],
+    file: sessionFileRoutes,
+    find: 'if (bytes.toString("base64") !== content) {',
+    replace: 'if (content === "none") {',
+    tests: [`${sessionFileRoutesTest} > refuse content that is not base64: a line break`],
+  },
+  {
+    name: "the digest of an upload is not compared",
+    rows: ["S1.9c"],
+    file: sessionFileRoutes,
+    find: "if (sha256 === undefined || sha256 === found) return bytes;",
+    replace: "if (sha256 !== found || sha256 === found) return bytes;",
+    tests: [`${sessionFileRoutesTest} > refuse an invalid upload: another digest`],
+  },
+  {
+    name: "what a person uploads gets into another workbench",
+    rows: ["S1.9c"],
+    file: "packages/tools/src/memory/session-files.ts",
+    find: "const uploaded = await store.put({ session, name,",
+    replace: 'const uploaded = await store.put({ session: "people", name,',
+    tests: [`${sessionFilesTest} > reach the runs of the session and come back, also after a kill of the daemon`],
   },
   {
     name: "a declared check finds every file",
