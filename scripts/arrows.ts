@@ -18,6 +18,7 @@ const arrows: Record<string, Arrows> = {
   tools: { mayImport: ["core"], testsMayImport: ["models"] },
   nats: { mayImport: ["core"] },
   roles: { mayImport: ["core"] },
+  connectors: { mayImport: ["core"] },
   runtime: { mayImport: ["core"], testsMayImport: ["models", "tools"] },
   troupe: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats"] },
   cli: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats", "troupe", "dashboard"] },

@@ -18,6 +18,7 @@ describe("the repository", () => {
     ["packages/nats", "@troupe/nats"],
     ["packages/roles", "@troupe/roles"],
     ["packages/recorder", "@troupe/recorder"],
+    ["packages/connectors", "@troupe/connectors"],
     ["packages/troupe", "troupe"],
     ["packages/cli", "@troupe/cli"],
     ["apps/dashboard", "@troupe/dashboard"],

@@ -1,0 +1,50 @@
+export {
+  type Availability,
+  AvailabilityQuery,
+  type CalendarConnector,
+  type CalendarEvent,
+  EventChanges,
+  EventQuery,
+  NewEvent,
+  type TimeSpan,
+} from "./ports/calendar.ts";
+export {
+  type ChannelMessage,
+  ChannelQuery,
+  ChannelSearch,
+  type ChannelsConnector,
+  type ChannelUser,
+  ThreadQuery,
+} from "./ports/channels.ts";
+export { ChangeOptions, type Connection, type ConnectionStatus } from "./ports/connection.ts";
+export {
+  ConnectorError,
+  type ConnectorErrorDetails,
+  ConnectorErrorType,
+  parseParams,
+} from "./ports/connector-error.ts";
+export type { Connectors } from "./ports/connectors.ts";
+export {
+  type Contact,
+  ContactQuery,
+  type ContactsConnector,
+  type EmailCheck,
+  type Organization,
+  OrganizationQuery,
+} from "./ports/contacts.ts";
+export { EventTime, TimeZone, ZonedTime } from "./ports/event-time.ts";
+export {
+  type DeliveryStatus,
+  DraftMail,
+  type MailConnector,
+  MailFolder,
+  type MailMessage,
+  MailQuery,
+  MailReply,
+  type MailSummary,
+  OutgoingAttachment,
+  OutgoingMail,
+  type RecipientDelivery,
+} from "./ports/mail.ts";
+export type { Page } from "./ports/page.ts";
+export { EmailAddress, LineText, Person } from "./ports/person.ts";
