@@ -1,3 +1,4 @@
+export { type LocalOffice, LocalOfficeOptions, openLocalOffice } from "./local/open-local-office.ts";
 export {
   type Availability,
   AvailabilityQuery,
@@ -16,7 +17,7 @@ export {
   type ChannelUser,
   ThreadQuery,
 } from "./ports/channels.ts";
-export { ChangeOptions, type Connection, type ConnectionStatus } from "./ports/connection.ts";
+export { ChangeOptions, type ConnectionStatus, type Connector } from "./ports/connection.ts";
 export {
   ConnectorError,
   type ConnectorErrorDetails,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChangeOptions, Connection } from "./connection.ts";
+import type { ChangeOptions, Connector } from "./connection.ts";
 import { EventTime, TimeZone } from "./event-time.ts";
 import { type Page, pageFields } from "./page.ts";
 import { blockText, EmailAddress, LineText, Person } from "./person.ts";
@@ -113,7 +113,7 @@ export interface Availability {
 }
 
 /** The calendar of one account. */
-export interface CalendarConnector extends Connection {
+export interface CalendarConnector extends Connector {
   /** The zone of the account: the meaning of "2 pm" without a zone. */
   timeZone(): Promise<string>;
   /** Occurrences in the order of their start. */

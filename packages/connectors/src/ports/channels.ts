@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Connection } from "./connection.ts";
+import type { Connector } from "./connection.ts";
 import { type Page, pageFields } from "./page.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -62,7 +62,7 @@ export interface ChannelUser {
 }
 
 /** The channels that one account can read. */
-export interface ChannelsConnector extends Connection {
+export interface ChannelsConnector extends Connector {
   /** Newest first. Throws `params` for an unknown channel, and names the most similar one. */
   channelMessages(query: ChannelQuery): Promise<Page<ChannelMessage>>;
   /** Newest first. */

@@ -14,8 +14,8 @@ export interface ConnectionStatus {
   note: string | null;
 }
 
-/** An account of one kind of service. */
-export interface Connection {
+/** A connection to one service, for one account. */
+export interface Connector {
   /** Never calls the server more than once. Throws `network` if it cannot be reached. */
   status(): Promise<ConnectionStatus>;
 }

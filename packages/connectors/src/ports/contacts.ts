@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Connection } from "./connection.ts";
+import type { Connector } from "./connection.ts";
 import { type Page, pageFields } from "./page.ts";
 
 /** A search in the contacts. All given fields must match. */
@@ -53,7 +53,7 @@ export interface EmailCheck {
 }
 
 /** The contacts of one account. */
-export interface ContactsConnector extends Connection {
+export interface ContactsConnector extends Connector {
   /** By name. */
   searchContacts(query: ContactQuery): Promise<Page<Contact>>;
   /** Throws `params` if no such contact exists. */

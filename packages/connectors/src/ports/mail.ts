@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChangeOptions, Connection } from "./connection.ts";
+import type { ChangeOptions, Connector } from "./connection.ts";
 import { type Page, pageFields } from "./page.ts";
 import { blockText, LineText, Person } from "./person.ts";
 
@@ -131,7 +131,7 @@ export interface DeliveryStatus {
 }
 
 /** A mailbox of one account. */
-export interface MailConnector extends Connection {
+export interface MailConnector extends Connector {
   /** Newest first. */
   searchMessages(query: MailQuery): Promise<Page<MailSummary>>;
   /** Throws `params` if the account has no such message. */

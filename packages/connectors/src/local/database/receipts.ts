@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "@troupe/core";
+import { ConnectorError } from "../../ports/connector-error.ts";
+import type { OfficeDatabase } from "./office-database.ts";
+
+/** One kind of call of one account. Keys of other accounts and kinds do not collide with its keys. */
+export interface ReceiptScope {
+  database: OfficeDatabase;
+  clock: Pick<Clock, "now">;
+  account: string;
+  kind: "send" | "draft" | "event";
+}
+
+/**
+ * Acts once for each key, and returns the id that the first call made. The act and its receipt are one transaction: a kill
+ * leaves both or neither.
+ */
+export function actOnce(scope: ReceiptScope, key: string, content: unknown, act: () => string): string {
+  const { database, account, kind } = scope;
+  const contentHash = hashOf(content);
+  return database.transaction(() => {
+    const known = readReceipt(scope, key);
+    if (known) {
+      if (known.contentHash === contentHash) return known.result;
+      throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
+        param: "idempotencyKey",
+        fix: "use a new key",
+      });
+    }
+    const result = act();
+    database.run(
+      "INSERT INTO receipts (account, kind, key, content_hash, result, created_ms) VALUES (?, ?, ?, ?, ?, ?)",
+      ...[account, kind, key, contentHash, result, scope.clock.now()],
+    );
+    return result;
+  });
+}
+
+/** The result of an earlier call with this key. */
+export function readReceipt(
+  { database, account, kind }: ReceiptScope,
+  key: string,
+): { result: string; contentHash: string } | undefined {
+  return database.get(
+    "SELECT result, content_hash AS contentHash FROM receipts WHERE account = ? AND kind = ? AND key = ?",
+    account,
+    kind,
+    key,
+  );
+}
+
+/** The same content has the same hash. Bytes count by their own hash. */
+function hashOf(content: unknown): string {
+  const text = JSON.stringify(content, (_, value) =>
+    value instanceof Uint8Array ? createHash("sha256").update(value).digest("hex") : value,
+  );
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,149 @@
+import type { ChannelsConnector, ChannelUser } from "@troupe/connectors";
+import { describe, expect, test } from "vitest";
+
+export interface SampleChannelMessage {
+  id: string;
+  channel: string;
+  author: string;
+  text: string;
+  sentAt: string;
+  thread: string | null;
+}
+
+export interface ChannelsHarness extends AsyncDisposable {
+  /** A workspace with exactly the sample members, channels and messages. */
+  channels: ChannelsConnector;
+}
+
+const noTitle = { title: null, timeZone: null, isBot: false };
+export const sampleMembers: readonly ChannelUser[] = [
+  { ...noTitle, id: "U1", handle: "ana", name: "Ana Ruiz", email: "ana@acme.example", timeZone: "Europe/Madrid" },
+  { ...noTitle, id: "U2", handle: "bob", name: "Bob Stone", email: "bob@acme.example" },
+  { ...noTitle, id: "U3", handle: "bob2", name: "Bob Stone", email: null },
+  { ...noTitle, id: "U4", handle: "deploys", name: "Deploy Bot", email: null, isBot: true },
+];
+export const sampleChannels = [
+  { id: "C1", name: "general" },
+  { id: "C2", name: "project-alpha" },
+];
+const at = (minute: number) => `2026-03-02T09:${String(minute).padStart(2, "0")}:00.000Z`;
+export const sampleChannelMessages: readonly SampleChannelMessage[] = [
+  { id: "1", channel: "C1", author: "U1", text: "Good morning all", sentAt: at(0), thread: null },
+  { id: "2", channel: "C2", author: "U1", text: "Can we ship the beta on Friday?", sentAt: at(1), thread: null },
+  { id: "3", channel: "C2", author: "U2", text: "The beta needs one more test", sentAt: at(2), thread: "2" },
+  { id: "4", channel: "C2", author: "U4", text: "Deployed build 17", sentAt: at(3), thread: null },
+  { id: "5", channel: "C2", author: "U1", text: "Then Monday <script>alert(1)</script>", sentAt: at(4), thread: "2" },
+  { id: "6", channel: "C1", author: "U3", text: "Lunch at the café?", sentAt: at(5), thread: null },
+];
+
+/** The contract of the channels port, tested on each adapter. */
+export function channelsConformance(create: () => Promise<ChannelsHarness>): void {
+  describe("messages of a channel", () => {
+    test.for(["C2", "project-alpha", "#project-alpha", "#Project-Alpha"])(
+      "by %s, newest first, without replies",
+      async (channel) => {
+        await using harness = await create();
+        const { items } = await harness.channels.channelMessages({ channel });
+        expect(items).toMatchObject([
+          { id: "4", author: { id: "U4", name: "Deploy Bot" }, replyCount: 0 },
+          {
+            id: "2",
+            channel: sampleChannels[1],
+            author: { name: "Ana Ruiz" },
+            sentAt: at(1),
+            thread: null,
+            replyCount: 2,
+          },
+        ]);
+      },
+    );
+
+    test("of a span of time, in pages", async () => {
+      await using harness = await create();
+      const ids = async (query: object) =>
+        (await harness.channels.channelMessages({ channel: "general", ...query })).items.map(({ id }) => id);
+      expect(await ids({ since: at(1) })).toEqual(["6"]);
+      expect(await ids({ until: at(5) })).toEqual(["1"]);
+      const first = await harness.channels.channelMessages({ channel: "general", limit: 1 });
+      expect(first.items.map(({ id }) => id)).toEqual(["6"]);
+      expect(await ids({ limit: 1, cursor: first.nextCursor })).toEqual(["1"]);
+    });
+
+    test("of an unknown channel are refused, with the most similar name", async () => {
+      await using harness = await create();
+      await expect(harness.channels.channelMessages({ channel: "#projekt-alpha" })).rejects.toMatchObject({
+        type: "params",
+        param: "channel",
+        message: expect.stringContaining("project-alpha"),
+      });
+    });
+  });
+
+  describe("a search", () => {
+    test.for([
+      { search: { text: "beta" }, finds: ["3", "2"] },
+      { search: { text: "friday beta" }, finds: ["2"] },
+      { search: { text: '"one more"' }, finds: ["3"] },
+      { search: { text: "cafe" }, finds: ["6"] },
+      { search: { text: "zebra" }, finds: [] },
+      { search: { from: "@ana" }, finds: ["5", "2", "1"] },
+      { search: { from: "ana@acme.example", channel: "#general" }, finds: ["1"] },
+      { search: { channel: "project-alpha", text: "beta", since: at(2) }, finds: ["3"] },
+      { search: {}, finds: ["6", "5", "4", "3", "2", "1"] },
+    ])("for $search, replies too, newest first", async ({ search, finds }) => {
+      await using harness = await create();
+      expect((await harness.channels.searchMessages(search)).items.map(({ id }) => id)).toEqual(finds);
+    });
+
+    test("returns pages", async () => {
+      await using harness = await create();
+      const first = await harness.channels.searchMessages({ text: "beta", limit: 1 });
+      const second = await harness.channels.searchMessages({ text: "beta", limit: 1, cursor: first.nextCursor });
+      expect([first, second].map(({ items }) => items[0]?.id)).toEqual(["3", "2"]);
+      expect(second.nextCursor).toBeNull();
+    });
+
+    test.for([{ from: "@not-a-member" }, { channel: "#none" }, { limit: 1_000 }, { since: "monday" }])(
+      "refuses %o",
+      async (search) => {
+        await using harness = await create();
+        await expect(harness.channels.searchMessages(search)).rejects.toMatchObject({ type: "params" });
+      },
+    );
+  });
+
+  test("a thread has its first message and all replies, oldest first, in pages", async () => {
+    await using harness = await create();
+    const thread = { channel: "#project-alpha", message: "2" };
+    const all = await harness.channels.threadReplies(thread);
+    expect(all.items.map(({ id }) => id)).toEqual(["2", "3", "5"]);
+    expect(all.items[2]?.text).toBe("Then Monday <script>alert(1)</script>");
+    const first = await harness.channels.threadReplies({ ...thread, limit: 2 });
+    const second = await harness.channels.threadReplies({ ...thread, limit: 2, cursor: first.nextCursor });
+    expect([...first.items, ...second.items]).toEqual(all.items);
+    const alone = await harness.channels.threadReplies({ channel: "general", message: "1" });
+    expect(alone.items.map(({ id }) => id)).toEqual(["1"]);
+    const unknown = harness.channels.threadReplies({ ...thread, message: "99" });
+    await expect(unknown).rejects.toMatchObject({ type: "params", param: "message" });
+  });
+
+  describe("a member", () => {
+    test.for(["U1", "ana", "@ana", "ANA@acme.example", "Ana Ruiz", "ana ruiz"])("is found by %s", async (user) => {
+      await using harness = await create();
+      expect(await harness.channels.userInfo(user)).toEqual(sampleMembers[0]);
+    });
+
+    test("with a name of two members is refused, with both handles", async () => {
+      await using harness = await create();
+      await expect(harness.channels.userInfo("Bob Stone")).rejects.toMatchObject({
+        type: "params",
+        message: expect.stringContaining("@bob, @bob2"),
+      });
+    });
+
+    test("who is unknown is refused", async () => {
+      await using harness = await create();
+      await expect(harness.channels.userInfo("zoe")).rejects.toMatchObject({ type: "params", param: "user" });
+    });
+  });
+}
