@@ -7,6 +7,7 @@ import { crowd } from "./crowd.ts";
 import { delegation } from "./delegation.ts";
 import { fanOut } from "./fan-out.ts";
 import { files } from "./files.ts";
+import { office } from "./office.ts";
 import { rate } from "./rate.ts";
 import { recorder } from "./recorder.ts";
 import { runs } from "./runs.ts";
@@ -28,6 +29,7 @@ export const benchmarks: readonly Benchmark[] = [
   cancel,
   fanOut,
   search,
+  office,
   sandbox,
   tracking,
   delegation,
