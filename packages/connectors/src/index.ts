@@ -1,3 +1,5 @@
+export { importFiles } from "./import/import-files.ts";
+export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
 export { type LocalOffice, LocalOfficeOptions, openLocalOffice } from "./local/open-local-office.ts";
 export {
   type Availability,
