@@ -51,3 +51,4 @@ export {
 } from "./ports/mail.ts";
 export type { Page } from "./ports/page.ts";
 export { EmailAddress, LineText, Person } from "./ports/person.ts";
+export { SeedOptions, seedOffice } from "./sample/seed-office.ts";
