@@ -1,6 +1,10 @@
 export { importFiles } from "./import/import-files.ts";
 export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
 export { type LocalOffice, LocalOfficeOptions, openLocalOffice } from "./local/open-local-office.ts";
+export type { PhraseScope } from "./phrases/phrase.ts";
+export { type EventTimeOptions, type EventTimePhrase, readEventTime } from "./phrases/read-event-time.ts";
+export { type PeopleOptions, type PeoplePhrase, readPeople, splitNames } from "./phrases/read-people.ts";
+export { rangeText, readTimeRange, type TimeRangeOptions, type TimeRangePhrase } from "./phrases/read-time-range.ts";
 export {
   type Availability,
   AvailabilityQuery,
