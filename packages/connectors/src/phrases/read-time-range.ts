@@ -35,7 +35,9 @@ export async function readTimeRange(text: string, options: TimeRangeOptions): Pr
   const scope = { ...options, timeZone };
   const span = takeCount(phrase, scope) ?? takePeriod(phrase, scope) ?? (await namedSpan(phrase, scope));
   if (span === null) return null;
-  if (span.toMs <= span.fromMs)
+  // Without a year, the parser moves an end that is too early to the next year.
+  const isMoved = span.toMs - span.fromMs > impliedSpanMsMax && !/\d{4}|year/i.test(text) && span.fromMs > 0;
+  if (isMoved || span.toMs <= span.fromMs)
     throw missing("range", "the span of time ends before it begins", "name its start first");
   return { from: toIso(span.fromMs), to: toIso(span.toMs), assumptions: phrase.assumptions };
 }
