@@ -190,5 +190,5 @@ describe("the command line, installed", () => {
   });
 });
 
-const allowed = /^(LICENSE|README\.md|package\.json|(dist|agents|teams|scenarios)\/.+)$/;
+const allowed = /^(LICENSE|README\.md|package\.json|(dist|agents|teams|scenarios|patterns)\/.+)$/;
 const forTests = /\.(test|test-helper|fixture)\.|\.tsbuildinfo$|\/testing\//;

@@ -10,6 +10,8 @@ export interface NamedTime {
   index: number;
   /** Null if only a time is named. */
   date: Temporal.PlainDate | null;
+  /** 1 is Monday. Set if only a weekday is named, without "next" or "last". Then `date` is a guess. */
+  weekday: number | null;
   /** The named month or year is all that is known of the date. */
   isWholeMonth: boolean;
   clock: { hour: number; minute: number; isAmbiguous: boolean } | null;
@@ -41,12 +43,22 @@ function toNamedTime(result: ParsedResult): NamedTime {
     text,
     index,
     date: hasDate ? dateOf(start) : null,
+    weekday: isPlainWeekday(start, text) ? start.get("weekday") || sunday : null,
     isWholeMonth: start.isCertain("month") && !start.isCertain("day") && !start.isCertain("weekday"),
     clock: start.isCertain("hour") && !isExact ? clockOf(start, text) : null,
     partOfDay: start.isCertain("hour") && named !== "noon" ? null : named,
     instantMs: isExact ? start.date().getTime() : null,
     endDate: end && (end.isCertain("day") || end.isCertain("weekday") || end.isCertain("month")) ? dateOf(end) : null,
   };
+}
+
+const sunday = 7;
+
+/** The library compares weekdays with the zone of this machine, so callers find the next one themselves. */
+function isPlainWeekday(components: ParsedComponents, text: string): boolean {
+  return (
+    components.isCertain("weekday") && !components.isCertain("day") && !/\b(?:next|last|past|previous)\b/i.test(text)
+  );
 }
 
 function dateOf(components: ParsedComponents): Temporal.PlainDate {

@@ -4,7 +4,7 @@ import { expandRecurrence, type Recurrence } from "../time/recurrence.ts";
 import { eventInstant, instantOf, shiftTime, toIso, wallTimeOf } from "../time/zoned-instant.ts";
 import { type NamedTime, type PartOfDay, parseDates } from "./parse-dates.ts";
 import { missing, type Phrase, type PhraseScope, takeMatch } from "./phrase.ts";
-import { checkWeekday, dateText, rewriteWords, todayOf } from "./rewrite-words.ts";
+import { checkWeekday, comingDay, dateText, rewriteWords, todayOf } from "./rewrite-words.ts";
 import { type ClockTime, clockText, firstHour, takeClockRange } from "./take-clock-range.ts";
 import { takeDuration } from "./take-duration.ts";
 import { takeRecurrence } from "./take-recurrence.ts";
@@ -105,7 +105,7 @@ function startOf(
     throw missing("time", `the request names a day${which}, but no time`, "add a time such as `at 2 pm`, or `all day`");
   }
   const time = clockOf(phrase, clock);
-  const date = day?.date ?? impliedDate(phrase, time, scope, recurrence);
+  const date = day?.date ? namedDate(day, day.date, time, scope) : impliedDate(phrase, time, scope, recurrence);
   if (day?.date) stateDay(phrase, day, date, scope);
   const start = { dateTime: `${firstMatch(date, recurrence)}T${clockText(time)}:00`, timeZone: scope.timeZone };
   const startMs = instantOf(start, "time");
@@ -141,6 +141,19 @@ function clockOf(phrase: Phrase, { clock, partOfDay }: NamedTime): ClockTime {
     `${hour}${minute ? `:${String(minute).padStart(2, "0")}` : ""} is read as ${clockText({ hour: hour + 12, minute })}`,
   );
   return { hour: hour + 12, minute };
+}
+
+/** A weekday is the next one whose time is still to come. */
+function namedDate(
+  { weekday }: NamedTime,
+  date: Temporal.PlainDate,
+  time: ClockTime,
+  scope: PhraseScope,
+): Temporal.PlainDate {
+  if (weekday === null) return date;
+  const coming = comingDay(todayOf(scope), weekday);
+  const startMs = coming.toZonedDateTime({ timeZone: scope.timeZone, plainTime: time }).epochMilliseconds;
+  return startMs > scope.nowMs ? coming : coming.add({ days: 7 });
 }
 
 /** Without a day, the next moment with this time. */
@@ -214,12 +227,13 @@ function endOf(phrase: Phrase, start: EventTime, { range, minutes, minutesDefaul
 function allDay(phrase: Phrase, { day }: ChosenTimes, scope: PhraseScope, recurrence: string | null): EventTimePhrase {
   if (!day?.date) throw missing("time", "the request names no day", "add a day, such as `on Friday`");
   const today = todayOf(scope);
-  if (Temporal.PlainDate.compare(day.date, today) < 0) {
-    throw missing("time", `${dateText(day.date)} has passed`, "name a day in the future");
+  const first = day.weekday === null || day.endDate ? day.date : comingDay(today, day.weekday);
+  if (Temporal.PlainDate.compare(first, today) < 0) {
+    throw missing("time", `${dateText(first)} has passed`, "name a day in the future");
   }
-  stateDay(phrase, day, day.date, scope);
-  const last = day.endDate ?? day.date;
-  const start = { date: firstMatch(day.date, recurrence).toString() };
+  stateDay(phrase, day, first, scope);
+  const last = day.endDate ?? first;
+  const start = { date: firstMatch(first, recurrence).toString() };
   return toPhrase({
     start,
     end: { date: last.add({ days: 1 }).toString() },

@@ -2,7 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { instantOf, toIso } from "../time/zoned-instant.ts";
 import { type NamedTime, parseDates } from "./parse-dates.ts";
 import { missing, numberOf, numberPattern, type Phrase, type PhraseScope, takeMatch } from "./phrase.ts";
-import { dateText, mondayOf, rewriteWords, todayOf } from "./rewrite-words.ts";
+import { comingDay, dateText, mondayOf, rewriteWords, todayOf } from "./rewrite-words.ts";
 import { clockText, takeClockRange } from "./take-clock-range.ts";
 import { takeZone } from "./take-zone.ts";
 
@@ -114,7 +114,9 @@ async function namedSpan(phrase: Phrase, scope: TimeRangeOptions): Promise<Span 
   rewriteWords(phrase, scope);
   const lead = /\b(since|after|from|until|till|before|by|up to)\s+(?=[\w/-])/i.exec(phrase.text);
   const forward = scope.direction === "future" && !/^since$/i.test(lead?.[1] ?? "");
-  const named = (await parseDates(phrase.text, scope, forward)).map((time) => lastOne(time, phrase.text, scope));
+  const named = (await parseDates(phrase.text, scope, forward)).map((time) =>
+    nearestDate(time, phrase.text, scope, forward),
+  );
   const [first, second] = named;
   if (!first) return null;
   const span = spanOf(first, clocks, scope);
@@ -141,11 +143,13 @@ function shareMonth(phrase: Phrase): void {
   phrase.text = phrase.text.replace(before, "$2 $1 $3 $4 $1");
 }
 
-/** The parser reads "last Tuesday" as any Tuesday. */
-function lastOne(time: NamedTime, text: string, scope: TimeRangeOptions): NamedTime {
+/** The next weekday, or the last one. The parser reads "last Tuesday" as any Tuesday. */
+function nearestDate(time: NamedTime, text: string, scope: TimeRangeOptions, forward: boolean): NamedTime {
   const isLast = scope.direction === "past" || /\b(?:last|past)\s+\w+day\b/i.test(text);
   const isWeekday = /\b(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b/i.test(time.text);
   const today = todayOf(scope);
+  if (forward && !isLast && time.weekday !== null && !time.endDate)
+    return { ...time, date: comingDay(today, time.weekday) };
   if (!isLast || !isWeekday || !time.date || Temporal.PlainDate.compare(time.date, today) <= 0) return time;
   const weeks = Math.ceil(today.until(time.date).days / 7);
   const move = (date: Temporal.PlainDate) => date.subtract({ weeks });

@@ -133,7 +133,8 @@ export function mondayOf(date: Temporal.PlainDate): Temporal.PlainDate {
   return date.subtract({ days: date.dayOfWeek - 1 });
 }
 
-function comingDay(today: Temporal.PlainDate, dayOfWeek: number): Temporal.PlainDate {
+/** The next date of a weekday, today included. 1 is Monday. */
+export function comingDay(today: Temporal.PlainDate, dayOfWeek: number): Temporal.PlainDate {
   return today.add({ days: (dayOfWeek - today.dayOfWeek + 7) % 7 });
 }
 
