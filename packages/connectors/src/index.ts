@@ -1,5 +1,8 @@
 export { importFiles } from "./import/import-files.ts";
 export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
+export { type IntentMatch, matchIntent } from "./intents/match-intent.ts";
+export { IntentDomain, ParamKind } from "./intents/pattern-file.ts";
+export { type IntentOptions, type IntentReading, readIntent } from "./intents/read-intent.ts";
 export { type LocalOffice, LocalOfficeOptions, openLocalOffice } from "./local/open-local-office.ts";
 export type { PhraseScope } from "./phrases/phrase.ts";
 export { type EventTimeOptions, type EventTimePhrase, readEventTime } from "./phrases/read-event-time.ts";
