@@ -143,7 +143,7 @@ export function calendarConformance(create: () => Promise<CalendarHarness>): voi
       expect((await harness.calendar.getEvent(id)).title).toBe("Review");
     });
 
-    test("of the attendees keeps the responses of those who stay", async () => {
+    test("of the attendees keeps the responses of remaining attendees", async () => {
       await using harness = await create();
       const { person } = harness.colleague;
       const { id } = await harness.calendar.createEvent({ ...meeting, attendees: [person] }, keyed("k1"));

@@ -141,7 +141,7 @@ export function channelsConformance(create: () => Promise<ChannelsHarness>): voi
       });
     });
 
-    test("who is unknown is refused", async () => {
+    test("with an unknown name is refused", async () => {
       await using harness = await create();
       await expect(harness.channels.userInfo("zoe")).rejects.toMatchObject({ type: "params", param: "user" });
     });

@@ -120,6 +120,27 @@ assert.deepEqual(await record.reader.sessions({ limit: 1 }), []);
 record.close();
 console.log("ok");
 `,
+  connectors: `
+import assert from "node:assert/strict";
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { matchIntent, openLocalOffice, readEventTime, seedOffice } from "@troupe/connectors";
+
+const folder = await mkdtemp(join(process.cwd(), "office-"));
+const office = openLocalOffice({ folder, user: { name: "Kim", address: "kim@lantern.example" }, timeZone: "Etc/UTC" });
+seedOffice(office);
+assert.equal((await office.contacts.searchContacts({ organization: "Acme" })).items.length, 3);
+const sent = await office.mail.sendMail(
+  { to: [{ address: "mara@lantern.example" }], subject: "Hi", body: "x" },
+  { idempotencyKey: "1" },
+);
+assert.equal(sent.status, "delivered");
+assert.equal(matchIntent("slack", "Summarize #project-alpha")?.pattern, "summarize");
+const { label } = await readEventTime("tomorrow at noon", { nowMs: Date.UTC(2026, 2, 2), timeZone: "Etc/UTC" });
+assert.equal(label, "Tuesday, 3 March 2026, 12:00–13:00 (Etc/UTC)");
+office.close();
+console.log("ok");
+`,
   cli: `
 import assert from "node:assert/strict";
 

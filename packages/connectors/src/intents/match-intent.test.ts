@@ -82,7 +82,7 @@ describe("hostile requests", () => {
     `Send an email to ${"a@b.example, ".repeat(150)}`,
     `move the ${"x ".repeat(900)}meeting`,
   ])("end soon: %.20s…", (request) => {
-    // The limit is far above what a linear match needs, and far below that of an exponential one.
+    // A linear match needs far less than the limit, and an exponential one far more.
     const { user: beforeMicros } = process.cpuUsage();
     for (const domain of intentDomains) matchIntent(domain, request);
     expect(process.cpuUsage().user - beforeMicros).toBeLessThan(3_000_000);

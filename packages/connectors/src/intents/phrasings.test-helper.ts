@@ -404,7 +404,7 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "Show messages in #general",
         "Reply to 1772442000.000100",
         "the thread 1772442000.000100 in #general",
-        "How do I read the thread 1772442000.000100 in #general?",
+        "Do not show the replies to 1772442000.000100 in #general",
       ],
     },
     user: {

@@ -45,7 +45,7 @@ export function seedOffice(office: LocalOffice, options: SeedOptions = {}): void
 /** A moment of a working day, so many days ago. */
 function workingMoment({ nowMs, seed }: Sample, name: string, daysAgo: number): number {
   const day = new Date(nowMs - daysAgo * dayMs);
-  // What would be on a weekend was on Friday.
+  // A message of a weekend moves to its Friday.
   const back = { 0: 2, 6: 1 }[day.getUTCDay()] ?? 0;
   const morning = Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate() - back, 8);
   return Math.min(morning + spread(seed, name, 8 * 60) * 60_000, nowMs - hourMs);

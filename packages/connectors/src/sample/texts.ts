@@ -112,7 +112,7 @@ export const threads: readonly SampleThread[] = [
       {
         from: "carl",
         to: ["me"],
-        body: "Hello,\n\nbefore we sign we need three answers: where is the data stored, how long is it kept, and who can read it?\n\nCarl Jensen\nLegal, Globex",
+        body: "Hello,\n\nbefore we sign we need three answers: where is the data stored, how long is it kept, and which people can read it?\n\nCarl Jensen\nLegal, Globex",
       },
       {
         from: "me",

@@ -26,7 +26,7 @@ export interface EventRecord {
   showAs: CalendarEvent["showAs"];
 }
 
-/** What the store needs to know of the calendar. */
+/** A calendar with its zone and its present. */
 export interface CalendarScope {
   database: OfficeDatabase;
   /** The zone in which a day begins. */
