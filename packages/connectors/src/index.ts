@@ -1,3 +1,4 @@
+export { readAttachments } from "./attachments/read-attachments.ts";
 export { importFiles } from "./import/import-files.ts";
 export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
 export { type IntentMatch, matchIntent } from "./intents/match-intent.ts";

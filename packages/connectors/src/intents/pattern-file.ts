@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Risk } from "@troupe/core";
+import { Risk } from "@troupe/core/tool";
 import { parseStrictYaml } from "@troupe/core/yaml";
 import { z } from "zod";
 

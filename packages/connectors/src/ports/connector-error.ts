@@ -1,4 +1,4 @@
-import { RunFailure } from "@troupe/core";
+import { RunFailure } from "@troupe/core/tool";
 import { z } from "zod";
 
 /** Types of errors of a connector. The type decides who may try again, and how. */
