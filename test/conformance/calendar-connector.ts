@@ -248,6 +248,19 @@ export function calendarConformance(create: () => Promise<CalendarHarness>): voi
       expect((await harness.calendar.listEvents(march)).items).toEqual([]);
     });
 
+    test("keeps its changed and deleted occurrences when the series gets another title, and loses them with its start", async () => {
+      await using harness = await create();
+      const series = await harness.calendar.createEvent(weekly, keyed("k1"));
+      const [first, second] = (await harness.calendar.listEvents(march)).items;
+      await harness.calendar.updateEvent(first?.id ?? "", { title: "Kick-off" });
+      await harness.calendar.deleteEvent(second?.id ?? "");
+      const titles = async () => (await harness.calendar.listEvents(march)).items.map(({ title }) => title);
+      await harness.calendar.updateEvent(series.id, { title: "Weekly" });
+      expect(await titles()).toEqual(["Kick-off", "Weekly", "Weekly", "Weekly"]);
+      await harness.calendar.updateEvent(series.id, { start: at("2026-03-03T09:00") });
+      expect(await titles()).toEqual(["Weekly", "Weekly", "Weekly", "Weekly", "Weekly"]);
+    });
+
     test("cannot recur in one occurrence", async () => {
       await using harness = await create();
       await harness.calendar.createEvent(weekly, keyed("k1"));

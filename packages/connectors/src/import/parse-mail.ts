@@ -35,7 +35,7 @@ export async function parseMail(raw: Uint8Array, { clock, person }: LocalAccount
     to: peopleIn(email.to ?? []),
     cc: peopleIn(email.cc ?? []),
     bcc: isOwn ? peopleIn(email.bcc ?? []) : [],
-    subject: toLine(email.subject ?? ""),
+    subject: email.subject ?? "",
     body: await bodyOf(email),
     sentMs: Number.isNaN(sentMs) ? clock.now() : sentMs,
     isUnread: false,
