@@ -47,6 +47,13 @@ describe("words of parameters", () => {
       "Reply to the last email from John: the offer is on its way",
       { from: "John", body: "the offer is on its way" },
     ],
+    ["gmail", "reply to Victor's email saying paid yesterday", { from: "Victor", body: "paid yesterday" }],
+    ["gmail", "email Ruth that the offer is ready", { to: "Ruth", body: "the offer is ready" }],
+    [
+      "calendar",
+      "Schedule a call with Mara on Friday at 3pm about the contract",
+      { people: "Mara", about: "the contract" },
+    ],
     ["gmail", "search my inbox for invoices from Victor", { text: "invoices", from: "Victor" }],
     ["calendar", "Schedule a meeting with the team next Tuesday 2pm", { people: "the team", noun: "meeting" }],
     [

@@ -21,6 +21,7 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "compose an email to Sofia with the subject Travel costs",
         "I need to send a short email to Omar about the outage",
         "Send the weekly report by email to Sofia",
+        "email Ruth that the offer is ready",
       ],
       others: [
         "How do I send an email to a group?",
@@ -184,6 +185,7 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "Do I have any meetings on Friday?",
         "get my agenda for Monday",
         "Which meetings do I have this week?",
+        "What meetings do I have on Wednesday afternoon?",
       ],
       others: [
         "Schedule a meeting tomorrow at 9",
@@ -243,6 +245,7 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "Get the email addresses of people at Acme",
         "Search for people who work at Bluebird Travel",
         "who works at Acme?",
+        "who works for Globex",
       ],
       others: [
         "Find Mara's phone number",
@@ -262,6 +265,7 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "show me contact details for Omar",
         "find John in my contacts",
         "get the phone number of Sofia",
+        "Mara's phone",
       ],
       others: [
         "Find people at Acme Corp",
@@ -341,6 +345,8 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "Analyze the conversation in #project-alpha",
         "recap the last 50 messages in #general",
         "What did the team decide in #project-alpha yesterday?",
+        "what happened in #project-alpha in the last 3 days?",
+        "TL;DR of #general",
       ],
       others: [
         "Summarize the emails about the budget",
