@@ -444,7 +444,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${sessionFileRoutesTest} > refuse an invalid upload: another digest`],
   },
   {
-    name: "what a person uploads gets into another workbench",
+    name: "the upload of a person gets into another workbench",
     rows: ["S1.9c"],
     file: "packages/tools/src/memory/session-files.ts",
     find: "const uploaded = await store.put({ session, name,",

@@ -14,8 +14,8 @@ export interface SessionFilesOptions extends WorkbenchStoreOptions {
 }
 
 /**
- * Opens the workbenches of this machine for people. The runs of a session download what a person uploads, and the other way
- * round.
+ * Opens the workbenches of this machine for people. The runs of a session can download the files of people, and people the
+ * files of runs.
  *
  * @example
  * const files = createSessionFiles({ memoryFolder: "/tmp/memory", blobs, clock, workspaceOf: async () => "/my/project" });

@@ -17,7 +17,7 @@ const UploadedFile = z.object({
 });
 export type UploadedFile = z.infer<typeof UploadedFile>;
 
-/** Who uploads a file: a run or a person. */
+/** The author of an upload: a run or a person. */
 export type Uploader = { run: string } | { by: string };
 
 /** The lists of files of all workbenches on this machine. The contents are blobs. */
