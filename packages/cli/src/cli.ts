@@ -121,7 +121,7 @@ export interface HomePolicy {
   files?: FilePolicy;
 }
 
-/** What happens before a command loses files, and the limits of what is kept of them. */
+/** The policy for commands that lose files, and the limits of copies of files. */
 export interface FilePolicy {
   loss: CommandPolicy["loss"];
   savedFiles: SavedFilesPolicy;

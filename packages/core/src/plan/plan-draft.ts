@@ -27,7 +27,7 @@ export function planOfDraft(data: unknown, head: Pick<ExecutionPlan, "id" | "goa
   return PlanSchema.parse({ ...head, ...PlanDraft.parse(data) });
 }
 
-/** What a planner has to know besides the goal. */
+/** Facts that a planner needs besides the goal. */
 export function plannerContext(agents: string): string {
   return [
     "Answer with an execution plan for this goal: JSON that fits the schema you were given. The steps are carried out by these agents, each in a conversation of its own:",

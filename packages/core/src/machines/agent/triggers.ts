@@ -79,7 +79,7 @@ export function missingSearch(context: AgentContext, agent: string): string | nu
   return `first call ${tools.join(" or ")}, and pass the results and their addresses on in the task of ${agent}`;
 }
 
-/** What the model reads when it answers without the mandatory delegation. */
+/** The reminder for a model that answers without the mandatory delegation. */
 export function delegationReminder({ trigger: { agent }, phrase }: RequiredDelegation): string {
   return `The request says “${phrase}”, so ${agent} has to do this work, and it was not asked. Delegate the task to it, with the results and addresses that you found.`;
 }
