@@ -5,7 +5,7 @@ import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { writePolicy } from "../harness/home-files.ts";
-import { readInboxFile } from "../harness/journal-file.ts";
+import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate } from "../harness/scripted-calls.ts";
@@ -109,6 +109,12 @@ describe.concurrent("troupe pause", () => {
       for (const name of ["main", "coder", "test/tester"]) await openGate(workspace, name);
       const paused = await runsWhere(first, session, everyPaused);
       expect(statusLines(paused)).toEqual(["main paused", "coder paused", "tester paused"]);
+      // A paused run can still wait for its call. A kill before its outcome would leave that call in doubt.
+      const finished = () =>
+        [...readJournalFile(path.join(home, "journal.db")).values()]
+          .flat()
+          .filter(({ entry }) => entry.kind === "tool.finished").length;
+      await expect.poll(finished).toBe(3);
       const [list, tree] = await Promise.all([
         troupe(["sessions", "show", session], { home }),
         troupe(["sessions", "show", session, "--tree"], { home }),
