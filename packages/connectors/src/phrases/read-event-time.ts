@@ -2,6 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import type { EventTime } from "../ports/event-time.ts";
 import { expandRecurrence, type Recurrence } from "../time/recurrence.ts";
 import { eventInstant, instantOf, shiftTime, toIso, wallTimeOf } from "../time/zoned-instant.ts";
+import { weekdayNumber, weekdayPattern } from "./named-days.ts";
 import { type NamedTime, type PartOfDay, parseDates } from "./parse-dates.ts";
 import { missing, type Phrase, type PhraseScope, takeMatch } from "./phrase.ts";
 import { checkWeekday, comingDay, dateText, rewriteWords, todayOf } from "./rewrite-words.ts";
@@ -177,13 +178,12 @@ function impliedDate(
 function firstMatch(date: Temporal.PlainDate, recurrence: string | null): Temporal.PlainDate {
   const days = /FREQ=WEEKLY.*BYDAY=([A-Z,]+)/.exec(recurrence ?? "")?.[1]?.split(",");
   if (!days) return date;
-  const codes = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
-  const wait = days.map((day) => (codes.indexOf(day) + 1 - date.dayOfWeek + 7) % 7);
+  const wait = days.map((day) => (weekdayNumber(day) - date.dayOfWeek + 7) % 7);
   return date.add({ days: Math.min(...wait) });
 }
 
 function stateDay(phrase: Phrase, { text }: NamedTime, date: Temporal.PlainDate, scope: PhraseScope): void {
-  const weekday = /\b(mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b/i.exec(text)?.[0];
+  const weekday = new RegExp(`\\b${weekdayPattern}\\b`, "i").exec(text)?.[0];
   if (weekday !== undefined) checkWeekday(weekday, date);
   const slashed = /\b(\d{1,2})\/(\d{1,2})\b/.exec(text);
   if (slashed && Number(slashed[1]) <= 12 && Number(slashed[2]) <= 12 && slashed[1] !== slashed[2]) {

@@ -1,7 +1,7 @@
 import { Temporal } from "temporal-polyfill";
+import { ordinals, weekdayNumber, weekdayPattern } from "./named-days.ts";
 import { missing, type Phrase, type PhraseScope } from "./phrase.ts";
 
-const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const monthNames = [
   "january",
   "february",
@@ -16,27 +16,9 @@ const monthNames = [
   "november",
   "december",
 ];
-const weekday = `(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?`;
-const ordinals: Readonly<Record<string, number>> = {
-  first: 1,
-  "1st": 1,
-  second: 2,
-  "2nd": 2,
-  third: 3,
-  "3rd": 3,
-  fourth: 4,
-  "4th": 4,
-  last: -1,
-};
-
 /** The day of the phrase's scope. */
 export function todayOf({ nowMs, timeZone }: PhraseScope): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).toPlainDate();
-}
-
-/** 1 is Monday, 0 an unknown word. */
-export function weekdayNumber(word: string): number {
-  return weekdays.findIndex((day) => day.startsWith(word.toLowerCase().slice(0, 3))) + 1;
 }
 
 /**
@@ -89,7 +71,7 @@ function rewriteEnds(phrase: Phrase, today: Temporal.PlainDate): void {
 
 function rewriteOrdinals(phrase: Phrase, today: Temporal.PlainDate): void {
   const nth = new RegExp(
-    String.raw`\b(?:the )?(${Object.keys(ordinals).join("|")}) (${weekday}) (?:of|in) (?:(the|this|next) month|(${monthNames.join("|")})(?: (\d{4}))?)\b`,
+    String.raw`\b(?:the )?(${Object.keys(ordinals).join("|")}) (${weekdayPattern}) (?:of|in) (?:(the|this|next) month|(${monthNames.join("|")})(?: (\d{4}))?)\b`,
     "gi",
   );
   phrase.text = phrase.text.replace(
@@ -103,7 +85,7 @@ function rewriteOrdinals(phrase: Phrase, today: Temporal.PlainDate): void {
     },
   );
   const dayOfMonth = new RegExp(
-    String.raw`\b(?:(${weekday}),? )?(?:on )?the (\d{1,2})(?:st|nd|rd|th)\b(?! of)(?! (?:${monthNames.join("|")}))`,
+    String.raw`\b(?:(${weekdayPattern}),? )?(?:on )?the (\d{1,2})(?:st|nd|rd|th)\b(?! of)(?! (?:${monthNames.join("|")}))`,
     "gi",
   );
   phrase.text = phrase.text.replace(dayOfMonth, (whole, day: string | undefined, number: string) => {

@@ -1,27 +1,8 @@
+import { ordinals, weekdayPattern } from "./named-days.ts";
 import { type Phrase, takeMatch } from "./phrase.ts";
 
-const codes: Readonly<Record<string, string>> = {
-  mon: "MO",
-  tue: "TU",
-  wed: "WE",
-  thu: "TH",
-  fri: "FR",
-  sat: "SA",
-  sun: "SU",
-};
-const weekday = `(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?`;
+const weekday = `${weekdayPattern}s?`;
 const list = String.raw`${weekday}(?:(?:\s*,\s*|\s+and\s+|\s*&\s*|\s*,\s*and\s+)${weekday})*`;
-const ordinals: Readonly<Record<string, number>> = {
-  first: 1,
-  "1st": 1,
-  second: 2,
-  "2nd": 2,
-  third: 3,
-  "3rd": 3,
-  fourth: 4,
-  "4th": 4,
-  last: -1,
-};
 
 const monthly = new RegExp(
   String.raw`\b(?:monthly on|every month on|on|every)\s+(?:the\s+)?(${Object.keys(ordinals).join("|")})\s+(${weekday})\s+(?:of\s+)?(?:each|every|the)\s+month\b|\bmonthly on the (${Object.keys(ordinals).join("|")}) (${weekday})\b`,
@@ -78,6 +59,7 @@ function takeDays(phrase: Phrase, pattern: RegExp, days: string, rule: string): 
   return `${rule};BYDAY=${[...new Set(all.map(codeOf))].join(",")}`;
 }
 
+/** The name of a weekday in a rule: its first two letters. */
 function codeOf(day: string): string {
-  return codes[day.toLowerCase().slice(0, 3)] ?? "MO";
+  return day.slice(0, 2).toUpperCase();
 }
