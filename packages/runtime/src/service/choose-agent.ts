@@ -1,5 +1,13 @@
 import path from "node:path";
-import { type AgentDefinition, type AgentRegistry, type SubmitSession, TroupeError } from "@troupe/core";
+import {
+  type AgentDefinition,
+  type AgentRegistry,
+  type GrantLayer,
+  grantOf,
+  type SubmitSession,
+  type ToolSpec,
+  TroupeError,
+} from "@troupe/core";
 import { type TeamSummary, teamAgentId, unknownAgent, unknownTeam } from "@troupe/core/internal";
 import { findAgent } from "./lookup.ts";
 
@@ -21,6 +29,18 @@ export function chooseAgent(
   if (member !== undefined) return findAgent(registry, member);
   const names = team.agents.map((id) => id.slice(team.name.length + 1));
   throw unknownAgent(agent, names, `the team ${team.name} has no agent ${JSON.stringify(agent)}`);
+}
+
+/** The facts that decide about the agents that a root run can reach. */
+export interface AgentScope {
+  registry: AgentRegistry;
+  layers: readonly GrantLayer[];
+  specs: readonly ToolSpec[];
+}
+
+/** The ids of the agents that a root run of an agent may delegate to. */
+export function delegatesOf(agent: AgentDefinition, { registry, layers, specs }: AgentScope): string[] {
+  return grantOf(layers, agent, { tools: specs, agents: registry.agents }).agents;
 }
 
 /** Finds a team by its name. A team with an error in its file fails with `INVALID_TEAM`, any other with `UNKNOWN_TEAM`. */

@@ -1,11 +1,8 @@
 import {
   type AgentDefinition,
   type AgentRegistry,
-  type GrantLayer,
-  grantOf,
   type RunRequest,
   type SubmitSession,
-  type ToolSpec,
   TroupeError,
 } from "@troupe/core";
 import {
@@ -19,7 +16,7 @@ import {
   teamAgentId,
 } from "@troupe/core/internal";
 import { z } from "zod";
-import { chooseAgent, findTeam } from "./choose-agent.ts";
+import { type AgentScope, chooseAgent, delegatesOf, findTeam } from "./choose-agent.ts";
 
 type PlanSubmission = Pick<SubmitSession, "agent" | "team" | "plan" | "makesPlan" | "context">;
 
@@ -31,18 +28,11 @@ export function chooseAgentOf(registry: AgentRegistry, submission: PlanSubmissio
   return own ?? chooseAgent(registry, { agent: "planner" }, "planner");
 }
 
-/** The facts that decide about the agents of a plan. */
-export interface PlanScope {
-  registry: AgentRegistry;
-  layers: readonly GrantLayer[];
-  specs: readonly ToolSpec[];
-}
-
 /**
  * The fields of a request that makes or executes a plan; none for another one. Throws `INVALID_PLAN` for a plan that cannot
  * be executed, with all of its problems.
  */
-export function planFields(submission: PlanSubmission, scope: PlanScope): Partial<RunRequest> {
+export function planFields(submission: PlanSubmission, scope: AgentScope): Partial<RunRequest> {
   if (submission.plan) {
     const { plan, ...rest } = submission.plan;
     const known = planAgents({ ...submission, makesPlan: undefined }, scope);
@@ -64,10 +54,9 @@ const outcomeSchema = z.toJSONSchema(PlanOutcome, { io: "output" }) as NonNullab
  * @example
  * planAgents({ team: "coding" }, { registry, layers: [policy.layer], specs }).agents; // ["coding_coder", …]
  */
-export function planAgents(submission: PlanSubmission, { registry, layers, specs }: PlanScope): PlanAgents {
-  const root = chooseAgent(registry, submission, "main");
-  const { agents } = grantOf(layers, root, { tools: specs, agents: registry.agents });
-  return { agents, ...(root.team === undefined ? {} : { team: root.team }) };
+export function planAgents(submission: PlanSubmission, scope: AgentScope): PlanAgents {
+  const root = chooseAgent(scope.registry, submission, "main");
+  return { agents: delegatesOf(root, scope), ...(root.team === undefined ? {} : { team: root.team }) };
 }
 
 function checkPlan(plan: NonNullable<SubmitSession["plan"]>["plan"], known: PlanAgents): void {

@@ -1,13 +1,4 @@
-import {
-  type AgentDefinition,
-  type AgentRegistry,
-  type GrantLayer,
-  grantOf,
-  type RunRequest,
-  type SubmitSession,
-  type ToolSpec,
-  TroupeError,
-} from "@troupe/core";
+import { type AgentDefinition, type RunRequest, type SubmitSession, TroupeError } from "@troupe/core";
 import {
   agentIdOf,
   agentNameOf,
@@ -17,14 +8,8 @@ import {
   teamAgentId,
   unknownAgent,
 } from "@troupe/core/internal";
+import { type AgentScope, delegatesOf } from "./choose-agent.ts";
 import { brokenAgent } from "./lookup.ts";
-
-/** The facts that decide about the agent of a `/spawn`. */
-export interface SpawnScope {
-  registry: AgentRegistry;
-  layers: readonly GrantLayer[];
-  specs: readonly ToolSpec[];
-}
 
 /**
  * The field of a request whose task begins with `/spawn`; none for another task, and for plans. Throws `USAGE` for a
@@ -37,7 +22,7 @@ export interface SpawnScope {
 export function spawnFields(
   { task, plan, makesPlan }: Pick<SubmitSession, "task" | "plan" | "makesPlan">,
   agent: AgentDefinition,
-  scope: SpawnScope,
+  scope: AgentScope,
 ): Pick<RunRequest, "spawn"> {
   const command = plan || makesPlan ? null : readSpawnCommand(task);
   if (!command) return {};
@@ -49,15 +34,16 @@ export function spawnFields(
 }
 
 /** The agents that the run may delegate to. It never delegates to itself. */
-function targetsOf(agent: AgentDefinition, { registry, layers, specs }: SpawnScope): AgentDefinition[] {
-  const { agents } = grantOf(layers, agent, { tools: specs, agents: registry.agents });
+function targetsOf(agent: AgentDefinition, scope: AgentScope): AgentDefinition[] {
+  const { registry } = scope;
+  const agents = delegatesOf(agent, scope);
   return agents.filter((id) => id !== agent.id).flatMap((id) => registry.find(id) ?? []);
 }
 
 interface SpawnChoice {
   agent: AgentDefinition;
   targets: readonly AgentDefinition[];
-  scope: SpawnScope;
+  scope: AgentScope;
 }
 
 /** The id for a name: an agent of the same team first, then `team/agent` or an agent without a team. */
