@@ -16,9 +16,8 @@ export async function acceptOwnFiles(cli: Cli, path: string): Promise<void> {
   if (!problems.some((problem) => problem.code === "needs-trust" && isOwn(problem.path))) return;
   await prepareHome(home);
   const trust = createProjectTrust({ file: homeFiles(home).trust });
-  const own = relative(cwd, path).split(sep).join("/");
   const at = new Date(cli.now()).toISOString();
-  if (await trust.acceptDefinitions(cwd, own, { at, by: userName(env) })) return;
-  const note = `${cleanLine(own)} is not used yet, because other files of this folder are not trusted: troupe trust`;
+  if (await trust.acceptDefinitions(cwd, path, { at, by: userName(env) })) return;
+  const note = `${cleanLine(relative(cwd, path))} is not used yet, because other files of this folder are not trusted: troupe trust`;
   terminal.err.line(terminal.err.colours.yellow(note));
 }

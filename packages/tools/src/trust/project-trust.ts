@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { errorCodeOf } from "@troupe/core/internal";
 import { type ProjectFile, type ProjectFiles, readProjectFiles } from "./project-files.ts";
@@ -28,7 +28,7 @@ export interface ProjectTrust {
   /** Stores the user's decision about the files that were shown. */
   record(shown: ProjectFiles, decision: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
   /**
-   * Accepts the agent and team files at a path of a folder as they are, besides those accepted before. Resolves to false, and
+   * Accepts the agent and team files at a path in a folder as they are, besides those accepted before. Resolves to false, and
    * stores nothing, if other files of the folder are not trusted: one answer covers everything.
    */
   acceptDefinitions(folder: string, path: string, decision: Pick<TrustRecord, "at" | "by">): Promise<boolean>;
@@ -73,8 +73,9 @@ export function createProjectTrust({ file }: { file: string }): ProjectTrust {
     async acceptDefinitions(folder, path, decision) {
       const project = await trust.inspect(folder);
       if (project.status !== "trusted" && project.status !== "nothing") return false;
+      const own = relative(folder, resolve(folder, path)).split(sep).join("/");
       const definitions = project.definitions.filter(
-        (each) => each.path === path || each.path.startsWith(`${path}/`) || isAcceptedDefinition(project, each),
+        (each) => each.path === own || each.path.startsWith(`${own}/`) || isAcceptedDefinition(project, each),
       );
       await trust.record({ ...project, definitions }, { decision: "accepted", ...decision });
       return true;

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute, relative, sep } from "node:path";
+import { isAbsolute } from "node:path";
 import type { Policy, ToolHost } from "@troupe/core";
 import type { AgentFiles } from "@troupe/core/internal";
 import { tierNames } from "@troupe/models";
@@ -46,8 +46,7 @@ export function createProcessAgentFiles(options: ProcessAgentFilesOptions): Agen
     },
     projectReason: (workspace) => projectReason(workspace, trust),
     async accept(workspace, path) {
-      const own = relative(workspace, path).split(sep).join("/");
-      await trust.acceptDefinitions(workspace, own, { at: new Date(now()).toISOString(), by: "the page" });
+      await trust.acceptDefinitions(workspace, path, { at: new Date(now()).toISOString(), by: "the page" });
     },
     diff: (before, after) => diffTexts(before, after, diffBytesMax),
   });
