@@ -51,12 +51,16 @@ export function createScanner(root: string, bounds: ScanBounds = scanBounds): Sc
 
   const scanAll = async (): Promise<Scan> => {
     try {
-      apart = [];
       const scan = parseScanText(await find());
       apart = halfOf(scan);
       return scan;
     } catch (error) {
       if (!(error instanceof ScanFailedError && error.needsOtherProgram)) throw error;
+      if (apart.length > 0) {
+        // All folders of the second process may be gone.
+        apart = [];
+        return await scanAll();
+      }
       const scan = scanWithNode({ root, namesMax: namesWithoutFindMax });
       if (scan === null) throw new ScanFailedError("it has too many files for a machine without GNU find");
       return scan;
