@@ -22,7 +22,7 @@ export function Glyph({ name }: { name: keyof typeof paths }) {
 }
 
 /** A 16 × 16 grid and one line width for all icons. */
-const icons = {
+export const roleIcons = {
   user: (
     <path d="M8 7.5a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5ZM2.75 14c.4-2.7 2.5-4.25 5.25-4.25s4.85 1.55 5.25 4.25" />
   ),
@@ -51,7 +51,7 @@ export function RoleIcon({ agent }: { agent: string }) {
   const role = roleOf(agent);
   return (
     <svg className="role" data-role={role} viewBox="0 0 16 16" aria-hidden="true">
-      {icons[role]}
+      {roleIcons[role]}
     </svg>
   );
 }

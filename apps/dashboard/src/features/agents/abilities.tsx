@@ -1,13 +1,12 @@
 import type { AgentAbility, AgentReach, ToolChoice } from "@troupe/core/internal";
 import type { ReactNode } from "react";
+import { roleIcons } from "../../components/icons.tsx";
 import { abilityTexts, readsOnly, toolsByAbility } from "../../lib/agent-editor.ts";
 
 /** Each ability has its own shape, because colour must not be the only difference. */
 const glyphs: Readonly<Record<AgentAbility | "reads", ReactNode>> = {
-  reads: (
-    <path d="M1.5 8S4 3.75 8 3.75 14.5 8 14.5 8 12 12.25 8 12.25 1.5 8 1.5 8ZM8 9.75a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5Z" />
-  ),
-  changes_files: <path d="M10.5 2.5 13.5 5.5 5.5 13.5l-3.5.5.5-3.5ZM8.75 4.25l3 3" />,
+  reads: roleIcons.reviewer,
+  changes_files: roleIcons.writer,
   runs_commands: <path d="m2.5 4 4 4-4 4M8.5 12h5" />,
   talks_outward: (
     <path d="M8 14.25A6.25 6.25 0 1 0 8 1.75a6.25 6.25 0 0 0 0 12.5ZM1.75 8h12.5M8 1.75c-4 4.5-4 8 0 12.5 4-4.5 4-8 0-12.5" />

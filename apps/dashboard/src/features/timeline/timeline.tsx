@@ -1,16 +1,14 @@
-import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { SessionRow } from "@troupe/core";
 import type { TimelineEvent } from "@troupe/core/internal";
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { ProblemNote } from "../../components/text-blocks.tsx";
 import { useNow } from "../../lib/clock.ts";
 import { useRoute } from "../../lib/navigation.ts";
 import { isActive } from "../../lib/status.ts";
 import { timeScale } from "../../lib/time-scale.ts";
 import { laneOf } from "../../lib/timeline.ts";
-import { withIndex } from "../tree/tree-grid.tsx";
 import type { Tree } from "../tree/tree-keys.ts";
-import { useTreeKeys } from "../tree/use-tree.ts";
+import { useRows } from "../tree/use-rows.ts";
 import { GridLines, Legend, TimelineHead } from "./axis.tsx";
 import { LaneRow } from "./lane-row.tsx";
 import { useTimeline } from "./use-timeline.ts";
@@ -40,19 +38,8 @@ export function Timeline({ session, tree }: { session: SessionRow; tree: Tree })
     () => new Set([...lanes.values()].flatMap(({ phases }) => phases.map(({ kind }) => kind))),
     [lanes],
   );
-  const tabIndex = Math.max(tree.indexOf(selected), 0);
   const height = isNarrow ? laneHeight.narrow : laneHeight.wide;
-  const virtual = useVirtualizer({
-    count: tree.rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => height,
-    getItemKey: (index) => tree.rows[index]?.node.run.run ?? index,
-    overscan: 12,
-    rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), tabIndex),
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height is not read here, but a change needs a new measurement
-  useEffect(() => virtual.measure(), [virtual, height]);
-  useTreeKeys(tree, selected, scroller);
+  const { virtual, tabIndex } = useRows({ tree, selected, scroller, height });
 
   return (
     <>

@@ -1,6 +1,5 @@
-import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { SessionRow } from "@troupe/core";
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { useNow } from "../../lib/clock.ts";
 import { useRoute } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
@@ -8,7 +7,7 @@ import { isActive } from "../../lib/status.ts";
 import { Cell } from "./row-parts.tsx";
 import type { Tree } from "./tree-keys.ts";
 import { type TreeLayout, TreeRowView } from "./tree-row.tsx";
-import { useTreeKeys } from "./use-tree.ts";
+import { useRows } from "./use-rows.ts";
 
 /** Pixels. styles/tree.css has the same numbers. */
 const rowHeight = { columns: 48, stacked: 48, lines: 80 };
@@ -24,21 +23,7 @@ export function TreeGrid({ session, tree }: { session: SessionRow; tree: Tree })
   const layout = useTreeLayout(scroller);
   const active = isActive(session);
   const now = useNow(active);
-  const tabIndex = Math.max(tree.indexOf(selected), 0);
-
-  const height = rowHeight[layout];
-  const virtual = useVirtualizer({
-    count: tree.rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => height,
-    getItemKey: (index) => tree.rows[index]?.node.run.run ?? index,
-    overscan: 12,
-    rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), tabIndex),
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height is not read here, but a change needs a new measurement
-  useEffect(() => virtual.measure(), [virtual, height]);
-
-  useTreeKeys(tree, selected, scroller);
+  const { virtual, tabIndex } = useRows({ tree, selected, scroller, height: rowHeight[layout] });
 
   const from = Date.parse(session.startedAt);
   const to = active ? Math.max(now, from + 1) : Date.parse(session.completedAt ?? session.startedAt);
@@ -72,11 +57,6 @@ export function TreeGrid({ session, tree }: { session: SessionRow; tree: Tree })
       </div>
     </div>
   );
-}
-
-/** The range of the virtual list, with one more index: that of the row with the focus. */
-export function withIndex(range: number[], index: number): number[] {
-  return range.includes(index) ? range : [...range, index].sort((a, b) => a - b);
 }
 
 const columns: readonly (readonly [string, string])[] = [
