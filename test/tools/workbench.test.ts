@@ -6,7 +6,7 @@ import { hashText, notStartedResponse, permanentError, sealEntry } from "@troupe
 import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect } from "vitest";
 import { rootRequest } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
-import type { Tool } from "../../packages/tools/src/define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { createMemoryTools } from "../../packages/tools/src/memory/create-memory-tools.ts";
 import { workbenchBytesMax } from "../../packages/tools/src/memory/workbench.ts";
 import { workspaceTest as test } from "../../packages/tools/src/workspace.fixture.ts";

@@ -16,6 +16,15 @@ export type { FeedItem, Journal } from "./ports/journal.ts";
 export { type Logger, silentLogger } from "./ports/logger.ts";
 export type { CallProgress, ModelCallOptions, ModelProvider, ModelRequest } from "./ports/model-provider.ts";
 export type { RecordReader } from "./ports/record-reader.ts";
+export type {
+  HandledAnswer,
+  HandledIntent,
+  HandledRequest,
+  HandledResult,
+  HandlerState,
+  HandlerStep,
+  RequestHandler,
+} from "./ports/request-handler.ts";
 export type { RunFolders } from "./ports/run-folders.ts";
 export type { TroupeService } from "./ports/service.ts";
 export type { TakenTask, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
@@ -33,6 +42,8 @@ export {
   SubmitSession,
 } from "./protocol/api.ts";
 export { Budget, PartialBudget } from "./protocol/budget.ts";
+export { CallPreview } from "./protocol/call-preview.ts";
+export { DomainResponse } from "./protocol/domain-response.ts";
 export { Entry, EntryBody } from "./protocol/entry.ts";
 export { childRunId } from "./protocol/ids.ts";
 export { InboxItem } from "./protocol/inbox.ts";

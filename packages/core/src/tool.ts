@@ -1,4 +1,13 @@
-/** The parts that the definition of a tool needs. It loads a small part of core, so that programs with own tools start fast. */
+/** The definition of a tool, and the parts that it needs. It loads a small part of core, so that programs with own tools start fast. */
 export { Risk } from "./protocol/agent.ts";
 export { RunFailure } from "./protocol/run-error.ts";
 export { ToolSpec } from "./protocol/tool.ts";
+export {
+  type BoundCall,
+  type CommandText,
+  defineTool,
+  type Outward,
+  type Tool,
+  type ToolDefinition,
+  type ToolResult,
+} from "./tool-definition/define-tool.ts";

@@ -1,10 +1,10 @@
 import { ToolCall, type ToolContext } from "@troupe/core";
 import { recallToolName } from "@troupe/core/internal";
 import { createMemoryBlobs } from "@troupe/core/memory";
+import { defineTool } from "@troupe/core/tool";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { cacheReads } from "./cached-reads.ts";
-import { defineTool } from "./define-tool.ts";
 import { parsePolicy } from "./policy/parse-policy.ts";
 import { createToolHost } from "./tool-host.ts";
 

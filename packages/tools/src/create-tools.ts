@@ -1,8 +1,8 @@
 import { defaultPolicy, RunFailure, type ToolSpec } from "@troupe/core";
 import type { WebPolicy } from "@troupe/core/internal";
+import type { Tool } from "@troupe/core/tool";
 import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
-import type { Tool } from "./define-tool.ts";
 import { createFileTools } from "./files/create-file-tools.ts";
 import { createMemoryTools, type MemoryToolOptions } from "./memory/create-memory-tools.ts";
 import { createReportTools } from "./report/create-report-tools.ts";

@@ -10,9 +10,9 @@ import {
 } from "@troupe/core";
 import { ApprovalRule, derivedId, hashText, type RiskDecision } from "@troupe/core/internal";
 import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
+import { defineTool, type Tool, type ToolResult } from "@troupe/core/tool";
 import { describe, expect, vi } from "vitest";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 import { parsePolicy } from "./policy/parse-policy.ts";
 import { createToolHost } from "./tool-host.ts";
 import { workspaceTest as test } from "./workspace.fixture.ts";

@@ -25,8 +25,8 @@ import {
   toRunError,
 } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
+import type { BoundCall, Outward, Tool, ToolResult } from "@troupe/core/tool";
 import type { CustomTools } from "./custom/custom-tools.ts";
-import type { BoundCall, Outward, Tool, ToolResult } from "./define-tool.ts";
 import type { SessionUsage } from "./disk/session-usage.ts";
 import { type CommandReview, reviewCommand } from "./file-losses/command-losses.ts";
 import { createCreatedFiles } from "./file-losses/created-files.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolCall, type ToolContext, type ToolOutcome } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
+import type { Tool } from "@troupe/core/tool";
 import { test } from "vitest";
-import type { Tool } from "./define-tool.ts";
 import { createToolHost } from "./tool-host.ts";
 
 interface Fixtures {

@@ -1,5 +1,6 @@
 import type { Risk } from "../protocol/agent.ts";
 import type { ApprovedState, BoundContent, FileLosses } from "../protocol/approval.ts";
+import type { CallPreview } from "../protocol/call-preview.ts";
 import type { Grant } from "../protocol/request.ts";
 import type { Taint } from "../protocol/taint.ts";
 import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
@@ -64,6 +65,8 @@ export interface ToolExamination extends ToolAssessment, Partial<ApprovalReach> 
   losses?: FileLosses;
   /** See `Approval.bound`. Absent: no person is asked about the call. */
   bound?: BoundContent[];
+  /** See `Approval.preview`. */
+  preview?: CallPreview;
 }
 
 export interface ToolContext {

@@ -133,6 +133,8 @@ export const AgentDefinition = z.object({
   intent: z.enum(["direct", "patterns", "model"]).default("direct"),
   /** For `intent: patterns`, which needs at least one. Absent otherwise. */
   patterns: z.array(IntentPattern).max(100).exactOptional(),
+  /** For `intent: patterns`: a handler of the machine, which has the patterns and decides the calls without a model. */
+  handler: Token.exactOptional(),
   limits: PartialLimits.default({}),
   /** The most that it and all runs below it may use. */
   budget: PartialBudget.default({}),

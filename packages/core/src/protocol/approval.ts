@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Risk } from "./agent.ts";
+import { CallPreview } from "./call-preview.ts";
 import { canonicalJson, hashText } from "./hash.ts";
 import { derivedId, Id, Token } from "./ids.ts";
 import { Json } from "./json.ts";
@@ -55,6 +56,8 @@ export const Approval = z.object({
    * earlier versions: for any content.
    */
   bound: z.array(BoundContent).exactOptional(),
+  /** The message or event of the call. Absent: the arguments say it all. */
+  preview: CallPreview.exactOptional(),
 });
 export type Approval = z.infer<typeof Approval>;
 

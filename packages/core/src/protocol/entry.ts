@@ -93,6 +93,11 @@ export const RunSpec = z.object({
    * this feature.
    */
   readsTextOnce: z.boolean().default(false),
+  /**
+   * Whether the answer of a domain agent has the shape `DomainResponse`, and the turn of its answer counts as no iteration.
+   * False for runs from before this feature.
+   */
+  answersByDomain: z.boolean().default(false),
 });
 export type RunSpec = z.infer<typeof RunSpec>;
 

@@ -14,6 +14,7 @@ export const JsonObject = z.custom<Record<string, Json>>(
   (value) => isObject(value) && isJson(value),
   "is not an object of JSON",
 );
+export type JsonObject = z.infer<typeof JsonObject>;
 
 function isJson(value: unknown): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Spent } from "./budget.ts";
+import { DomainResponse } from "./domain-response.ts";
 import { Id, Token } from "./ids.ts";
 import { Json } from "./json.ts";
 import type { RunRequest } from "./request.ts";
@@ -100,6 +101,8 @@ export const RunResponse = z.object({
   metrics: Metrics,
   /** Untrusted and private sources that the run and all runs below it have read. Absent: none. */
   taint: Taint.exactOptional(),
+  /** The response in the shape of domain agents. Absent: the agent has no domain, or an earlier version ran it. */
+  domainResponse: DomainResponse.exactOptional(),
 });
 export type RunResponse = z.infer<typeof RunResponse>;
 

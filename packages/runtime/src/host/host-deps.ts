@@ -10,6 +10,7 @@ import type {
   Logger,
   ModelProvider,
   Redactor,
+  RequestHandler,
   RunFolders,
   RunRequest,
   TaskQueue,
@@ -59,6 +60,8 @@ export interface HostDeps {
   leaseMs?: number;
   /** Counts the invalid messages that this process received. */
   invalidMessages?: InvalidMessages;
+  /** Handlers of requests that need no model, by name. @default none */
+  handlers?: ReadonlyMap<string, RequestHandler>;
   verifiers: Verifiers;
   /** Observers of agents' calls, and their access to files. Absent: no calls are observed. */
   observers?: { named: Observers; files: ObserverFiles };

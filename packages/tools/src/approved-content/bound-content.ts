@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { BoundContent } from "@troupe/core/internal";
+import type { CommandText } from "@troupe/core/tool";
 import { joinFolder, singleText } from "../commands/file-effects/evaluate-line.ts";
 import type { StartedProgram } from "../commands/file-effects/file-target.ts";
 import { commandEffects } from "../commands/file-effects/line-effects.ts";
-import type { CommandText } from "../define-tool.ts";
 import { holdEntry, holdReal, readHeld } from "../workspace/held-folder.ts";
 import { workspaceState } from "./workspace-state.ts";
 

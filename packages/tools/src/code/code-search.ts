@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { RunFailure } from "@troupe/core";
 import { nearestNames } from "@troupe/core/internal";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { type CodeFiles, type CodeScope, isTest, scopeOf, type WordLine } from "./code-files.ts";
 import { languageOf, languages } from "./languages/languages.ts";
 import type { Definition, Occurrence } from "./syntax/queries.ts";

@@ -1,4 +1,4 @@
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createRipgrep } from "../search/ripgrep.ts";
 import { createCodeFiles } from "./code-files.ts";

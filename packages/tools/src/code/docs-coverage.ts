@@ -1,6 +1,6 @@
 import { dirname } from "node:path/posix";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { type CodeFiles, isGenerated, isTest, type QueryResults, scopeOf } from "./code-files.ts";
 import { languageOf } from "./languages/languages.ts";
 import type { Definition, Outline } from "./syntax/queries.ts";

@@ -1,6 +1,6 @@
 import type { Grant } from "@troupe/core";
 import { RunFailure } from "@troupe/core";
-import type { ToolResult } from "../define-tool.ts";
+import type { ToolResult } from "@troupe/core/tool";
 import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
 import { isAskable } from "../workspace/protected-paths.ts";
 import { openFolder } from "../workspace/resolve-path.ts";

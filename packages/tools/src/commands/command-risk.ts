@@ -1,5 +1,5 @@
 import type { Grant, Risk } from "@troupe/core";
-import type { CommandText, Outward } from "../define-tool.ts";
+import type { CommandText, Outward } from "@troupe/core/tool";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /**

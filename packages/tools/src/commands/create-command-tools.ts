@@ -1,4 +1,4 @@
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createGitTool } from "./git.ts";
 import { createGitCommitTool } from "./git-commit.ts";

@@ -1,7 +1,7 @@
 import { RunFailure } from "@troupe/core";
 import type { FileChange } from "@troupe/core/internal";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { refuseNul } from "./command-result.ts";
 import { commandConsent } from "./command-risk.ts";
 import type { GitParts } from "./git.ts";

@@ -1,6 +1,6 @@
 import { RunFailure } from "@troupe/core";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { locatePath } from "../workspace/resolve-path.ts";
 import { refuseNul } from "./command-result.ts";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Tool } from "@troupe/core/tool";
 import { describe, expect } from "vitest";
-import type { Tool } from "../define-tool.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { createCommandTools } from "./create-command-tools.ts";

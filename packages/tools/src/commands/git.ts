@@ -1,6 +1,6 @@
 import { RunFailure } from "@troupe/core";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { commandHint, commandResult, refuseNul } from "./command-result.ts";
 import { commandConsent, commandFiles, commandOutward, commandRisk } from "./command-risk.ts";

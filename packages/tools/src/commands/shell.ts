@@ -1,5 +1,5 @@
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { parseCommandLine } from "./command-line/parse-command-line.ts";
 import { commandHint, commandResult, refuseNul, startFolder } from "./command-result.ts";

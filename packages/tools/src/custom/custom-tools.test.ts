@@ -6,9 +6,9 @@ import { mkdir, mkdtempDisposable, readFile, rm, writeFile } from "node:fs/promi
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { describe, expect, test as plainTest } from "vitest";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { createToolHost } from "../tool-host.ts";
 import { createProjectTrust, type ProjectTrust } from "../trust/project-trust.ts";
 import { type CustomTools, createCustomTools } from "./custom-tools.ts";

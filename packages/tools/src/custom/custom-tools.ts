@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCodeOf } from "@troupe/core/internal";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import type { ProjectTrust } from "../trust/project-trust.ts";
 import type { ImportModule, ToolSourceFile, ToolSources } from "./import-source.ts";
 import { type LoadedTools, loadTools, type SourcedTool, type ToolProblem } from "./load-tools.ts";

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { ToolSpec } from "@troupe/core";
 import { isDelegationTool } from "@troupe/core/internal";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { type ImportModule, importSource, type ToolSources } from "./import-source.ts";
 
 /** A problem with a tool file, and its fix. */

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ToolOutcome } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
+import type { Tool } from "@troupe/core/tool";
 import { describe, expect } from "vitest";
-import type { Tool } from "../define-tool.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { fileTools } from "./file-tools.test-helper.ts";
 

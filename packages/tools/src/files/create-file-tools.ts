@@ -1,4 +1,4 @@
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { createApplyPatchTool } from "./apply-patch.ts";
 import { createEditTool } from "./edit.ts";
 import { createFileToolDeps, type FileToolOptions } from "./file-tool-deps.ts";

@@ -1,5 +1,5 @@
+import type { Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import type { Tool } from "../define-tool.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { describeClosestLines } from "./closest-lines.ts";
 import { contentCharactersMax, type FileToolDeps, pathField, versionField } from "./file-tool-deps.ts";

@@ -1,4 +1,4 @@
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { createFileTools } from "./create-file-tools.ts";
 import type { FileToolOptions } from "./file-tool-deps.ts";
 

@@ -1,7 +1,7 @@
 import type { ToolContext } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
+import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "@troupe/core/tool";
 import type { z } from "zod";
-import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "../define-tool.ts";
 import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import { writeConsent } from "../workspace/protected-paths.ts";

@@ -3,7 +3,7 @@
  * TIMES RUN`. After a conflict it reads the file again.
  */
 import type { ToolContext } from "@troupe/core";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { fileTools } from "./file-tools.test-helper.ts";
 
 const [workspace = "", times = "0", run = "r"] = process.argv.slice(2);

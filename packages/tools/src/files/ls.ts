@@ -1,7 +1,7 @@
 import { lstat, readlink } from "node:fs/promises";
 import { errorCodeOf } from "@troupe/core/internal";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { folderIn, namesIn, type OpenFolder } from "../workspace/open-folder.ts";
 import { resolvePath } from "../workspace/resolve-path.ts";
 import { failure, fileFailure } from "../workspace/workspace-path.ts";

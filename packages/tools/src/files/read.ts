@@ -1,6 +1,6 @@
 import type { ToolContext } from "@troupe/core";
+import { defineTool, type Tool, type ToolResult } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 import { changedBytesMax } from "../workspace/change-files.ts";
 import { readHeldFile, shortVersion } from "../workspace/file-version.ts";
 import type { HeldFile } from "../workspace/open-folder.ts";

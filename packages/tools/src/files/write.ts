@@ -1,5 +1,5 @@
+import type { Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import type { Tool } from "../define-tool.ts";
 import { contentCharactersMax, contentField, type FileToolDeps, pathField, versionField } from "./file-tool-deps.ts";
 import { createFileWriter } from "./file-writer.ts";
 

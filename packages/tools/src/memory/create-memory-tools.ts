@@ -1,6 +1,6 @@
 import type { Blobs, Clock } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createNotesTool } from "./notes.ts";
 import { createRecallTool, type RecallOptions } from "./recall.ts";

@@ -1,7 +1,7 @@
 import { type Clock, RunFailure, type ToolContext } from "@troupe/core";
 import { nearestNames } from "@troupe/core/internal";
+import { defineTool, type Tool, type ToolResult } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 import { keyOf, type MemoryFiles, openMemoryFiles, workspaceKey } from "./memory-files.ts";
 
 const notesMax = 500;

@@ -1,7 +1,7 @@
 import { type Blobs, type Entry, type Journal, RunFailure } from "@troupe/core";
 import { openEntry, readResult, recallToolName } from "@troupe/core/internal";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 
 export interface RecallOptions {
   /** The journal with the results of runs. */

@@ -1,6 +1,6 @@
 import { type Journal, RunFailure, type ToolContext } from "@troupe/core";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { stateBefore } from "../files/content-before.ts";
 import { checkCorpusOrder } from "../files/corpus-order.ts";
 import { executableConsent } from "../files/executable-consent.ts";

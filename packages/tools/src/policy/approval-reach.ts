@@ -1,7 +1,7 @@
 import type { ToolCall } from "@troupe/core";
 import type { ApprovalReach } from "@troupe/core/internal";
+import type { Tool } from "@troupe/core/tool";
 import { coveredCommands } from "../commands/command-line/covered-commands.ts";
-import type { Tool } from "../define-tool.ts";
 import type { PolicyDecision } from "./check-policy.ts";
 
 /** For a tool without subcommands and hosts: all its calls of the same risk. */

@@ -1,7 +1,7 @@
 import { defaultPolicy, type Policy, type ToolCall, type ToolContext } from "@troupe/core";
 import type { ApprovalRule, ApprovalRules } from "@troupe/core/internal";
 import { commandLimits, commandRefusal, couldNameCall, type ToolAssessment, toolRemoval } from "@troupe/core/internal";
-import type { BoundCall, Tool } from "../define-tool.ts";
+import type { BoundCall, Tool } from "@troupe/core/tool";
 import { outwardConsent } from "./outward-calls.ts";
 
 /**

@@ -6,8 +6,8 @@ import {
   type ToolAssessment,
   type ToolExamination,
 } from "@troupe/core/internal";
+import type { BoundCall } from "@troupe/core/tool";
 import { boundContent } from "../approved-content/bound-content.ts";
-import type { BoundCall } from "../define-tool.ts";
 import type { CommandReview } from "../file-losses/command-losses.ts";
 import type { PolicyDecision } from "./check-policy.ts";
 

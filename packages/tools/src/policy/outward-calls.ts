@@ -1,5 +1,5 @@
 import { isFullyTainted, type Taint } from "@troupe/core/internal";
-import type { Outward } from "../define-tool.ts";
+import type { Outward } from "@troupe/core/tool";
 
 /**
  * The rule of two: a run that has read text of strangers and private data may not send more than a few characters to the

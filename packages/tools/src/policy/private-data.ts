@@ -1,5 +1,5 @@
 import type { Json, ToolSpec } from "@troupe/core";
-import type { ToolResult } from "../define-tool.ts";
+import type { ToolResult } from "@troupe/core/tool";
 import { type GlobMatcher, globMatcher } from "../search/glob-pattern.ts";
 
 /** Names of files that hold keys and passwords in most projects. */

@@ -1,7 +1,7 @@
 import { type Clock, type Journal, RunFailure, type ToolContext } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
+import { defineTool, type Tool, type ToolResult } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 import { corpusName, readCorpusName, saveCorpusName } from "../files/corpus-order.ts";
 import { writeConsent } from "../workspace/protected-paths.ts";
 import { readWorkspaceFile } from "../workspace/resolve-path.ts";

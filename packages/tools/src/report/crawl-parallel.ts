@@ -1,7 +1,7 @@
 import { type Clock, RunFailure, type ToolContext } from "@troupe/core";
 import { domainBlacklisted, type TraceEvent } from "@troupe/core/internal";
+import { defineTool, type Outward, type Tool, type ToolResult } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Outward, type Tool, type ToolResult } from "../define-tool.ts";
 import { crawlToolName } from "../files/corpus-order.ts";
 import { parseWebUrl } from "../http-client/ssrf-guard.ts";
 import { outwardOfUrl, riskOfUrl } from "../web/page-tools.ts";

@@ -1,6 +1,6 @@
 import type { Clock, Journal } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { createPageToolDeps, type WebToolOptions } from "../web/create-web-tools.ts";
 import type { PageToolDeps } from "../web/read-page.ts";
 import { createReadCorpusTool, createSaveCorpusTool } from "./corpus-tools.ts";

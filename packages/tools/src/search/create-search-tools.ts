@@ -1,4 +1,4 @@
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createGlobTool } from "./glob.ts";
 import { createPlanFilesTool } from "./plan-files/plan-files.ts";

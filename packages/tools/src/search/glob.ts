@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { matcherBelow, relativePattern } from "./glob-pattern.ts";
 import { type FileList, listFiles, type Ripgrep, searchTimeoutMs } from "./ripgrep.ts";
 import { firstByPath, shownPath, unreadableNotes } from "./ripgrep-output.ts";

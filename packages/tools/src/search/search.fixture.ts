@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createSearchTools } from "./create-search-tools.ts";

@@ -1,6 +1,6 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import { matcherBelow, relativePattern } from "./glob-pattern.ts";
 import { type MatchedFile, type MatchedLine, readMatchedLines, selectFiles } from "./matched-lines.ts";
 import { type Ripgrep, type RipgrepResult, searchTimeoutMs } from "./ripgrep.ts";

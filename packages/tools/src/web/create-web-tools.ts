@@ -1,7 +1,7 @@
 import type { Clock } from "@troupe/core";
 import type { WebPolicy } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
-import type { Tool } from "../define-tool.ts";
+import type { Tool } from "@troupe/core/tool";
 import { createHttpClient, type HttpClientOptions } from "../http-client/http-client.ts";
 import { createPageFetcher } from "../http-client/page-fetcher.ts";
 import { createPageReader } from "../page-reader/page-reader.ts";

@@ -1,6 +1,6 @@
 import { createRedactor, type Risk } from "@troupe/core";
+import { defineTool, type Outward, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Outward, type Tool } from "../define-tool.ts";
 import { type PageToolDeps, readPage } from "./read-page.ts";
 
 const partLengthMax = 60_000;

@@ -1,5 +1,5 @@
 import { type Clock, RunFailure } from "@troupe/core";
-import type { ToolResult } from "../define-tool.ts";
+import type { ToolResult } from "@troupe/core/tool";
 import type { HttpResponse } from "../http-client/http-client.ts";
 import type { PageFetcher } from "../http-client/page-fetcher.ts";
 import { statusError } from "../http-client/status-error.ts";

@@ -1,7 +1,7 @@
 import { type Clock, RunFailure } from "@troupe/core";
 import type { WebPolicy } from "@troupe/core/internal";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
 import {
   createHttpClient,
   type HttpClient,

@@ -76,6 +76,7 @@ export async function resolveRunSpec(deps: SpecDeps, request: RunRequest, regist
     marksLastTurn: true,
     makesRoom: true,
     readsTextOnce: true,
+    answersByDomain: definition.domain !== null,
   };
 }
 

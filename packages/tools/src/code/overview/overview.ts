@@ -1,7 +1,7 @@
 import { basename, dirname, join, normalize } from "node:path/posix";
 import { bytesPerToken } from "@troupe/core/internal";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../../define-tool.ts";
 import { type CodeFileList, type CodeFiles, type CodeScope, isGenerated, isTest, scopeOf } from "../code-files.ts";
 import { extensionOf, languageOf } from "../languages/languages.ts";
 import { fitSections, type OutputSection, type RankedLine, shorten } from "./fit-sections.ts";

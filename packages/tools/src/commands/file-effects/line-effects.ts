@@ -1,4 +1,4 @@
-import type { CommandText } from "../../define-tool.ts";
+import type { CommandText } from "@troupe/core/tool";
 import { evaluateLine, type StartedCommand, singleText } from "./evaluate-line.ts";
 import type { EffectScope, EffectTarget, LineEffects } from "./file-target.ts";
 import { findEffects } from "./find-effects.ts";

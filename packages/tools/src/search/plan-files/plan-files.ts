@@ -1,6 +1,6 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
+import { defineTool, type Tool } from "@troupe/core/tool";
 import { z } from "zod";
-import { defineTool, type Tool } from "../../define-tool.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { listFiles, type Ripgrep } from "../ripgrep.ts";
 import { shownPath } from "../ripgrep-output.ts";

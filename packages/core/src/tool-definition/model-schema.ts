@@ -1,5 +1,5 @@
-import type { ToolSpec } from "@troupe/core/tool";
 import { z } from "zod";
+import type { ToolSpec } from "../protocol/tool.ts";
 
 type Schema = Record<string, unknown>;
 
