@@ -11,6 +11,7 @@ import {
   type Logger,
   type ModelRequest,
   type Policy,
+  type RequestHandler,
   type RunResponse,
   type SessionDetail,
   SubmitSession,
@@ -51,6 +52,8 @@ export interface TeamOptions {
   scenario?: ScenarioAgents;
   /** @default teamTools */
   tools?: readonly Tool[];
+  /** Handlers of requests, on the hosts of this process. @default none */
+  handlers?: readonly RequestHandler[];
   policy?: Policy;
   /** Price of the model; null for an unknown price. @default nothing */
   price?: ModelPrice | null;
@@ -183,6 +186,7 @@ async function startTeam(options: TeamOptions, folder: string, cleanup: (() => u
     ...ports,
     ...lease,
     bus: lossy(ports.bus, options.loses),
+    ...(options.handlers ? { handlers: new Map(options.handlers.map((handler) => [handler.name, handler])) } : {}),
     verifiers: builtinVerifiers,
     clock,
     logger,

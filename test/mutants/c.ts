@@ -45,8 +45,8 @@ export const mutants: readonly Mutant[] = [
     name: "an agent goes on and on",
     rows: ["C.2b"],
     file: "packages/core/src/machines/agent/turn.ts",
-    find: 'if (nextStep(context) >= limits.maxIterations) return "max_iterations";',
-    replace: 'if (nextStep(context) > limits.maxIterations + 9) return "max_iterations";',
+    find: 'if (nextStep(context) >= turnsMax(context.pin)) return "max_iterations";',
+    replace: 'if (nextStep(context) > turnsMax(context.pin) + 9) return "max_iterations";',
     tests: ["packages/core/src/machines/agent/caps.test.ts > iterations"],
   },
   {

@@ -25,8 +25,8 @@ export const mutants: readonly Mutant[] = [
     name: "a role has no limits of its own",
     rows: ["S2.11b"],
     file: runSpec,
-    find: "const own = Limits.parse({ ...definition.limits });",
-    replace: "const own = Limits.parse({});",
+    find: "const own = Limits.parse({ ...ofDomain, ...definition.limits });",
+    replace: "const own = Limits.parse({ ...ofDomain });",
     tests: [`${teamTest} > a task > has the tools and the limits of its role, or fewer`],
   },
   {

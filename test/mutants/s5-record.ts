@@ -144,7 +144,7 @@ export const mutants: readonly Mutant[] = [
     name: "iterations have no limit",
     rows: ["S5.6c"],
     file: "packages/core/src/machines/agent/turn.ts",
-    find: '  if (nextStep(context) >= limits.maxIterations) return "max_iterations";\n',
+    find: '  if (nextStep(context) >= turnsMax(context.pin)) return "max_iterations";\n',
     replace: "",
     tests: [`${caps} > iterations`],
   },

@@ -25,6 +25,7 @@ export { isWaitingForPeople } from "./machines/agent/clock.ts";
 export { tokensAfterCompaction } from "./machines/agent/compaction.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
+export { answerText } from "./machines/agent/domain-answer.ts";
 export type { AgentEvent } from "./machines/agent/events.ts";
 export { isCancelItem } from "./machines/agent/events.ts";
 export { estimateUsage } from "./machines/agent/lost-call.ts";
@@ -52,6 +53,7 @@ export {
   type EffectKind,
   type EffectOf,
   effectKey,
+  type HandledTurn,
   type RefusedCall,
 } from "./machines/effects.ts";
 export { type RunFact, toFact } from "./machines/facts.ts";
@@ -215,6 +217,7 @@ export {
   openEntry,
   PlannedChild,
   RunSpec,
+  recordsIntent,
   type SealedEntry,
   sealEntry,
 } from "./protocol/entry.ts";

@@ -25,6 +25,10 @@ const allDetails: DetailsOf = ({ details }) => details;
 
 /** The result of one child as its parent's model reads it. It has all fields of the response. */
 export function resultOf(response: RunResponse, detailsOf: DetailsOf = allDetails): { [key: string]: Json } {
+  // The shape of a domain agent has everything: its data are the results of its tools.
+  if (response.domainResponse) {
+    return { agent: response.agent, run_id: response.runId, ...toDelegationResult(response) };
+  }
   const details = detailsOf(response);
   const result = { agent: response.agent, run_id: response.runId, ...toDelegationResult(response), details };
   if (details.length <= detailsCharactersMax) return result;

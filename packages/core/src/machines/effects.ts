@@ -1,7 +1,9 @@
 import { type EventObject, fromCallback } from "xstate";
+import type { HandledResult } from "../ports/request-handler.ts";
 import type { VerifierSpec } from "../protocol/agent.ts";
 import type { ApprovedState, RunAllowance } from "../protocol/approval.ts";
 import type { EntryBody, PlannedChild } from "../protocol/entry.ts";
+import type { Intent } from "../protocol/intent.ts";
 import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
@@ -35,6 +37,8 @@ export type Effect =
       maxOutputTokens: number;
       /** Failed requests of this turn so far. */
       triesBefore: number;
+      /** A handler decides the calls in the place of a model. Absent: the model is called. */
+      handled?: HandledTurn;
     }
   /** Journals the plan of a turn's calls before any of them starts. */
   | { kind: "planCalls"; run: string; step: number; children: readonly PlannedChild[]; refused: readonly RefusedCall[] }
@@ -90,6 +94,13 @@ export interface Compaction {
   tokensBefore: number;
   /** Tokens afterwards, without the summary. */
   tokensLeft: number;
+}
+
+/** The turn of a handler: what it knows about the run. */
+export interface HandledTurn {
+  intent: Intent;
+  results: readonly HandledResult[];
+  turnsLeft: number;
 }
 
 /** Why a timer waits before a model call is repeated. For displays only; never stored. */

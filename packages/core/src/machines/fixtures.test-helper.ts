@@ -46,6 +46,7 @@ export interface SpecChanges {
   marksLastTurn?: boolean;
   makesRoom?: boolean;
   readsTextOnce?: boolean;
+  answersByDomain?: boolean;
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
@@ -53,7 +54,7 @@ export function aSpec(changes: SpecChanges = {}): RunSpec {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
   const { grantedTools = ["read", "shell"], contextTokens = null, history = [] } = changes;
   const { booksLostCalls = true, marksLastTurn = true, makesRoom = true } = changes;
-  const { readsTextOnce = true } = changes;
+  const { readsTextOnce = true, answersByDomain = false } = changes;
   const on = ["network" as const, "rate_limit" as const];
   const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
@@ -78,6 +79,7 @@ export function aSpec(changes: SpecChanges = {}): RunSpec {
     marksLastTurn,
     makesRoom,
     readsTextOnce,
+    answersByDomain,
   };
 }
 

@@ -131,7 +131,9 @@ function readNotice(states: States, text: string): void {
 
 type Fields = Record<string, unknown>;
 
-function readResult(states: States, name: string, result: Fields): void {
+function readResult(states: States, name: string, given: Fields): void {
+  // The result of a domain agent has its summary one level deeper.
+  const result = isObject(given.result) ? { summary: given.result.summary, ...given } : given;
   const { id, kind } = parseName(name);
   const state = states.get(id);
   if (!state) return;

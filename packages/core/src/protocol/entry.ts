@@ -101,6 +101,14 @@ export const RunSpec = z.object({
 });
 export type RunSpec = z.infer<typeof RunSpec>;
 
+/** Whether a replay takes the intent from the record. Before this feature it was made again from the recorded reply. */
+export function recordsIntent({
+  definition,
+  answersByDomain,
+}: Pick<RunSpec, "definition" | "answersByDomain">): boolean {
+  return answersByDomain || definition.handler !== undefined;
+}
+
 /**
  * Estimated usage of the model call that a fact stops; null if the call had not started. Absent: the fact stops none, or
  * an earlier version wrote it.

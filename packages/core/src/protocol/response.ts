@@ -108,6 +108,7 @@ export type RunResponse = z.infer<typeof RunResponse>;
 
 /** A response with the field names of the delegation tool, for the parent's model. */
 export function toDelegationResult(response: RunResponse): Record<string, z.infer<ReturnType<typeof z.json>>> {
+  if (response.domainResponse) return { status: response.status, ...response.domainResponse };
   return {
     status: response.status,
     summary: response.summary,

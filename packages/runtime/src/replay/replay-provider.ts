@@ -6,7 +6,7 @@ import {
   RunFailure,
   type Usage,
 } from "@troupe/core";
-import { type ModelPrice, openContext } from "@troupe/core/internal";
+import { type ModelPrice, openContext, recordsIntent } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
 type Origin = ModelRequest["origin"];
@@ -81,6 +81,7 @@ function summaryIn(answer: Entry | undefined): ModelReply | null {
 function assessmentIn(answer: Entry | undefined, [opened]: readonly Entry[]): ModelReply | null {
   if (answer?.kind !== "intent.assessed" || opened?.kind !== "run.opened") return null;
   const { intent, usage } = answer;
+  if (recordsIntent(opened.pin)) return replyOf(JSON.stringify({ intent, usage }), nothing);
   const direct = openContext({ request: opened.request, pin: opened.pin, openedAt: opened.at }).intent;
   const notes = intent.context.notes.slice(direct.context.notes.length);
   const failure = notes.find((note) => note.startsWith(notAssessed))?.slice(notAssessed.length);

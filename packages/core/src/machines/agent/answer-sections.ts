@@ -22,7 +22,7 @@ const emptyItem = /^(none|no|nothing|n\/a|-|–|—)\.?$/i;
  * sectionsOf("## Summary\nDone.\n\n## Findings\n- two bugs").findings; // ["two bugs"]
  */
 export function sectionsOf(text: string): Sections {
-  const bodies = bodiesOf(text);
+  const bodies = bodiesOf(text, sectionNames);
   return {
     summary: bodies.summary.join("\n").trim(),
     findings: itemsOf(bodies.findings),
@@ -47,44 +47,57 @@ function confidenceOf(text: string): number | null {
  * withoutSections("## Summary\nDone.\n\n## Details\nAll of it.", ["summary"]); // "## Details\nAll of it."
  */
 export function withoutSections(text: string, names: readonly (keyof Sections)[]): string {
-  const remaining = linesOf(text).filter(({ section }) => section === null || !names.includes(section));
+  const remaining = linesOf(text, sectionNames).filter(({ section }) => section === null || !names.includes(section));
   return remaining
     .map(({ line }) => line)
     .join("\n")
     .trim();
 }
 
+/** Sections of the answers of domain agents, beside those of every answer. */
+export interface ExtraSections {
+  /** Readings of an ambiguous request that the agent chose. */
+  assumptions: string[];
+  /** Data that the request needs and that was not found. */
+  missing: string[];
+}
+
+/**
+ * Reads the sections that only domain agents write.
+ *
+ * @example
+ * extraSectionsOf("Booked.\n\n## Assumptions\n- one hour").assumptions; // ["one hour"]
+ */
+export function extraSectionsOf(text: string): ExtraSections {
+  const bodies = bodiesOf(text, [...sectionNames, "assumptions", "missing"]);
+  return { assumptions: itemsOf(bodies.assumptions), missing: itemsOf(bodies.missing) };
+}
+
+const sectionNames = ["summary", "findings", "warnings", "suggestions", "confidence"] as const;
+
 /** The lines under each known heading. */
-function bodiesOf(text: string): Record<keyof Sections, string[]> {
-  const bodies: Record<keyof Sections, string[]> = {
-    summary: [],
-    findings: [],
-    warnings: [],
-    suggestions: [],
-    confidence: [],
-  };
-  for (const { line, section, isHeading } of linesOf(text)) {
+function bodiesOf<Name extends string>(text: string, names: readonly Name[]): Record<Name, string[]> {
+  const bodies = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, string[]>;
+  for (const { line, section, isHeading } of linesOf(text, names)) {
     if (section !== null && !isHeading) bodies[section].push(line);
   }
   return bodies;
 }
 
-interface SectionLine {
+interface SectionLine<Name extends string> {
   line: string;
   /** The known section that it belongs to. Lines under a deeper heading belong to the same section. */
-  section: keyof Sections | null;
+  section: Name | null;
   isHeading: boolean;
 }
 
-const sectionNames: readonly (keyof Sections)[] = ["summary", "findings", "warnings", "suggestions", "confidence"];
-
-function linesOf(text: string): SectionLine[] {
-  let current: { level: number; section: keyof Sections } | null = null;
+function linesOf<Name extends string>(text: string, names: readonly Name[]): SectionLine<Name>[] {
+  let current: { level: number; section: Name } | null = null;
   let isCode = false;
   return text.split(/\r?\n/).map((line) => {
     if (/^\s*```/.test(line)) isCode = !isCode;
     const [, marks = "", name = ""] = (isCode ? null : /^(#{1,6})\s+(.*?):?\s*$/.exec(line)) ?? [];
-    const known = sectionNames.find((section) => section === name.toLowerCase());
+    const known = names.find((section) => section === name.toLowerCase());
     if (known) current = { level: marks.length, section: known };
     else if (marks !== "" && current && marks.length <= current.level) current = null;
     return { line, section: current?.section ?? null, isHeading: marks !== "" };

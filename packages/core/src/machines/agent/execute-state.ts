@@ -1,5 +1,6 @@
 import { planOf } from "./calls.ts";
 import { compactionTokens, planCompaction, planTrim } from "./compaction.ts";
+import { handledInput } from "./domain-answer.ts";
 import { backoffTimer } from "./model-retry.ts";
 import {
   onCancel,
@@ -109,6 +110,7 @@ export const executeState = agentSetup.createStateConfig({
           lastTurn: context.turn?.last !== null,
           maxOutputTokens: context.turn?.maxOutputTokens ?? 1,
           triesBefore: context.modelTries,
+          ...handledInput(context),
         }),
       },
       on: {

@@ -7,6 +7,7 @@ import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 import { chargedSoFar } from "./children.ts";
 import { activeMs } from "./clock.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
+import { domainResponseOf } from "./domain-answer.ts";
 import { testTotals } from "./evidence.ts";
 import { withLostCall } from "./lost-call.ts";
 import { addTotals } from "./usage.ts";
@@ -34,7 +35,7 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
   ];
   const ofPlan = request.plan ? planSummary(text) : null;
   const data = outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null;
-  return {
+  const response: RunResponse = {
     runId: request.run,
     sessionId: request.session,
     agent: request.agent,
@@ -76,6 +77,7 @@ export function composeResponse(given: AgentContext, outcome: RunOutcome): RunRe
     },
     ...taintField(withoutInherited(context)),
   };
+  return { ...response, ...domainResponseOf(context, response) };
 }
 
 /** The parent knows the characters that were sent before this run. */
@@ -103,13 +105,13 @@ function lastText({ messages, requestIndex, compacted }: AgentContext): string {
   return text ?? compacted?.text ?? "";
 }
 
-function ownTotals({ step, usage }: AgentContext): Totals {
+function ownTotals({ step, usage, pin }: AgentContext): Totals {
   const { own, estimated } = usage;
   const inputTokens = own.inputTokens + (estimated?.inputTokens ?? 0);
   const outputTokens = own.outputTokens + (estimated?.outputTokens ?? 0);
   return {
     runs: 1,
-    iterations: step,
+    iterations: iterationsOf({ step, pin }),
     toolCalls: usage.toolCalls,
     inputTokens,
     outputTokens,
@@ -117,6 +119,11 @@ function ownTotals({ step, usage }: AgentContext): Totals {
     costUsd: addCost(own.costUsd, estimated ? estimated.costUsd : 0),
     ...(estimated ? { estimated: estimateOf(estimated) } : {}),
   };
+}
+
+/** The turns of a run. A domain agent's answer is not one. */
+function iterationsOf({ step, pin }: Pick<AgentContext, "step" | "pin">): number {
+  return pin.answersByDomain ? Math.min(step, pin.limits.maxIterations) : step;
 }
 
 function estimateOf({ inputTokens, outputTokens, costUsd }: Usage): Estimate {

@@ -1,5 +1,6 @@
 import type { RunContext } from "../../protocol/intent.ts";
 import type { AgentContext } from "./context.ts";
+import { callResultsOf, dataOf } from "./domain-answer.ts";
 import { isOfThisRun, toolResultsOf } from "./result-placeholders.ts";
 
 const outputCharactersMax = 500;
@@ -20,13 +21,28 @@ export function runContextOf(context: AgentContext): RunContext {
   return {
     ...intent.context,
     params: { ...intent.context.params, ...newestArguments(context) },
-    result: settled ? (settled.data ?? settled.details) : newestResults(context),
-    notes: [...new Set([...intent.context.notes, ...(settled?.warnings ?? usage.warnings)])],
+    result: settled ? (settled.domainResponse?.result.data ?? settled.data ?? settled.details) : resultsSoFar(context),
+    notes: [...new Set([...intent.context.notes, ...turnNotes(context), ...(settled?.warnings ?? usage.warnings)])],
     summary: settled?.summary ?? null,
     risk: intent.risk,
     expectedFormat: intent.expectedFormat,
     successCriteria: intent.successCriteria,
+    ...(intent.by === undefined ? {} : { by: intent.by }),
+    ...(intent.errorPlan === undefined ? {} : { errorPlan: intent.errorPlan }),
+    ...(intent.handler === undefined ? {} : { handler: intent.handler }),
+    ...(intent.problem === undefined ? {} : { problem: intent.problem }),
   };
+}
+
+function resultsSoFar(context: AgentContext): RunContext["result"] {
+  return context.pin.answersByDomain ? dataOf(callResultsOf(context)) : newestResults(context);
+}
+
+/** What a handler says about its calls. */
+function turnNotes({ intent, messages, requestIndex }: AgentContext): string[] {
+  if (intent.handler === undefined) return [];
+  const replies = messages.slice(requestIndex).filter((message) => message.role === "assistant");
+  return replies.flatMap(({ text, calls }) => (calls.length > 0 && text !== "" ? [text] : []));
 }
 
 /** The arguments of the newest call of each tool. */

@@ -57,6 +57,11 @@ export function contextLimit({ limits, contextTokens }: RunSpec): number {
   return Math.min(own, contextTokens - Math.min(limits.maxOutputTokens, Math.floor(contextTokens / 4)));
 }
 
+/** The most turns of a run. The last one has no tools; the answering turn of a domain agent is no iteration. */
+export function turnsMax({ limits, answersByDomain }: RunSpec): number {
+  return limits.maxIterations + (answersByDomain ? 1 : 0);
+}
+
 /** The step of the next turn: the current one again, or a new one. */
 export function nextStep({ step, repeatTurn }: Pick<AgentContext, "step" | "repeatTurn">): number {
   return repeatTurn ? step : step + 1;
@@ -65,7 +70,7 @@ export function nextStep({ step, repeatTurn }: Pick<AgentContext, "step" | "repe
 /** The cap that forbids another turn; null if one may begin. */
 export function reachedCap(run: AgentContext): BailoutReason | null {
   // Without a model there is nothing to cap: at a limit the runner of a plan has its last turn.
-  if (run.request.plan || isSpawnTurn(run, nextStep(run))) return null;
+  if (run.request.plan || run.intent.handler || isSpawnTurn(run, nextStep(run))) return null;
   const context = openTurn(run, lastTurnReason(run));
   if (context.contextTokens >= contextLimit(context.pin)) return "max_context";
   const left = modelCallsLeft(context);
@@ -87,9 +92,9 @@ export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
 export function lastTurnReason(run: AgentContext): BailoutReason | null {
   const context = openTurn(run, null);
   const { limits } = context.pin;
-  if (nextStep(context) >= limits.maxIterations) return "max_iterations";
+  if (nextStep(context) >= turnsMax(context.pin)) return "max_iterations";
   if (toolCallsLeft(context) === 0) return "max_tool_calls";
-  if (isSpawnTurn(context, nextStep(context))) return null;
+  if (run.intent.handler || isSpawnTurn(context, nextStep(context))) return null;
   if (context.contextTokens >= contextLimit(context.pin) * contextShareForLast) return "max_context";
   if (isShortOfTime(context)) return "timeout";
   const left = modelCallsLeft(context);
@@ -114,7 +119,7 @@ export interface MissingBudget {
  */
 export function missingBudget(context: AgentContext): MissingBudget | null {
   const { limits, tools, price } = context.pin;
-  const withTools = tools.length > 0 && limits.maxIterations > 1 && toolCallsLeft(context) > 0;
+  const withTools = tools.length > 0 && turnsMax(context.pin) > 1 && toolCallsLeft(context) > 0;
   const left = modelCallsLeft(context);
   const output = Math.min(withTools ? workingOutputTokensMin : outputTokensMin, limits.maxOutputTokens);
   const first = callCost(context, output);
@@ -150,10 +155,10 @@ export function sideCallOutput(context: AgentContext, outputTokensWanted: number
 
 /** The most that one model call can use. */
 export function callCost(
-  { contextTokens, pin }: Pick<AgentContext, "contextTokens" | "pin">,
+  { contextTokens, pin, intent }: Pick<AgentContext, "contextTokens" | "pin" | "intent">,
   outputTokens: number,
 ): { tokens: number; costUsd: number } {
-  if (pin.model === planModel) return { tokens: 0, costUsd: 0 };
+  if (pin.model === planModel || intent.handler) return { tokens: 0, costUsd: 0 };
   const { input, output } = maxPrice(pin);
   return {
     tokens: contextTokens + outputTokens,

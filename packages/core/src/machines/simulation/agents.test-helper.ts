@@ -145,6 +145,7 @@ export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): R
     marksLastTurn: true,
     makesRoom: true,
     readsTextOnce: true,
+    answersByDomain: definition.domain !== null,
   };
 }
 

@@ -107,10 +107,14 @@ export function definitionHashOf(definition: AgentDefinition): string {
 /** The default: a model name is a model id. */
 const useNameAsId: ResolveModel = async ({ wanted, inherited }) => (wanted === "inherit" ? inherited : wanted);
 
+/** A domain agent works on one request with few calls. Its file can name another limit. */
+const domainIterationsMax = 3;
+
 /** The limits of the definition over the defaults, tightened by those of the request. */
 function limitsOf(request: RunRequest, definition: AgentDefinition): Limits {
   const { execution, max_concurrent } = definition.subagents;
-  const own = Limits.parse({ ...definition.limits });
+  const ofDomain = definition.domain === null ? {} : { maxIterations: domainIterationsMax };
+  const own = Limits.parse({ ...ofDomain, ...definition.limits });
   return tighten(tighten(own, { maxConcurrent: execution === "sequential" ? 1 : max_concurrent }), request.limits);
 }
 

@@ -1,8 +1,9 @@
-import { Risk, type Usage } from "@troupe/core";
-import { Intent, openContext, toRunError } from "@troupe/core/internal";
+import { Risk, Usage } from "@troupe/core";
+import { Intent, openContext, recordsIntent, toRunError } from "@troupe/core/internal";
 import { z } from "zod";
 import { askModel } from "./ask-model.ts";
 import type { Perform } from "./effect.ts";
+import { assessByHandler } from "./handle-request.ts";
 import { matchPatterns } from "./match-patterns.ts";
 
 const Assessment = z.object({
@@ -30,7 +31,10 @@ do if a call fails.`;
 export const assessIntent: Perform<"assessIntent"> = async ({ maxOutputTokens }, scope) => {
   const { pin, request, openedAt } = scope;
   const direct = openContext({ request, pin, openedAt }).intent;
-  if (pin.definition.intent === "patterns") return assessed(byPatterns(direct, scope), null);
+  if (scope.deps.replay && recordsIntent(pin)) return await recordedAssessment(scope);
+  const { handler, intent } = pin.definition;
+  if (intent === "patterns" && handler !== undefined) return assessed(await byHandler(direct, handler, scope), null);
+  if (intent === "patterns") return assessed(byPatterns(direct, scope), null);
   if (maxOutputTokens === 0)
     return assessed(withNotes(direct, ["the intent was not assessed: no budget is left"]), null);
   let usage: Usage | null = null;
@@ -46,21 +50,46 @@ export const assessIntent: Perform<"assessIntent"> = async ({ maxOutputTokens },
 
 type Scope = Parameters<typeof assessIntent>[1];
 
+/** A request without a fitting pattern goes to the agent's model. */
+async function byHandler(direct: Intent, handler: string, scope: Scope): Promise<Intent> {
+  try {
+    const intent = await assessByHandler(direct, handler, scope);
+    if (intent === null) return withNotes(direct, [noPattern]);
+    return typeof intent === "string" ? withNotes(direct, [intent]) : intent;
+  } catch (thrown) {
+    return withNotes(direct, [
+      `the handler ${handler} could not read the request: ${toRunError(thrown, "tool_error").message}`,
+    ]);
+  }
+}
+
+/** A replay takes the recorded assessment: a later version may understand the request otherwise. */
+async function recordedAssessment(scope: Scope) {
+  const reply = await askModel({ purpose: "intent", system, text: "", step: 1, maxOutputTokens: 1 }, scope);
+  const { intent, usage } = z.object({ intent: Intent, usage: Usage.nullable() }).parse(JSON.parse(reply.text));
+  return assessed(intent, usage);
+}
+
+/** Journals contain this note. */
+const noPattern = "no pattern of this domain fits the request";
+
 function byModel(direct: Intent, assessment: z.infer<typeof Assessment>, scope: Scope): Intent {
   const { risk, expected_format, success_criteria, params, on_error } = assessment;
   const { tools, notes } = grantedTools(assessment.tools ?? direct.context.tools, scope);
   const intent = { ...direct, risk, expectedFormat: expected_format, successCriteria: success_criteria };
   const onError = on_error === "" ? [] : [`if a call fails: ${on_error}`];
   const context = { ...direct.context, tools, params };
-  return withNotes({ ...intent, context }, [...assessment.notes, ...onError, ...notes]);
+  const way = recordsIntent(scope.pin) ? { by: "model" as const, errorPlan: on_error === "" ? [] : [on_error] } : {};
+  return withNotes({ ...intent, ...way, context }, [...assessment.notes, ...onError, ...notes]);
 }
 
 function byPatterns(direct: Intent, scope: Scope): Intent {
   const match = matchPatterns(scope.pin.definition.patterns ?? [], scope.request.task);
-  // Journals contain this note.
-  if (match.risk === null) return withNotes(direct, ["no pattern of this domain fits the request"]);
+  if (match.risk === null) return withNotes(direct, [noPattern]);
   const { tools, notes } = grantedTools(match.tools, scope);
-  return withNotes({ ...direct, risk: match.risk, context: { ...direct.context, tools } }, [...match.notes, ...notes]);
+  const way = recordsIntent(scope.pin) ? { by: "patterns" as const } : {};
+  const context = { ...direct.context, tools };
+  return withNotes({ ...direct, ...way, risk: match.risk, context }, [...match.notes, ...notes]);
 }
 
 /** The tools that the run may use, and a note for each of the others. */

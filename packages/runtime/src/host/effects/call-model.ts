@@ -13,6 +13,7 @@ import { toolFolderOf } from "../claim/run-spec.ts";
 import { sha256 } from "../run/seal-entries.ts";
 import { waitForTimeSlice } from "../time-slice.ts";
 import { type EffectScope, noteRetry, type Perform } from "./effect.ts";
+import { handledReply } from "./handle-request.ts";
 
 /** The largest arguments of one call, as JSON. Larger content belongs in a file. */
 export const callArgsBytesMax = inlineBytesMax;
@@ -49,12 +50,14 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
   }
 };
 
-/** The reply of the model. A plan, and a `/spawn` in the first turn, take its place. */
+/** The reply of the model. A plan, a handler, and a `/spawn` in the first turn take its place. */
 async function replyOf(effect: EffectOf<"callModel">, scope: EffectScope): Promise<ModelReply> {
   const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
   const { deps, request, pin, signal } = scope;
   if (request.plan) return playPlan(request.plan, messages, lastTurn);
   if (request.spawn && step === 1) return spawnReply(request.spawn, request);
+  // A replay takes the recorded reply: a later version may decide otherwise.
+  if (effect.handled && !deps.replay) return await handledReply(effect.handled, step, scope);
   const { session, run, agent, task, attempt, depth } = request;
   return await deps.models.call(
     {

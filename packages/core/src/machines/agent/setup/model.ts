@@ -19,19 +19,21 @@ export const assessOutputTokens = 512;
 
 export const emptyReplyNotice = "Your reply was empty. Go on with the task: use a tool, or give your answer.";
 
-/** The next turn reads nothing, so the conversation is not shortened for it. */
-const isNextSpawn = (context: AgentContext): boolean => isSpawnTurn(context, nextStep(context));
+/** No model reads the conversation in the next turn, so it is not shortened. */
+const isNextWithoutModel = (context: AgentContext): boolean =>
+  context.intent.handler !== undefined || isSpawnTurn(context, nextStep(context));
 
 const isEmpty: Guard = ({ context, event }) => isCurrentReply(context, event) && event.reply.text.trim() === "";
 
 export const modelGuards = {
   isDirect: ({ context }) => context.pin.definition.intent === "direct",
-  isRisky: ({ context }) => context.intent.risk === "high",
+  /** A handler's calls are approved one by one, each with its message or event. */
+  isRisky: ({ context }) => context.intent.risk === "high" && context.intent.handler === undefined,
   isCurrentStep: ({ context, event }) => "step" in event && event.step === context.step,
   isNextStep: ({ context, event }) => "step" in event && event.step === nextStep(context),
   hasReachedCap: ({ context }) => reachedCap(context) !== null,
-  mustTrim: ({ context }) => !isNextSpawn(context) && mustTrim(context),
-  mustCompact: ({ context }) => !isNextSpawn(context) && mustCompact(context),
+  mustTrim: ({ context }) => !isNextWithoutModel(context) && mustTrim(context),
+  mustCompact: ({ context }) => !isNextWithoutModel(context) && mustCompact(context),
   isRefusal: ({ context, event }) => isCurrentReply(context, event) && event.reply.stopReason === "refusal",
   isLoop: ({ context, event }) =>
     isCurrentReply(context, event) &&
@@ -45,8 +47,9 @@ export const modelGuards = {
   isEmptyOnLastTurn: (args) => isEmpty(args) && args.context.turn?.last !== null,
   hasPendingMessages: ({ context, event }) =>
     isCurrentReply(context, event) && context.pendingMessages.length > 0 && context.turn?.last === null,
-  isRateLimited: ({ context, event }) => isRateLimited(context, event),
-  canRetryModel: ({ context, event }) => canRetryModel(context, event),
+  isRateLimited: ({ context, event }) => context.intent.handler === undefined && isRateLimited(context, event),
+  /** The tools of a handler have tried again themselves. */
+  canRetryModel: ({ context, event }) => context.intent.handler === undefined && canRetryModel(context, event),
   isBackoffOver: ({ context, event }) => event.type === "timer.fired" && event.timer === backoffTimer(context),
 } satisfies Record<string, Guard>;
 
@@ -86,7 +89,7 @@ export const modelActions = {
     const next = { ...openTurn(context, last), step, modelTries, repeatTurn: false, calls: [] };
     const turn = planTurn(next, last);
     const callCounts = context.pendingMessages.length > 0 ? resetCounts(context.callCounts) : context.callCounts;
-    const callReserve = isSpawnTurn(next, step) ? null : turn.reserve;
+    const callReserve = isSpawnTurn(next, step) || next.intent.handler ? null : turn.reserve;
     return { ...next, turn, callReserve, callCounts };
   }),
   repeatTurn: agentBase.assign({ repeatTurn: true }),
