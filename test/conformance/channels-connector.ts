@@ -146,4 +146,78 @@ export function channelsConformance(create: () => Promise<ChannelsHarness>): voi
       await expect(harness.channels.userInfo("zoe")).rejects.toMatchObject({ type: "params", param: "user" });
     });
   });
+
+  describe("a post", () => {
+    const beta = { channel: "#Project-Alpha", text: "Beta <b>is out</b> & ready:\n\t@ana" };
+    const texts = async ({ channels }: ChannelsHarness, channel: string) =>
+      (await channels.channelMessages({ channel })).items.map(({ text }) => text);
+
+    test("is the newest message of its channel, with its text as it is", async () => {
+      await using harness = await create();
+      const posted = await harness.channels.postMessage(beta, { idempotencyKey: "k1" });
+      expect(posted).toMatchObject({ channel: sampleChannels[1], text: beta.text, thread: null, replyCount: 0 });
+      const { items } = await harness.channels.channelMessages({ channel: "project-alpha" });
+      expect(items[0]).toEqual(posted);
+      const { items: found } = await harness.channels.searchMessages({ text: "ready", from: posted.author.id });
+      expect(found).toEqual([posted]);
+      expect(await harness.channels.userInfo(posted.author.id)).toMatchObject({ name: posted.author.name });
+    });
+
+    test("happens once for a key, and a new key posts again", async () => {
+      await using harness = await create();
+      const first = await harness.channels.postMessage(beta, { idempotencyKey: "k1" });
+      expect(await harness.channels.postMessage(beta, { idempotencyKey: "k1" })).toEqual(first);
+      const reply = { ...beta, thread: "2" };
+      const answered = await harness.channels.postMessage(reply, { idempotencyKey: "k2" });
+      expect(await harness.channels.postMessage(reply, { idempotencyKey: "k2" })).toEqual(answered);
+      await harness.channels.postMessage(beta, { idempotencyKey: "k3" });
+      expect(await texts(harness, "C2")).toEqual([beta.text, beta.text, "Deployed build 17", expect.any(String)]);
+      expect((await harness.channels.threadReplies({ channel: "C2", message: "2" })).items).toHaveLength(4);
+    });
+
+    test("with the key of another content is refused", async () => {
+      await using harness = await create();
+      await harness.channels.postMessage(beta, { idempotencyKey: "k1" });
+      const other = harness.channels.postMessage({ ...beta, text: "Beta is late" }, { idempotencyKey: "k1" });
+      await expect(other).rejects.toMatchObject({ type: "params", param: "idempotencyKey" });
+      expect(await texts(harness, "C2")).toHaveLength(3);
+    });
+
+    test.for(["2", "3"])("answers message %s in its thread", async (thread) => {
+      await using harness = await create();
+      const posted = await harness.channels.postMessage({ ...beta, thread }, { idempotencyKey: "k1" });
+      expect(posted.thread).toBe("2");
+      const { items } = await harness.channels.threadReplies({ channel: "C2", message: "2" });
+      expect(items.map(({ id }) => id)).toEqual(["2", "3", "5", posted.id]);
+      expect(await texts(harness, "C2")).toHaveLength(2);
+    });
+
+    test("of 40,000 characters is kept whole", async () => {
+      await using harness = await create();
+      const text = `${"word ".repeat(7_999)}words`;
+      const posted = await harness.channels.postMessage({ ...beta, text }, { idempotencyKey: "k1" });
+      expect(posted.text).toBe(text);
+    });
+
+    test.for([
+      { change: { channel: "#projekt-alpha" }, param: "channel", message: "project-alpha" },
+      { change: { thread: "99" }, param: "thread", message: "99" },
+      { change: { text: " \n" }, param: "text", message: "empty" },
+      { change: { text: "bell \u0007" }, param: "text", message: "control character" },
+      { change: { text: "return \r" }, param: "text", message: "control character" },
+      { change: { text: "a".repeat(40_001) }, param: "text", message: "longer than 40000 characters" },
+    ])("is refused for a wrong $param, and changes nothing: $message", async ({ change, param, message }) => {
+      await using harness = await create();
+      const refused = harness.channels.postMessage({ ...beta, ...change }, { idempotencyKey: "k1" });
+      await expect(refused).rejects.toMatchObject({ type: "params", param, message: expect.stringContaining(message) });
+      const { items } = await harness.channels.searchMessages({});
+      expect(items).toHaveLength(sampleChannelMessages.length);
+    });
+
+    test("without a key is refused", async () => {
+      await using harness = await create();
+      const refused = harness.channels.postMessage(beta, { idempotencyKey: "" });
+      await expect(refused).rejects.toMatchObject({ type: "params", param: "idempotencyKey" });
+    });
+  });
 }

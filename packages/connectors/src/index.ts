@@ -25,6 +25,7 @@ export {
   ChannelSearch,
   type ChannelsConnector,
   type ChannelUser,
+  NewChannelMessage,
   ThreadQuery,
 } from "./ports/channels.ts";
 export { ChangeOptions, type ConnectionStatus, type Connector } from "./ports/connection.ts";

@@ -6,8 +6,10 @@ import {
   ChannelSearch,
   type ChannelsConnector,
   type ChannelUser,
+  NewChannelMessage,
   ThreadQuery,
 } from "../../ports/channels.ts";
+import { ChangeOptions } from "../../ports/connection.ts";
 import { ConnectorError, parseParams } from "../../ports/connector-error.ts";
 import type { Page } from "../../ports/page.ts";
 import { toIso } from "../../time/zoned-instant.ts";
@@ -16,18 +18,22 @@ import { numbersIn, pageOf } from "../database/cursor.ts";
 import { columnQuery } from "../database/full-text.ts";
 import type { OfficeDatabase } from "../database/office-database.ts";
 import { timeOfPosition } from "../database/positions.ts";
+import { actOnce } from "../database/receipts.ts";
 import { type LocalAccount, localStatus } from "../local-account.ts";
-import { scopeToken } from "./channel-store.ts";
+import { shortHash } from "../mail/mail-store.ts";
+import { addChannelMessage, putMember, scopeToken } from "./channel-store.ts";
 
 /** The channels of a local office. */
 export function createLocalChannels(account: LocalAccount): ChannelsConnector {
   const { database } = account;
   return {
-    status: async () => localStatus(account, null, false),
+    status: async () => localStatus(account, "messages stay in the local office", true),
     channelMessages: async (query) => channelMessages(database, parseParams(ChannelQuery, query)),
     searchMessages: async (search) => searchChannels(database, parseParams(ChannelSearch, search)),
     threadReplies: async (query) => threadReplies(database, parseParams(ThreadQuery, query)),
     userInfo: async (user) => toUser(findMember(database, String(user))),
+    postMessage: async (message, options) =>
+      postMessage(account, parseParams(NewChannelMessage, message), parseParams(ChangeOptions, options).idempotencyKey),
   };
 }
 
@@ -113,6 +119,49 @@ function threadReplies(database: OfficeDatabase, query: z.output<typeof ThreadQu
     { sql: "m.position > ?", values: [after] },
   ];
   return readMessages(database, query.limit, { source: "channel_messages m", conditions, order: "m.position" });
+}
+
+function postMessage(
+  account: LocalAccount,
+  { channel: given, text, thread: answered }: z.output<typeof NewChannelMessage>,
+  key: string,
+): ChannelMessage {
+  const { database, clock, person } = account;
+  const channel = findChannel(database, given);
+  const thread = answered === null ? null : findThread(database, channel, answered);
+  const id = `post_${shortHash(`${person.address} ${key}`)}`;
+  actOnce({ database, clock, account: person.address, kind: "post" }, key, { channel, text, thread }, () => {
+    const author = ensureMember(account);
+    addChannelMessage(database, { id, channel, author, text, thread, sentMs: clock.now(), reactions: [] });
+    return id;
+  });
+  const find = `SELECT ${messageColumns} FROM channel_messages m ${joins} WHERE m.channel = ? AND m.id = ?`;
+  const row = database.get<MessageRow>(find, channel, id);
+  if (row) return toChannelMessage(row);
+  throw new ConnectorError("tool_error", `the message ${id} is no longer in the channel`);
+}
+
+/** The id of the message that began the thread of this message. */
+function findThread(database: OfficeDatabase, channel: string, message: string): string {
+  const find = "SELECT coalesce(thread, id) AS thread FROM channel_messages WHERE channel = ? AND id = ?";
+  const found = database.get<{ thread: string }>(find, channel, message);
+  if (found) return found.thread;
+  throw new ConnectorError("params", `the channel has no message ${JSON.stringify(message)}`, {
+    param: "thread",
+    fix: "read the channel and use the id of a message",
+  });
+}
+
+/** The id of the account's member, who exists from the first message on. */
+function ensureMember({ database, person: { name, address } }: LocalAccount): string {
+  const known = database.get<{ id: string }>("SELECT id FROM members WHERE email = ? COLLATE NOCASE", address);
+  if (known) return known.id;
+  const id = `member_${shortHash(address)}`;
+  const short = address.slice(0, address.lastIndexOf("@"));
+  const isTaken = database.get("SELECT 1 FROM members WHERE handle = ? COLLATE NOCASE", short) !== undefined;
+  const handle = isTaken ? address : short;
+  putMember(database, { id, handle, name: name || handle, email: address, title: null, timeZone: null, isBot: false });
+  return id;
 }
 
 /** The id of a channel, by its id or its name. */

@@ -8,7 +8,7 @@ export interface ReceiptScope {
   database: OfficeDatabase;
   clock: Pick<Clock, "now">;
   account: string;
-  kind: "send" | "draft" | "event";
+  kind: "send" | "draft" | "event" | "post";
 }
 
 /**
