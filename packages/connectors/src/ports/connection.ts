@@ -18,6 +18,11 @@ export interface ConnectionStatus {
 export interface Connector {
   /** Never calls the server more than once. Throws `network` if it cannot be reached. */
   status(): Promise<ConnectionStatus>;
+  /**
+   * Obtains fresh access after an `auth` error; the caller then tries once more. Throws `auth` if the user has to connect
+   * again. Absent: a refresh cannot help.
+   */
+  refresh?(): Promise<void>;
 }
 
 /**
