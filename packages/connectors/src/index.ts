@@ -61,3 +61,12 @@ export {
 export type { Page } from "./ports/page.ts";
 export { EmailAddress, LineText, Person } from "./ports/person.ts";
 export { SeedOptions, seedOffice } from "./sample/seed-office.ts";
+export {
+  ConnectionDomain,
+  ConnectionKind,
+  ConnectionSecrets,
+  type ConnectionStore,
+  type OpenedConnection,
+  openConnectionStore,
+  StoredConnection,
+} from "./tokens/connections.ts";

@@ -1,7 +1,7 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { errorCodeOf } from "@troupe/core/internal";
+import { createPrivateFile } from "../../files/private-file.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import { tables } from "./tables.ts";
 
@@ -28,7 +28,7 @@ export function openOfficeDatabase(folder: string): OfficeDatabase {
   const file = join(folder, "office.db");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    createPrivately(file);
+    createPrivateFile(file);
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     return wrap(prepared(new DatabaseSync(file), file));
   } catch (cause) {
@@ -38,15 +38,6 @@ export function openOfficeDatabase(folder: string): OfficeDatabase {
       fix: "use a folder that you can write to, and whose office.db no other program made",
       cause,
     });
-  }
-}
-
-/** The file holds private mail, so only this user can read it. SQLite gives its other files the same mode. */
-function createPrivately(file: string): void {
-  try {
-    closeSync(openSync(file, "wx", 0o600));
-  } catch (thrown) {
-    if (errorCodeOf(thrown) !== "EEXIST") throw thrown;
   }
 }
 
