@@ -61,6 +61,8 @@ export {
 export type { Page } from "./ports/page.ts";
 export { EmailAddress, LineText, Person } from "./ports/person.ts";
 export { SeedOptions, seedOffice } from "./sample/seed-office.ts";
+export { type ConnectedSlack, connectSlack, SlackAccount, slackScopes } from "./slack/connect-slack.ts";
+export { createSlackChannels, openSlackChannels, SlackOptions } from "./slack/slack-channels.ts";
 export {
   ConnectionDomain,
   ConnectionKind,
