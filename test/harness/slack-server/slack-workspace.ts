@@ -1,4 +1,4 @@
-/** The state of the scripted workspace: what Slack's servers would store. */
+/** The state of the scripted workspace, as Slack's servers would store it. */
 export interface SlackWorkspace {
   users: SlackUser[];
   channels: SlackChannel[];

@@ -49,7 +49,7 @@ const rules: Readonly<Record<string, ErrorRule>> = {
   team_added_to_org: busy("the workspace is being moved"),
 };
 
-/** What the SDK throws, by shape: its classes exist only after it is loaded. */
+/** An error of the SDK. Its classes exist only after it is loaded, so it is recognised by its fields. */
 interface SdkError {
   code?: unknown;
   data?: { error?: unknown; needed?: unknown; response_metadata?: { retryAfter?: unknown } };

@@ -7,7 +7,7 @@ import { toLine } from "../ports/person.ts";
 import { toIso } from "../time/zoned-instant.ts";
 import type { SlackCall } from "./slack-api.ts";
 import type { SlackDirectory } from "./slack-directory.ts";
-import { type Message, MessageList, msOfTs, tsOfMicros } from "./slack-shapes.ts";
+import { MessageList, msOfTs, type SlackMessage, tsOfMicros } from "./slack-shapes.ts";
 
 /** One account of Slack, with everything that the operations need. */
 export interface SlackScope {
@@ -15,13 +15,11 @@ export interface SlackScope {
   directory: SlackDirectory;
 }
 
-interface Span {
-  since: string | null;
-  until: string | null;
-}
-
 /** Slack's arguments for a span of time. `until` is not a part of it. */
-export function spanArgs({ since, until }: Span): Record<string, unknown> {
+export function spanArgs({
+  since,
+  until,
+}: Pick<z.output<typeof ChannelQuery>, "since" | "until">): Record<string, unknown> {
   return {
     ...(since === null ? {} : { oldest: tsOfMicros(Date.parse(since) * 1_000) }),
     ...(until === null ? {} : { latest: tsOfMicros(Date.parse(until) * 1_000 - 1) }),
@@ -66,7 +64,7 @@ export function checkTs(id: string, param: string): void {
 }
 
 /** The first message of the thread, for a reply. */
-export function threadOf({ ts, thread_ts }: Pick<Message, "ts" | "thread_ts">): string | null {
+export function threadOf({ ts, thread_ts }: Pick<SlackMessage, "ts" | "thread_ts">): string | null {
   return thread_ts && thread_ts !== ts ? thread_ts : null;
 }
 
@@ -74,7 +72,7 @@ export function threadOf({ ts, thread_ts }: Pick<Message, "ts" | "thread_ts">): 
 export async function toMessages(
   scope: SlackScope,
   channel: { id: string; name: string },
-  messages: readonly Message[],
+  messages: readonly SlackMessage[],
 ): Promise<ChannelMessage[]> {
   const ids = new Set(messages.flatMap(({ user, text }) => [...(user ? [user] : []), ...mentionsIn(text ?? "")]));
   const names = new Map<string, { name: string; handle: string }>();
@@ -107,13 +105,13 @@ function mentionsIn(text: string): string[] {
   return [...text.matchAll(/<@([UW][A-Z0-9]{1,20})[|>]/g)].map(([, id = ""]) => id);
 }
 
-function authorOf({ user, bot_id, username }: Message, names: ReadonlyMap<string, { name: string }>) {
+function authorOf({ user, bot_id, username }: SlackMessage, names: ReadonlyMap<string, { name: string }>) {
   const id = user ?? bot_id ?? toLine(username ?? "unknown", 100);
   return { id, name: names.get(id)?.name ?? toLine(username ?? id, 200) };
 }
 
 /** Apps can put their text into attachments only. */
-function textOf({ text, attachments }: Message): string {
+function textOf({ text, attachments }: SlackMessage): string {
   if (text) return text;
   return (attachments ?? []).map((each) => each.text ?? each.fallback ?? "").join("\n");
 }

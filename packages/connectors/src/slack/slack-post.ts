@@ -5,7 +5,7 @@ import type { ChannelMessage, NewChannelMessage } from "../ports/channels.ts";
 import { ConnectorError } from "../ports/connector-error.ts";
 import type { SlackChannel } from "./slack-directory.ts";
 import { checkTs, type SlackScope, threadOf, toMessages } from "./slack-messages.ts";
-import { type Message, MessageList, PostAnswer, tsOfMicros } from "./slack-shapes.ts";
+import { MessageList, PostAnswer, type SlackMessage, tsOfMicros } from "./slack-shapes.ts";
 
 /** The mark of a posted message. Slack shows it to apps, not to people. */
 const eventType = "troupe_post";
@@ -68,7 +68,7 @@ async function findEarlier(
   { call }: SlackScope,
   clock: Pick<Clock, "now">,
   { channel, thread, key }: Place & { key: string },
-): Promise<Message | null> {
+): Promise<SlackMessage | null> {
   const method = thread === null ? "conversations.history" : "conversations.replies";
   const oldest = tsOfMicros((clock.now() - lookBackMs) * 1_000);
   let cursor = {};
@@ -89,7 +89,7 @@ async function findEarlier(
 async function post(
   { call }: SlackScope,
   { channel, thread, text, mark }: Place & { text: string; mark: Record<string, string> },
-): Promise<Message> {
+): Promise<SlackMessage> {
   const answer = await call(
     "chat.postMessage",
     {

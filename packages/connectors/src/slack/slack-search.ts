@@ -4,7 +4,7 @@ import type { ChannelMessage, ChannelSearch } from "../ports/channels.ts";
 import type { Page } from "../ports/page.ts";
 import type { SlackChannel } from "./slack-directory.ts";
 import { type SlackScope, spanArgs, toMessages } from "./slack-messages.ts";
-import { type Message, MessageList, msOfTs, SearchAnswer } from "./slack-shapes.ts";
+import { MessageList, msOfTs, SearchAnswer, type SlackMessage } from "./slack-shapes.ts";
 
 type Search = z.output<typeof ChannelSearch>;
 
@@ -83,12 +83,12 @@ export async function searchByReading(scope: SlackScope, search: Search): Promis
       : [await directory.findChannel(search.channel)];
   const words = partsOf(search.text).map(plain);
   const before = search.cursor;
-  const isHit = ({ ts, text, user }: Message) =>
+  const isHit = ({ ts, text, user }: SlackMessage) =>
     isWithin(ts, search) &&
     (before === null || Number(ts) < Number(before)) &&
     (author === null || user === author) &&
     words.every((word) => hasWord(plain(text ?? ""), word));
-  const hits: { channel: SlackChannel; message: Message }[] = [];
+  const hits: { channel: SlackChannel; message: SlackMessage }[] = [];
   for (const channel of channels) {
     const messages = await readNewest(scope, channel, search);
     hits.push(...messages.filter(isHit).map((message) => ({ channel, message })));
@@ -100,9 +100,13 @@ export async function searchByReading(scope: SlackScope, search: Search): Promis
   return { items, nextCursor: hits.length > shown.length ? (shown.at(-1)?.message.ts ?? null) : null };
 }
 
-/** The newest messages of a channel, and the replies of those that have some. Old threads can have new replies. */
-async function readNewest({ call }: SlackScope, { id: channel }: SlackChannel, search: Search): Promise<Message[]> {
-  const found = new Map<string, Message>();
+/** The newest messages of a channel, with the replies in their threads. */
+async function readNewest(
+  { call }: SlackScope,
+  { id: channel }: SlackChannel,
+  search: Search,
+): Promise<SlackMessage[]> {
+  const found = new Map<string, SlackMessage>();
   let cursor = {};
   do {
     const args = { channel, limit: pageSize, ...spanArgs({ since: null, until: search.until }), ...cursor };

@@ -44,7 +44,7 @@ export type User = z.infer<typeof User>;
 export const UserList = z.object({ members: z.array(User), ...cursorFields });
 export const UserAnswer = z.object({ user: User });
 
-export const Message = z.object({
+export const SlackMessage = z.object({
   ts: Ts,
   thread_ts: z.string().nullish(),
   user: z.string().max(100).nullish(),
@@ -56,14 +56,14 @@ export const Message = z.object({
   attachments: z.array(z.object({ fallback: z.string().nullish(), text: z.string().nullish() })).nullish(),
   metadata: z.object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) }).nullish(),
 });
-export type Message = z.infer<typeof Message>;
-export const MessageList = z.object({ messages: z.array(Message), ...cursorFields });
-export const PostAnswer = z.object({ channel: id, ts: Ts, message: Message });
+export type SlackMessage = z.infer<typeof SlackMessage>;
+export const MessageList = z.object({ messages: z.array(SlackMessage), ...cursorFields });
+export const PostAnswer = z.object({ channel: id, ts: Ts, message: SlackMessage });
 
 export const SearchAnswer = z.object({
   messages: z.object({
     matches: z.array(
-      Message.extend({
+      SlackMessage.extend({
         channel: z.object({
           id,
           name: z.string().nullish(),
