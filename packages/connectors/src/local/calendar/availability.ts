@@ -1,11 +1,11 @@
-import { Temporal } from "temporal-polyfill";
 import type { z } from "zod";
-import type { Availability, AvailabilityQuery, TimeSpan } from "../../ports/calendar.ts";
-import { toIso } from "../../time/zoned-instant.ts";
+import type { Availability, AvailabilityQuery } from "../../ports/calendar.ts";
+import { composeAvailability, mergeSpans } from "../../time/free-slots.ts";
+import { parseWindow, type QueryWindow } from "../../time/query-window.ts";
 import type { LocalAccount } from "../local-account.ts";
 import { findMailbox } from "../mail/mail-store.ts";
 import { expandTo } from "./event-store.ts";
-import { parseWindow, type QueryWindow, windowHits, windowValues } from "./window.ts";
+import { windowHits, windowValues } from "./window.ts";
 
 type Query = z.output<typeof AvailabilityQuery>;
 
@@ -19,17 +19,7 @@ export function readAvailability(account: LocalAccount, query: Query): Availabil
     const isKnown = findMailbox(database, address) !== undefined;
     return { address, isKnown, busy: isKnown ? busyTimes(account, address, window) : [] };
   });
-  const isFree = people.every(({ isKnown, busy }) => isKnown && busy.length === 0);
-  const all = mergeSpans(people.flatMap(({ busy }) => busy));
-  return {
-    isFree,
-    people: people.map(({ busy, ...rest }) => ({ ...rest, busy: busy.map(toSpan) })),
-    slots: query.slotMinutes === null ? [] : freeSlots(all, window, query.slotMinutes, query.workingHours).map(toSpan),
-  };
-}
-
-function toSpan({ fromMs, toMs }: QueryWindow): TimeSpan {
-  return { startsAt: toIso(fromMs), endsAt: toIso(toMs) };
+  return composeAvailability(people, window, query);
 }
 
 function busyTimes({ database }: LocalAccount, address: string, window: QueryWindow): QueryWindow[] {
@@ -48,64 +38,3 @@ function busyTimes({ database }: LocalAccount, address: string, window: QueryWin
     })),
   );
 }
-
-/** In order, and spans that touch become one. */
-export function mergeSpans(spans: readonly QueryWindow[]): QueryWindow[] {
-  const merged: QueryWindow[] = [];
-  for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
-    const last = merged.at(-1);
-    if (last && span.fromMs <= last.toMs) last.toMs = Math.max(last.toMs, span.toMs);
-    else if (span.toMs > span.fromMs) merged.push({ ...span });
-  }
-  return merged;
-}
-
-const slotsMax = 10;
-/** Proposed times begin at a quarter of an hour. */
-const gridMs = 900_000;
-
-function freeSlots(
-  busy: readonly QueryWindow[],
-  window: QueryWindow,
-  slotMinutes: number,
-  hours: Query["workingHours"],
-): QueryWindow[] {
-  const slotMs = slotMinutes * 60_000;
-  const slots: QueryWindow[] = [];
-  for (const open of openTimes(window, hours)) {
-    for (const gap of gapsOf(open, busy)) {
-      for (let fromMs = Math.ceil(gap.fromMs / gridMs) * gridMs; fromMs + slotMs <= gap.toMs; fromMs += slotMs) {
-        slots.push({ fromMs, toMs: fromMs + slotMs });
-        if (slots.length === slotsMax) return slots;
-      }
-    }
-  }
-  return slots;
-}
-
-function gapsOf(open: QueryWindow, busy: readonly QueryWindow[]): QueryWindow[] {
-  const gaps: QueryWindow[] = [];
-  let fromMs = open.fromMs;
-  for (const { fromMs: busyFromMs, toMs } of busy) {
-    if (toMs <= fromMs || busyFromMs >= open.toMs) continue;
-    if (busyFromMs > fromMs) gaps.push({ fromMs, toMs: busyFromMs });
-    fromMs = toMs;
-  }
-  return fromMs < open.toMs ? [...gaps, { fromMs, toMs: open.toMs }] : gaps;
-}
-
-/** The parts of a window that are within working hours, from Monday to Friday. */
-function* openTimes(window: QueryWindow, hours: Query["workingHours"]): Iterable<QueryWindow> {
-  if (hours === null) return yield window;
-  const firstDay = Temporal.Instant.fromEpochMilliseconds(window.fromMs).toZonedDateTimeISO(hours.timeZone);
-  for (let day = firstDay.toPlainDate(); ; day = day.add({ days: 1 })) {
-    const [fromMs, toMs] = [hours.from, hours.to].map(
-      (time) => day.toZonedDateTime({ timeZone: hours.timeZone, plainTime: time }).epochMilliseconds,
-    );
-    if (fromMs === undefined || toMs === undefined || fromMs >= window.toMs) return;
-    const open = { fromMs: Math.max(fromMs, window.fromMs), toMs: Math.min(toMs, window.toMs) };
-    if (day.dayOfWeek <= fridayNumber && open.toMs > open.fromMs) yield open;
-  }
-}
-
-const fridayNumber = 5;

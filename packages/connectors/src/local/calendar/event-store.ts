@@ -1,8 +1,8 @@
 import { Temporal } from "temporal-polyfill";
 import type { CalendarEvent } from "../../ports/calendar.ts";
-import { ConnectorError } from "../../ports/connector-error.ts";
-import type { EventTime, ZonedTime } from "../../ports/event-time.ts";
+import type { EventTime } from "../../ports/event-time.ts";
 import type { Person } from "../../ports/person.ts";
+import { eventSpan, wallStart } from "../../time/event-span.ts";
 import { checkRecurrence, expandRecurrence } from "../../time/recurrence.ts";
 import { dayOf, eventInstant } from "../../time/zoned-instant.ts";
 import type { OfficeDatabase } from "../database/office-database.ts";
@@ -37,35 +37,15 @@ export interface CalendarScope {
 const dayMs = 86_400_000;
 /** Recurring events are computed this far ahead of now when they are stored. */
 const aheadMs = 400 * dayMs;
-/** No query looks further ahead of now than this. */
-export const horizonMs = 10 * 366 * dayMs;
 /** A longer occurrence is in another part of the index, so that a lookup of a day reads few rows. */
 export const longMs = 7 * dayMs;
-
-/** The instants of an event. Throws `params` for a time that the zone skips, and if the end is not after the start. */
-export function eventSpan({ start, end }: Pick<EventRecord, "start" | "end">, timeZone: string) {
-  if ("date" in start !== "date" in end) {
-    throw new ConnectorError("params", "start and end have to be both days or both times", { param: "end" });
-  }
-  const startMs = eventInstant(start, timeZone, "start");
-  const endMs = eventInstant(end, timeZone, "end");
-  if (endMs > startMs) return { startMs, endMs };
-  const message = `the event ends (${textOf(end)}) before or when it starts (${textOf(start)})`;
-  throw new ConnectorError("params", message, {
-    param: "end",
-    ...("date" in end ? { fix: "the end of a day event is the day after its last day" } : {}),
-  });
-}
-
-function textOf(time: EventTime): string {
-  return "date" in time ? time.date : `${time.dateTime} ${time.timeZone}`;
-}
 
 /** Stores an event, or replaces it, with all of its occurrences up to the horizon. */
 export function putEvent(scope: CalendarScope, event: EventRecord): void {
   const { database } = scope;
   const { startMs, endMs } = eventSpan(event, scope.timeZone);
-  if (event.recurrence !== null) checkRecurrence({ rule: event.recurrence, start: wallStart(event.start, scope) });
+  if (event.recurrence !== null)
+    checkRecurrence({ rule: event.recurrence, start: wallStart(event.start, scope.timeZone) });
   database.transaction(() => {
     database.run(
       `INSERT INTO events (id, uid, series, original_ms, is_cancelled, title, description, location, organizer_name,
@@ -148,7 +128,7 @@ function expandSeries(scope: CalendarScope, series: string, toMs: number): void 
   if (!row || row.expanded_to_ms >= toMs) return;
   const exceptions = database.all<{ original_ms: number }>("SELECT original_ms FROM events WHERE series = ?", series);
   const replaced = new Set(exceptions.map(({ original_ms }) => original_ms));
-  const recurrence = { rule: row.recurrence, start: wallStart(JSON.parse(row.start), scope) };
+  const recurrence = { rule: row.recurrence, start: wallStart(JSON.parse(row.start), scope.timeZone) };
   for (const startMs of expandRecurrence(recurrence, { fromMs: row.expanded_to_ms, toMs })) {
     if (replaced.has(startMs)) continue;
     addOccurrence(database, series, { originalMs: startMs, startMs, endMs: occurrenceEnd(row, startMs, scope) });
@@ -174,8 +154,4 @@ export function expandTo(scope: CalendarScope, toMs: number): void {
   database.transaction(() => {
     for (const { id } of rows) expandSeries(scope, id, toMs + aheadMs);
   });
-}
-
-function wallStart(start: EventTime, { timeZone }: CalendarScope): ZonedTime {
-  return "dateTime" in start ? start : { dateTime: `${start.date}T00:00:00`, timeZone };
 }

@@ -10,6 +10,7 @@ import {
 import { ChangeOptions } from "../../ports/connection.ts";
 import { ConnectorError, parseParams } from "../../ports/connector-error.ts";
 import type { Page } from "../../ports/page.ts";
+import { horizonMs, parseWindow } from "../../time/query-window.ts";
 import { shiftTime } from "../../time/zoned-instant.ts";
 import { pageOf, wrongCursor } from "../database/cursor.ts";
 import { actOnce } from "../database/receipts.ts";
@@ -17,8 +18,8 @@ import { type LocalAccount, localStatus } from "../local-account.ts";
 import { shortHash } from "../mail/mail-store.ts";
 import { readAvailability } from "./availability.ts";
 import { attendeesOf, type EventRow, type OccurrenceSpan, parseOccurrenceId, toEvent, toRecord } from "./event-rows.ts";
-import { type CalendarScope, type EventRecord, expandTo, horizonMs, putEvent } from "./event-store.ts";
-import { parseWindow, windowHits, windowValues } from "./window.ts";
+import { type CalendarScope, type EventRecord, expandTo, putEvent } from "./event-store.ts";
+import { windowHits, windowValues } from "./window.ts";
 
 /** The calendar of a local office. All of its people share it; each sees the events that they organize or attend. */
 export function createLocalCalendar(account: LocalAccount): CalendarConnector {
