@@ -1,23 +1,19 @@
 import { createHash } from "node:crypto";
-import PostalMime, { type Address, type Attachment, type Email } from "postal-mime";
+import PostalMime, { type Attachment, type Email } from "postal-mime";
 import type { LocalAccount } from "../local/local-account.ts";
 import { type MailRecord, storedBodyCharactersMax } from "../local/mail/mail-store.ts";
+import { bodyOf, parseLimits, peopleIn, unknownSender } from "../mime/mail-parts.ts";
 import { attachmentBytesMax } from "../ports/mail.ts";
-import { type Person, toLine } from "../ports/person.ts";
-import { htmlToText } from "./html-text.ts";
+import { toLine } from "../ports/person.ts";
 
 export interface ParsedMail {
   record: MailRecord;
   problems: string[];
 }
 
-const headerBytesMax = 1_000_000;
-const nestingMax = 50;
-const recipientsMax = 1_000;
-
 /** Reads a message of RFC 5322. Throws if it is not one, or is nested without an end. */
 export async function parseMail(raw: Uint8Array, { clock, person }: LocalAccount): Promise<ParsedMail> {
-  const email = await PostalMime.parse(raw, { maxHeadersSize: headerBytesMax, maxNestingDepth: nestingMax });
+  const email = await PostalMime.parse(raw, parseLimits);
   const { subject, messageId, date } = email;
   if (!email.from && [subject, messageId, date].every((header) => header === undefined)) {
     throw new Error("has no header of a mail");
@@ -47,26 +43,9 @@ export async function parseMail(raw: Uint8Array, { clock, person }: LocalAccount
   return { record, problems };
 }
 
-const unknownSender: Person = { name: "Unknown sender", address: "unknown@unknown.invalid" };
-
-/** Addresses with an @. A name can hold anything; it stays on one line. */
-function peopleIn(addresses: readonly Address[]): Person[] {
-  return addresses
-    .flatMap((each) => each.group ?? [each])
-    .filter(({ address }) => /^[^\s@]+@[^\s@]+$/.test(address ?? ""))
-    .slice(0, recipientsMax)
-    .map(({ name, address }) => ({ name: toLine(name, 200), address: toLine(address, 254).toLowerCase() }));
-}
-
 /** The first message of the thread comes first. */
 function referencesOf({ references = "", inReplyTo = "" }: Email): string[] {
   return [...new Set(`${references} ${inReplyTo}`.match(/<[^<>\s]{1,500}>/g) ?? [])].slice(0, 100);
-}
-
-/** The plain text, or the text of the HTML. */
-async function bodyOf({ text, html }: Email): Promise<string> {
-  const plain = (text ?? "").replaceAll("\0", "");
-  return plain.trim() !== "" || html === undefined ? plain : (await htmlToText(html)).replaceAll("\0", "");
 }
 
 function attachmentsOf(attachments: readonly Attachment[], problems: string[]): MailRecord["attachments"] {

@@ -1,5 +1,5 @@
-import { nearestNames } from "@troupe/core/internal";
 import type { z } from "zod";
+import { similarAddress } from "../../contacts/similar-address.ts";
 import { ConnectorError, parseParams } from "../../ports/connector-error.ts";
 import {
   type Contact,
@@ -127,26 +127,20 @@ function checkEmail(database: OfficeDatabase, given: string): EmailCheck {
     isValid: parsed.success,
     reason: parsed.success ? null : (parsed.error.issues[0]?.message ?? "is not a mail address"),
     contact: row && parsed.success ? toContact(row) : null,
-    suggestion: row ? null : similarAddress(database, address),
+    suggestion: row ? null : similarKnown(database, address),
   };
 }
 
-/** A known address with at most two other letters: a misspelt name at the same domain, or the reverse. */
-function similarAddress(database: OfficeDatabase, address: string): string | null {
+/** Only addresses with the same name or domain can be similar. */
+function similarKnown(database: OfficeDatabase, address: string): string | null {
   const [, name, domain] = /^([^\s@]{1,64})@([^\s@]{1,190})$/.exec(address) ?? [];
   if (name === undefined || domain === undefined) return null;
   const known = database.all<{ address: string }>(
     "SELECT DISTINCT address FROM contact_addresses WHERE address LIKE ? ESCAPE '\\' OR address LIKE ? ESCAPE '\\'",
     ...[`${escapeLike(name)}@%`, `%@${escapeLike(domain)}`],
   );
-  const sameName = known.filter((each) => each.address.startsWith(`${name}@`)).map((each) => each.address);
-  const sameDomain = known.filter((each) => each.address.endsWith(`@${domain}`)).map((each) => each.address);
-  return nearPart(domain, sameName, 1) ?? nearPart(name, sameDomain, 0);
-}
-
-/** The address whose part before (0) or after (1) the @ is similar enough. */
-function nearPart(part: string, addresses: readonly string[], side: 0 | 1): string | null {
-  const parts = new Map(addresses.map((address) => [address.split("@")[side] ?? "", address]));
-  const [nearest] = nearestNames(part, [...parts.keys()], 1);
-  return nearest === undefined ? null : (parts.get(nearest) ?? null);
+  return similarAddress(
+    address,
+    known.map((each) => each.address),
+  );
 }
