@@ -190,6 +190,7 @@ export {
   FileLosses,
   hashArguments,
   isCovered,
+  previewPath,
   RunAllowance,
   releases,
   staleApproval,

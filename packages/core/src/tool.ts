@@ -4,9 +4,11 @@ export { RunFailure } from "./protocol/run-error.ts";
 export { ToolSpec } from "./protocol/tool.ts";
 export {
   type BoundCall,
+  type CallRisk,
   type CommandText,
   defineTool,
   type Outward,
+  type PreviewedCall,
   type Tool,
   type ToolDefinition,
   type ToolResult,

@@ -15,7 +15,10 @@ import {
 } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
 import {
+  canonicalJson,
+  hashText,
   isReadOnly,
+  previewPath,
   recallToolName,
   staleApproval,
   type Taint,
@@ -116,7 +119,8 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
 
   const failed = (thrown: unknown, started: StartedCall): Promise<ToolOutcome> => {
     const error = toRunError(thrown, "tool_error", started.call.name);
-    return outcomeOf({ output: `${error.type}: ${error.message}`, error }, started);
+    const output = thrown instanceof RunFailure ? thrown.output : null;
+    return outcomeOf({ output: output ?? `${error.type}: ${error.message}`, error }, started);
   };
 
   /** Throws a `RunFailure` for a call that is not allowed. It repeats all checks at every call. */
@@ -134,11 +138,23 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     return await reviewCommand(bound.command, { context, created, contained: bound.contained ?? false });
   };
 
-  /** Looks at the files of a call right before it starts, and throws a `RunFailure` if it may not run as it is now. */
-  const checkFiles = async (call: ToolCall, { decision, bound }: AdmittedCall, context: ToolContext) => {
+  /** The decision about a call by its preview, which can show a higher risk than the arguments. */
+  const decideByPreview = async (tool: Tool, call: ToolCall, admitted: AdmittedCall, context: ToolContext) => {
+    const previewed = (await admitted.bound.preview?.(context)) ?? null;
+    if (previewed === null) return { decision: admitted.decision, preview: null, shown: [] };
+    const { preview, risk, reason } = previewed;
+    const decision = checkPolicy(tool, call, context, { ...admitted.bound, risk, riskReason: reason });
+    return { decision, preview, shown: [{ path: previewPath, digest: hashText(canonicalJson(preview)) }] };
+  };
+
+  /** Looks at the message and the files of a call right before it starts, and throws if it may not run as it is now. */
+  const checkNow = async (call: ToolCall, admitted: AdmittedCall, context: ToolContext) => {
+    const { bound } = admitted;
+    const tool = toolFor(call, context, find(call.name, context));
+    const { decision, preview, shown } = await decideByPreview(tool, call, admitted, context);
     const reviewed = await review(bound, context);
-    if (bound.command) {
-      const { verdict, state } = decideWithFiles(decision, reviewed, { policy, context });
+    if (bound.command || preview !== null) {
+      const { verdict, state } = decideWithFiles(decision, { ...reviewed, shown }, { policy, context });
       const changed = context.approval ? staleApproval(context.approval, state) : null;
       if (changed !== null) throw forbidden(call.name, { ...verdict, decision: "deny", reason: changed });
       if (verdict.decision !== "allow") throw forbidden(call.name, verdict);
@@ -151,7 +167,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     try {
       const admitted = admit(call, context);
       started.outward = admitted.bound.outward;
-      const { ownAfter } = await checkFiles(call, admitted, context);
+      const { ownAfter } = await checkNow(call, admitted, context);
       const result = await admitted.bound.run(context);
       created.note(context.workspace, ownAfter);
       const outcome = await outcomeOf(result, started);
@@ -164,10 +180,15 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   };
 
   const examineCall = async (tool: Tool, call: ToolCall, context: ToolContext): Promise<ToolExamination> => {
-    const decision = checkPolicy(tool, call, context);
-    if (decision.bound === null || decision.verdict.decision === "deny") return decision.verdict;
-    const { verdict, state } = decideWithFiles(decision, await review(decision.bound, context), { policy, context });
+    const first = checkPolicy(tool, call, context);
+    if (first.bound === null || first.verdict.decision === "deny") return first.verdict;
+    const admitted = { decision: first, bound: first.bound };
+    const { decision, preview, shown } = await decideByPreview(tool, call, admitted, context);
+    const reviewed = await review(first.bound, context);
+    const { verdict, state } = decideWithFiles(decision, { ...reviewed, shown }, { policy, context });
     if (verdict.decision !== "ask") return { ...verdict, ...state };
+    // The person has seen this message, and no other one.
+    if (preview !== null) return { ...verdict, ...state, covers: [], preview };
     const { covers } = approvalReach(tool, call, decision);
     return { ...verdict, ...state, covers: covers.length === 0 ? [] : [...covers, ...contentParts(state)] };
   };

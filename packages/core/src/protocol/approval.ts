@@ -21,15 +21,18 @@ export const FileLosses = z.object({
 });
 export type FileLosses = z.infer<typeof FileLosses>;
 
-/** Content of a workspace that a call runs. */
+/** Content of a workspace that a call runs, or the message or event of a call. */
 export const BoundContent = z.object({
-  /** Relative to the workspace; `.` for the state of all its files. */
+  /** Relative to the workspace; `.` for the state of all its files; `previewPath` for a message or event. */
   path: z.string(),
   digest: z.string(),
   /** For the state of all files: the file that changed last. */
   newest: z.string().exactOptional(),
 });
 export type BoundContent = z.infer<typeof BoundContent>;
+
+/** Stands for the message or event of a call in the content of an approval. */
+export const previewPath = "the message or event of the call";
 
 /** A request for a person's approval. */
 export const Approval = z.object({
@@ -52,7 +55,7 @@ export const Approval = z.object({
   /** The files that the call deletes or overwrites. The answer is valid for these files in this state. Absent: nothing. */
   losses: FileLosses.exactOptional(),
   /**
-   * Content that the call runs. The answer is valid for this content. Empty: nothing of the workspace. Absent, as in entries of
+   * Content that the call runs, sends or changes. The answer is valid for this content. Empty: nothing of the workspace. Absent, as in entries of
    * earlier versions: for any content.
    */
   bound: z.array(BoundContent).exactOptional(),

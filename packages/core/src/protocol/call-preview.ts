@@ -13,7 +13,16 @@ const EmailPreview = z.object({
   subject: z.string(),
   /** Plain text. */
   body: z.string(),
-  attachments: z.array(z.object({ name: z.string(), bytes: z.number().nonnegative() })).default([]),
+  attachments: z
+    .array(
+      z.object({
+        name: z.string(),
+        bytes: z.number().nonnegative(),
+        /** Changes with the content. */
+        digest: z.string().exactOptional(),
+      }),
+    )
+    .default([]),
   /** Recipients outside of the user's own domains. */
   external: z.array(z.string()).default([]),
 });
@@ -35,6 +44,17 @@ const EventPreview = z.object({
   changes: z.array(FieldChange).default([]),
 });
 
-/** What a call will send or change, as a person would see it in a mail or calendar program. For requests for approval. */
-export const CallPreview = z.discriminatedUnion("kind", [EmailPreview, EventPreview]);
+/** A message as a channel shows it. */
+const MessagePreview = z.object({
+  kind: z.literal("message"),
+  /** With its `#`. */
+  channel: z.string(),
+  /** The beginning of the message that it replies to. */
+  thread: z.string().nullable().default(null),
+  /** Plain text. */
+  text: z.string(),
+});
+
+/** The message or event that a call will send or change, as a person would see it in a mail or calendar program or in a channel. For requests for approval. */
+export const CallPreview = z.discriminatedUnion("kind", [EmailPreview, EventPreview, MessagePreview]);
 export type CallPreview = z.infer<typeof CallPreview>;

@@ -60,10 +60,13 @@ export function toRunError(thrown: unknown, type: RunErrorType, tool: string | n
  */
 export class RunFailure extends Error {
   readonly runError: RunError;
+  /** For a call of a tool: the text that the model reads. Null: the type and the message. */
+  readonly output: string | null;
 
-  constructor(error: z.input<typeof RunError>, options?: ErrorOptions) {
+  constructor(error: z.input<typeof RunError>, options: ErrorOptions & { output?: string | null } = {}) {
     super(error.message, options);
     this.name = "RunFailure";
+    this.output = options.output ?? null;
     this.runError = RunError.parse(error);
   }
 }

@@ -40,6 +40,13 @@ export type CommandText = ({ line: string } | { words: readonly string[] } | { r
   folder?: string;
 };
 
+/** The risk of one call. */
+export interface CallRisk {
+  risk: Risk;
+  /** Why it is that high, for a person. Null for an ordinary call. */
+  reason: string | null;
+}
+
 interface ToolBasics<Input extends z.ZodObject> {
   name: string;
   /** Tells the model when and how to use the tool. */
@@ -60,10 +67,17 @@ interface ToolBasics<Input extends z.ZodObject> {
   /** Whether a sandbox keeps that command inside of the workspace. @default false */
   contained?: boolean;
   /**
-   * The message or event of a call, for the person who is asked to approve it. It must not change anything.
+   * The message or event of a call, for the person who is asked to approve it. It must not change anything. The host asks for
+   * it before the decision, and again right before the call starts: an approval is valid for the same preview only. Null: the
+   * arguments are shown.
    * @default the arguments are shown
    */
-  previewOf?(args: z.output<Input>, context: ToolContext): Promise<CallPreview>;
+  previewOf?(args: z.output<Input>, context: ToolContext): Promise<CallPreview | null>;
+  /**
+   * The risk of a call by its preview, because arguments do not tell all of it: the recipients of a reply are in the message.
+   * It can only raise the risk.
+   */
+  riskOfPreview?(preview: CallPreview): CallRisk;
   /** Groups that grants and policies can name. @default [] */
   groups?: string[];
   /** Why calls fail on this host, such as a missing setting. Absent: the tool works. */
@@ -96,6 +110,11 @@ export interface Tool {
   commandsOf?(args: unknown): readonly SimpleCommand[] | null;
 }
 
+/** The message or event of a call. */
+export interface PreviewedCall extends CallRisk {
+  preview: CallPreview;
+}
+
 /** A call whose arguments have been parsed. */
 export interface BoundCall {
   /** The risk of the tool, or a higher one for these arguments. */
@@ -108,8 +127,10 @@ export interface BoundCall {
   readonly command?: CommandText | null;
   /** Whether a sandbox keeps the command inside of the workspace. @default false */
   readonly contained?: boolean;
-  /** The message or event of the call. Absent: the arguments are shown. */
-  readonly preview?: (context: ToolContext) => Promise<CallPreview>;
+  /** Why the risk is that high, for a person. Absent: the risk is that of the tool or of the arguments. */
+  readonly riskReason?: string | null;
+  /** The message or event of the call, and the risk that it shows. Absent, or null: the arguments are shown. */
+  readonly preview?: (context: ToolContext) => Promise<PreviewedCall | null>;
   run(context: ToolContext): Promise<ToolResult>;
   /** Null unless the tool's effect is `verifiable`. */
   plan: ((context: ToolContext) => Promise<FilePlan[]>) | null;
@@ -141,18 +162,36 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     bind(args, context) {
       const parsed = input.safeParse(args);
       if (!parsed.success) throw badArguments(name, input, parsed.error);
-      const { plan, verify, previewOf } = definition;
+      const { plan, verify } = definition;
+      const boundRisk = riskOf ? higherRisk(risk, () => riskOf(parsed.data, context)) : risk;
       return {
-        risk: riskOf ? higherRisk(risk, () => riskOf(parsed.data, context)) : risk,
+        risk: boundRisk,
         consent: definition.consent?.(parsed.data, context) ?? null,
         outward: definition.outwardOf?.(parsed.data, context) ?? null,
         command: definition.commandText?.(parsed.data) ?? null,
         contained: definition.contained ?? false,
-        ...(previewOf ? { preview: (scope: ToolContext) => previewOf(parsed.data, scope) } : {}),
+        ...previewField(definition, parsed.data, boundRisk),
         run: (scope) => definition.run(parsed.data, scope),
         plan: plan ? (scope) => plan(parsed.data, scope) : null,
         verify: verify ? (scope) => verify(parsed.data, scope) : null,
       };
+    },
+  };
+}
+
+function previewField<Input extends z.ZodObject>(
+  { previewOf, riskOfPreview }: ToolDefinition<Input>,
+  args: z.output<Input>,
+  risk: Risk,
+): Pick<BoundCall, "preview"> {
+  if (!previewOf) return {};
+  return {
+    preview: async (context) => {
+      const preview = await previewOf(args, context);
+      if (preview === null) return null;
+      const shown = riskOfPreview?.(preview) ?? { risk, reason: null };
+      const raised = higherRisk(risk, () => shown.risk);
+      return { preview, risk: raised, reason: raised === shown.risk ? shown.reason : null };
     },
   };
 }

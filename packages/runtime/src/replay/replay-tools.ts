@@ -41,8 +41,8 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
       const answer = answerTo(context);
       // The recording knows whether a person was asked again, and about which files.
       if (answer?.kind !== "approval.requested") return { decision: "allow", risk: "low", reason: "as recorded" };
-      const { risk, reason, covers, losses, bound } = answer.approval;
-      const state = { ...(losses ? { losses } : {}), ...(bound ? { bound } : {}) };
+      const { risk, reason, covers, losses, bound, preview } = answer.approval;
+      const state = { ...(losses ? { losses } : {}), ...(bound ? { bound } : {}), ...(preview ? { preview } : {}) };
       return { decision: "ask", risk, reason, ...(covers ? { covers } : {}), ...state };
     },
     async run(call, context) {

@@ -26,11 +26,12 @@ export interface CheckPolicyOptions {
 
 /**
  * Creates the check that decides about each call. A stored denial comes first, then the policy's tool lists, then the
- * risk of this call. Throws a `RunFailure` for arguments that do not fit.
+ * risk of this call. Throws a `RunFailure` for arguments that do not fit. `known` is the call with the risk that its preview
+ * shows.
  */
 export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }: CheckPolicyOptions) {
   const names = new Set(tools.map((tool) => tool.spec.name));
-  return (tool: Tool, call: ToolCall, context: ToolContext): PolicyDecision => {
+  return (tool: Tool, call: ToolCall, context: ToolContext, known?: BoundCall): PolicyDecision => {
     const { spec } = tool;
     const commands = tool.commandsOf?.(call.args) ?? null;
     const scope = { ...context, workspace: context.project ?? context.workspace };
@@ -44,18 +45,24 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
       return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null, sends: false, rule: null };
     }
 
-    const bound = tool.bind(call.args, context);
+    const bound = known ?? tool.bind(call.args, context);
     const isListed = couldNameCall(policy.ask ?? [], spec, commands);
     const asked = decisionFor(bound, isListed, policy, context);
-    const allowed = asked.decision === "ask" ? allowanceOf(rule, asked, context) : null;
-    const decided = allowed === null ? asked : { decision: "allow" as const, reason: allowed };
+    const { decision, reason } = withAllowance(asked, allowanceOf(rule, asked, context));
     return {
-      verdict: { decision: decided.decision, risk: bound.risk, reason: decided.reason },
+      verdict: { decision, risk: bound.risk, reason },
       bound,
       sends: asked.sends,
       rule: context.approved ? null : rule,
     };
   };
+}
+
+function withAllowance(
+  asked: Pick<ToolAssessment, "decision" | "reason">,
+  allowed: string | null,
+): Pick<ToolAssessment, "decision" | "reason"> {
+  return asked.decision !== "ask" || allowed === null ? asked : { decision: "allow", reason: allowed };
 }
 
 /** The reason why a call that would be asked about is allowed. Null if it is not. */
@@ -72,7 +79,7 @@ function allowanceOf(
 
 /** The policy's decision about a call's risk. A call that needs consent turns `allow` into `ask`. */
 function decisionFor(
-  { risk, consent, outward }: BoundCall,
+  { risk, riskReason, consent, outward }: BoundCall,
   isListed: boolean,
   policy: Policy,
   { taint }: ToolContext,
@@ -83,6 +90,7 @@ function decisionFor(
   const needed = [listed, consent, sent].filter((each) => each !== null).join("; and ");
   const sends = sent !== null;
   if (decision === "allow" && needed !== "") return { decision: "ask", reason: needed, sends };
-  const reason = `this machine's policy for ${risk} risk is "${decision}"`;
+  const why = riskReason ? ` (${riskReason})` : "";
+  const reason = `this machine's policy for ${risk} risk is "${decision}"${why}`;
   return { decision, reason: sends && decision === "ask" ? `${reason}; and ${sent}` : reason, sends };
 }

@@ -18,10 +18,10 @@ export interface FileDecision {
   state: Pick<ToolExamination, "losses" | "bound">;
 }
 
-/** Decides about a call whose files were looked at. */
+/** Decides about a call whose files were looked at. `shown` is the content of its preview. */
 export function decideWithFiles(
   { verdict, bound: call, rule, sends }: PolicyDecision,
-  { losses }: Pick<CommandReview, "losses">,
+  { losses, shown = [] }: Pick<CommandReview, "losses"> & { shown?: readonly BoundContent[] },
   { policy, context }: { policy: Pick<Policy, "commands">; context: ToolContext },
 ): FileDecision {
   if (verdict.decision === "deny" || call === null) return { verdict, state: {} };
@@ -36,7 +36,8 @@ export function decideWithFiles(
   const lost = isAnswered ? null : counted;
   const ruleBound = verdict.decision === "allow" ? rule?.bound : undefined;
   const needsContent = context.approved || verdict.decision === "ask" || ruleBound !== undefined || lost !== null;
-  const bound = needsContent && !sends ? contentOf(call, context) : [];
+  const content = needsContent && !sends ? contentOf(call, context) : [];
+  const bound = needsContent ? [...content, ...shown] : [];
   const outdated = ruleBound === undefined ? null : staleApproval({ bound: ruleBound }, { bound });
   const state = { ...(counted === null ? {} : { losses: counted }), ...(needsContent ? { bound } : {}) };
   return { verdict: askedFor(verdict, { outdated, lost, rule }), state };

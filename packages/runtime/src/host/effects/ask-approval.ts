@@ -13,7 +13,9 @@ export const askApproval: Perform<"askApproval"> = async ({ reason }, { request 
     reason,
   });
 
-interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "reason" | "covers" | "losses" | "bound"> {
+type AskedFields = "tool" | "args" | "risk" | "reason" | "covers" | "losses" | "bound" | "preview";
+
+interface ApprovalQuestion extends Pick<Approval, AskedFields> {
   step: number;
   call: number;
   /** The approval of the same call that is not valid any more. */
@@ -21,8 +23,8 @@ interface ApprovalQuestion extends Pick<Approval, "tool" | "args" | "risk" | "re
 }
 
 /**
- * The entry that asks a person for approval. Its id depends on the call, on every byte of its arguments, and on the files
- * that it runs and loses: the question keeps its id after a restart, and an answer never fits another call.
+ * The entry that asks a person for approval. Its id depends on the call, on every byte of its arguments, on the files
+ * that it runs and loses, and on its preview: the question keeps its id after a restart, and an answer never fits another call.
  */
 export function approvalRequested({ run, chain, agent }: RunRequest, question: ApprovalQuestion): EntryBody {
   const { step, call, after, ...asked } = question;
