@@ -60,6 +60,7 @@ export {
 } from "./ports/mail.ts";
 export type { Page } from "./ports/page.ts";
 export { EmailAddress, LineText, Person } from "./ports/person.ts";
+export { type RepliedMessage, replyRecipients, replySubject } from "./ports/reply-recipients.ts";
 export { SeedOptions, seedOffice } from "./sample/seed-office.ts";
 export { type ConnectedSlack, connectSlack, SlackAccount, slackScopes } from "./slack/connect-slack.ts";
 export { createSlackChannels, openSlackChannels, SlackOptions } from "./slack/slack-channels.ts";
@@ -72,3 +73,6 @@ export {
   openConnectionStore,
   StoredConnection,
 } from "./tokens/connections.ts";
+export type { OfficeToolOptions } from "./tools/calls/tool-options.ts";
+export { createOfficeTools } from "./tools/create-office-tools.ts";
+export { riskOfPreview } from "./tools/risk/risk-of-preview.ts";

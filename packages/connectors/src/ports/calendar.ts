@@ -122,6 +122,11 @@ export interface CalendarConnector extends Connector {
   getEvent(id: string): Promise<CalendarEvent>;
   /** Does not look for conflicts: call `checkAvailability` before. */
   createEvent(event: NewEvent, options: ChangeOptions): Promise<CalendarEvent>;
+  /**
+   * The event that a call with this key created. Null if none did, or if it was deleted. A repeated call must not find a
+   * conflict with its own event. Absent: it cannot be told.
+   */
+  createdEvent?(options: ChangeOptions): Promise<CalendarEvent | null>;
   /** Changes an event, a whole series, or one occurrence, by its id. The result is the same for a repeated call. */
   updateEvent(id: string, changes: EventChanges): Promise<CalendarEvent>;
   /** Deletes an event, a whole series, or one occurrence. Deleting it again is not an error, and returns false. */

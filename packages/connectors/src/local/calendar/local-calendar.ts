@@ -13,7 +13,7 @@ import type { Page } from "../../ports/page.ts";
 import { horizonMs, parseWindow } from "../../time/query-window.ts";
 import { shiftTime } from "../../time/zoned-instant.ts";
 import { pageOf, wrongCursor } from "../database/cursor.ts";
-import { actOnce } from "../database/receipts.ts";
+import { actOnce, readReceipt } from "../database/receipts.ts";
 import { type LocalAccount, localStatus } from "../local-account.ts";
 import { shortHash } from "../mail/mail-store.ts";
 import { readAvailability } from "./availability.ts";
@@ -40,6 +40,11 @@ export function createLocalCalendar(account: LocalAccount): CalendarConnector {
         return created;
       });
       return readEvent(account, id).event;
+    },
+    async createdEvent(options) {
+      const key = parseParams(ChangeOptions, options).idempotencyKey;
+      const receipt = readReceipt({ database, clock, account: person.address, kind: "event" }, key);
+      return receipt ? (findEvent(account, receipt.result)?.event ?? null) : null;
     },
     updateEvent: async (id, changes) => updateEvent(account, id, parseParams(EventChanges, changes)),
     deleteEvent: async (id) => database.transaction(() => deleteEvent(account, id)),

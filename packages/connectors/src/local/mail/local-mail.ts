@@ -11,6 +11,7 @@ import {
   type RecipientDelivery,
 } from "../../ports/mail.ts";
 import type { Person } from "../../ports/person.ts";
+import { replyRecipients, replySubject } from "../../ports/reply-recipients.ts";
 import { actOnce, type ReceiptScope, readReceipt } from "../database/receipts.ts";
 import { type LocalAccount, localStatus } from "../local-account.ts";
 import { addMessage, findMailbox, type MailRecord, shortHash } from "./mail-store.ts";
@@ -41,8 +42,11 @@ export function createLocalMail(account: LocalAccount): MailConnector {
       const { toAll, ...content } = parseParams(MailReply, reply);
       const key = parseParams(ChangeOptions, options).idempotencyKey;
       const row = readRow(account, id);
-      const subject = /^re:/i.test(row.subject) ? row.subject : `Re: ${row.subject}`;
-      return send(account, { ...replyRecipients(account, row, toAll), subject, ...content }, [row.message_id], key);
+      const from = { name: row.from_name, address: row.from_address };
+      const replied = { ...recipientsOf(row), from };
+      const recipients = { ...replyRecipients(replied, { account: account.person.address, toAll }), bcc: [] };
+      const subject = replySubject(row.subject);
+      return send(account, { ...recipients, subject, ...content }, [row.message_id], key);
     },
     async deliveryStatus(of) {
       if ("id" in of) return toDelivery(account.database, sentRow(account, of.id));
@@ -130,14 +134,4 @@ function toRecord(
   { content, ...rest }: Pick<MailRecord, "folder" | "messageId" | "references" | "isUnread"> & { content: MailContent },
 ): MailRecord {
   return { ...rest, ...content, from: person, sentMs: clock.now() };
-}
-
-/** A reply goes to the sender. A reply to an own message goes to its recipients. */
-function replyRecipients({ person }: LocalAccount, row: MessageRow, toAll: boolean) {
-  const { to, cc } = recipientsOf(row);
-  const isOwn = row.from_address === person.address;
-  const first = isOwn ? to : [{ name: row.from_name, address: row.from_address }];
-  const known = new Set([person.address, ...first.map(({ address }) => address)]);
-  const others = toAll ? [...(isOwn ? [] : to), ...cc].filter(({ address }) => !known.has(address)) : [];
-  return { to: first, cc: others, bcc: [] };
 }
