@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { CalendarConnector, CalendarEvent, EventChanges } from "../../ports/calendar.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import { shiftTime } from "../../time/zoned-instant.ts";
-import type { Connection, OfficeCall } from "../calls/office-call.ts";
+import type { OfficeCall, OfficeConnection } from "../calls/office-call.ts";
 import { changeFields, changingTool } from "../calls/office-tool.ts";
 import type { OfficeToolDeps } from "../calls/tool-options.ts";
 import { ItemId, personText } from "../text/arguments.ts";
@@ -57,7 +57,7 @@ function updateEventTool(deps: OfficeToolDeps): Tool {
 }
 
 /** The event before and after a change, checked. */
-async function plannedChange(args: UpdateArguments, calendar: Connection<CalendarConnector>, call: OfficeCall) {
+async function plannedChange(args: UpdateArguments, calendar: OfficeConnection<CalendarConnector>, call: OfficeCall) {
   const before = await calendar.call((port) => port.getEvent(args.event_id));
   const calendarZone = await calendar.call((port) => port.timeZone());
   const given = givenChanges(args, before, calendarZone);
@@ -145,7 +145,7 @@ function deleteEventTool(deps: OfficeToolDeps): Tool {
 }
 
 /** The event. Null if no event has this id. */
-async function foundEvent(calendar: Connection<CalendarConnector>, id: string): Promise<CalendarEvent | null> {
+async function foundEvent(calendar: OfficeConnection<CalendarConnector>, id: string): Promise<CalendarEvent | null> {
   try {
     return await calendar.call((port) => port.getEvent(id));
   } catch (thrown) {

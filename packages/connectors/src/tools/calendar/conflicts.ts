@@ -1,7 +1,7 @@
 import type { CalendarConnector, TimeSpan } from "../../ports/calendar.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import { toIso, wallTimeOf } from "../../time/zoned-instant.ts";
-import type { Connection } from "../calls/office-call.ts";
+import type { OfficeConnection } from "../calls/office-call.ts";
 import type { EventSpan } from "./event-times.ts";
 
 /** A busy time of a person. */
@@ -30,7 +30,10 @@ export interface PlannedTime {
  * Throws `params` if a person is busy then. The message names people and times, and the next free times of all. An all-day
  * event does not conflict: most are notes of a day.
  */
-export async function refuseConflict(calendar: Connection<CalendarConnector>, planned: PlannedTime): Promise<void> {
+export async function refuseConflict(
+  calendar: OfficeConnection<CalendarConnector>,
+  planned: PlannedTime,
+): Promise<void> {
   const { span, timeZone } = planned;
   if ("date" in span.start) return;
   const conflicts = await findConflicts(calendar, planned);
@@ -48,7 +51,7 @@ export async function refuseConflict(calendar: Connection<CalendarConnector>, pl
 
 /** Busy times of people within a span. */
 export async function findConflicts(
-  calendar: Connection<CalendarConnector>,
+  calendar: OfficeConnection<CalendarConnector>,
   { span, people, own }: PlannedTime,
 ): Promise<Conflict[]> {
   const window = { from: toIso(span.fromMs), to: toIso(span.toMs) };
@@ -77,7 +80,7 @@ function without({ startsAt, endsAt }: TimeSpan, own: TimeSpan): TimeSpan[] {
 }
 
 async function nextFree(
-  calendar: Connection<CalendarConnector>,
+  calendar: OfficeConnection<CalendarConnector>,
   { span, people, timeZone }: PlannedTime,
 ): Promise<TimeSpan[]> {
   const slotMinutes = Math.ceil((span.toMs - span.fromMs) / 60_000);

@@ -1,7 +1,9 @@
 import type { Outward, Tool } from "@troupe/core/tool";
 import { z } from "zod";
 import type { CalendarConnector, CalendarEvent } from "../../ports/calendar.ts";
-import type { Connection, OfficeCall } from "../calls/office-call.ts";
+import { checkRecurrence } from "../../time/recurrence.ts";
+import { wallTimeOf } from "../../time/zoned-instant.ts";
+import type { OfficeCall, OfficeConnection } from "../calls/office-call.ts";
 import { changeFields, changingTool } from "../calls/office-tool.ts";
 import type { OfficeToolDeps } from "../calls/tool-options.ts";
 import { personText } from "../text/arguments.ts";
@@ -57,11 +59,12 @@ export function createEventTool(deps: OfficeToolDeps): Tool {
  * The event of a call, checked. `created` is the event that an earlier try of the call created: then its time is busy because of
  * the event itself.
  */
-async function plannedEvent(args: CreateArguments, calendar: Connection<CalendarConnector>, call: OfficeCall) {
+async function plannedEvent(args: CreateArguments, calendar: OfficeConnection<CalendarConnector>, call: OfficeCall) {
   const { title, start, end, time_zone, attendees, description, location, recurrence, visibility, even_if_busy } = args;
   const calendarZone = await calendar.call((port) => port.timeZone());
   const timeZone = time_zone ?? calendarZone;
   const span = readSpan({ start, end }, timeZone);
+  if (recurrence !== null) checkRecurrence({ rule: recurrence, start: wallTimeOf(span.fromMs, timeZone) });
   const content = {
     ...{ title, start: span.start, end: span.end, attendees, description, location, recurrence, visibility },
   };

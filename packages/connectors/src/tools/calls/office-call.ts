@@ -12,11 +12,14 @@ export interface OfficeCall {
   /** The key of creates and sends: the same for every try of the call. */
   readonly key: { idempotencyKey: string };
   /** A connection whose access, rights and limits have been checked. */
-  connect<Port extends keyof Connectors>(port: Port, use?: { changes: boolean }): Promise<Connection<Connectors[Port]>>;
+  connect<Port extends keyof Connectors>(
+    port: Port,
+    use?: { changes: boolean },
+  ): Promise<OfficeConnection<Connectors[Port]>>;
 }
 
 /** A connection of one call. Every use of the connector has the same retry rules. */
-export interface Connection<Port extends Connector> {
+export interface OfficeConnection<Port extends Connector> {
   /** The address or the member id of the user. */
   readonly account: string;
   /** A statement for people about the effect of calls. Null: none. */
@@ -36,7 +39,7 @@ export interface CallFacts {
 
 /** Creates the connections of one call. `facts` is filled while the call runs. */
 export function openCall(tool: string, context: ToolContext, deps: OfficeToolDeps, facts: CallFacts): OfficeCall {
-  const connections = new Map<string, Promise<Connection<Connector>>>();
+  const connections = new Map<string, Promise<OfficeConnection<Connector>>>();
   const options = { tool, signal: context.signal, wait: deps.wait, onTry: () => (facts.tries += 1) };
   return {
     context,
@@ -48,7 +51,7 @@ export function openCall(tool: string, context: ToolContext, deps: OfficeToolDep
         connections.get(name) ??
         deps.connectors(context).then((connectors) => openConnection(connectors[port], { changes, options, facts }));
       connections.set(name, opened);
-      return (await opened) as unknown as Connection<Connectors[Port]>;
+      return (await opened) as unknown as OfficeConnection<Connectors[Port]>;
     },
   };
 }
@@ -62,7 +65,7 @@ interface OpenOptions {
 async function openConnection<Port extends Connector>(
   connector: Port,
   { changes, options, facts }: OpenOptions,
-): Promise<Connection<Port>> {
+): Promise<OfficeConnection<Port>> {
   const access = { isRefreshed: false, isRevoked: false };
   const refresh = async (): Promise<boolean> => {
     if (access.isRefreshed || access.isRevoked || !connector.refresh) return false;

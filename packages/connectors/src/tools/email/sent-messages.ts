@@ -1,12 +1,12 @@
 import type { ToolContext } from "@troupe/core";
 import type { DeliveryStatus, MailConnector } from "../../ports/mail.ts";
-import type { Connection } from "../calls/office-call.ts";
+import type { OfficeConnection } from "../calls/office-call.ts";
 
 /** The newest message of each run. After a restart, the keys of the run's earlier calls find it again. */
 export interface SentMessages {
   add(context: Pick<ToolContext, "run">, id: string): void;
   /** Delivery of the newest message that this run sent. Null if it sent none. */
-  newest(context: ToolContext, mail: Connection<MailConnector>): Promise<DeliveryStatus | null>;
+  newest(context: ToolContext, mail: OfficeConnection<MailConnector>): Promise<DeliveryStatus | null>;
 }
 
 const runsMax = 1_000;

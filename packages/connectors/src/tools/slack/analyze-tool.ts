@@ -1,7 +1,7 @@
 import type { Tool } from "@troupe/core/tool";
 import { z } from "zod";
 import type { ChannelMessage, ChannelsConnector } from "../../ports/channels.ts";
-import type { Connection } from "../calls/office-call.ts";
+import type { OfficeConnection } from "../calls/office-call.ts";
 import { readingTool } from "../calls/office-tool.ts";
 import type { OfficeToolDeps } from "../calls/tool-options.ts";
 import { analyzeConversation } from "./analysis/analyze-conversation.ts";
@@ -43,7 +43,7 @@ export function analyzeTool(deps: OfficeToolDeps): Tool {
 /** The messages with the replies in their threads. */
 async function withReplies(
   messages: readonly ChannelMessage[],
-  { channel, channels }: { channel: string; channels: Connection<ChannelsConnector> },
+  { channel, channels }: { channel: string; channels: OfficeConnection<ChannelsConnector> },
 ): Promise<{ messages: ChannelMessage[]; leftOut: number }> {
   const threads = messages.filter(({ replyCount }) => replyCount > 0);
   const read = threads.toSorted((a, b) => b.replyCount - a.replyCount).slice(0, threadsMax);

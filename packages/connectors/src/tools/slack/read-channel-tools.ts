@@ -1,7 +1,7 @@
 import type { Tool } from "@troupe/core/tool";
 import { z } from "zod";
 import type { ChannelsConnector } from "../../ports/channels.ts";
-import type { Connection } from "../calls/office-call.ts";
+import type { OfficeConnection } from "../calls/office-call.ts";
 import { readingTool } from "../calls/office-tool.ts";
 import type { OfficeToolDeps } from "../calls/tool-options.ts";
 import { Instant, ItemId, pageArguments } from "../text/arguments.ts";
@@ -40,7 +40,7 @@ function channelMessages(deps: OfficeToolDeps): Tool {
 }
 
 /** Words such as "yesterday" are days of the user. */
-export async function userZone(channels: Connection<ChannelsConnector>): Promise<string> {
+export async function userZone(channels: OfficeConnection<ChannelsConnector>): Promise<string> {
   try {
     const { timeZone } = await channels.call((port) => port.userInfo(channels.account));
     return timeZone ?? "UTC";

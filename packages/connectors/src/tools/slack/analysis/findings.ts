@@ -61,25 +61,32 @@ const yes = /^(?:yes|yep|sure|ok|okay|will do|done|on it|of course|agreed)\b/i;
 /** Promises and requests, with the person who has to act. Null: everyone who reads it. */
 export function findActionItems(conversation: readonly ReadMessage[]) {
   return conversation
-    .flatMap(({ message, after }) =>
+    .flatMap(({ message, root, after }) =>
       sentencesOf(message.text).flatMap((sentence) => {
         const item = actionOf(sentence, message, after);
         const when = due.exec(sentence)?.[0] ?? null;
-        return item === null ? [] : [{ ...item, text: excerpt(sentence), due: when, ...reference(message) }];
+        const context = root?.text ?? message.text;
+        const about = context === sentence ? null : excerpt(context);
+        return item === null ? [] : [{ ...item, text: excerpt(sentence), due: when, about, ...reference(message) }];
       }),
     )
     .slice(-itemsMax);
 }
 
 function actionOf(sentence: string, message: ChannelMessage, after: readonly ChannelMessage[]) {
-  const isPromise = promise.test(sentence) && !past.test(sentence) && !sentence.endsWith("?");
-  if (isPromise) return { person: message.author.name, accepted: true };
+  if (isPromise(sentence)) return { person: message.author.name, accepted: true };
   if (!request.test(sentence) && !label.test(sentence)) return null;
   const [, handle = null] = /@([\w.-]*\w)/.exec(sentence) ?? [];
   const answer = after.find(({ author }) => author.id !== message.author.id);
-  const isAnswered = answer !== undefined && yes.test(answer.text);
+  // The promise of the answer is the item.
+  if (answer && sentencesOf(answer.text.replace(yes, "")).some(isPromise)) return null;
+  const isAccepted = answer !== undefined && yes.test(answer.text);
   const named = handle === null ? null : (memberNamed(handle, after) ?? handle);
-  return { person: named ?? (isAnswered ? answer.author.name : null), accepted: isAnswered };
+  return { person: named ?? (isAccepted ? answer.author.name : null), accepted: isAccepted };
+}
+
+function isPromise(sentence: string): boolean {
+  return promise.test(sentence) && !past.test(sentence) && !sentence.endsWith("?");
 }
 
 /** The name of a member who wrote in the thread. */
