@@ -2,7 +2,16 @@ import type { AgentDefinition } from "../protocol/agent.ts";
 import { AgentAbility, type AgentReach, type ToolChoice } from "../protocol/agent-file.ts";
 import type { GrantLayer } from "../protocol/request.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
-import { delegateNames, explainGrant, type Grantable, isReadOnly, namesTool, ownLayer, toolRemoval } from "./grant.ts";
+import {
+  delegateNames,
+  explainGrant,
+  type Grantable,
+  isReadOnly,
+  namesTool,
+  ownLayer,
+  toolRemoval,
+  unnamedRemoval,
+} from "./grant.ts";
 
 /**
  * The ability that a tool gives to its agent, by its groups and its effect class. Null for a tool that only reads.
@@ -24,9 +33,10 @@ export function abilitiesOf(
   specs: readonly ToolSpec[],
   policy: GrantLayer | undefined,
 ): AgentAbility[] {
-  const layers = [...(policy ? [policy] : []), ownLayer(definition)];
+  const own = ownLayer(definition);
+  const layers = [...(policy ? [policy] : []), own];
   const names = new Set(specs.map(({ name }) => name));
-  const granted = specs.filter((spec) => toolRemoval(layers, spec, names) === null);
+  const granted = specs.filter((spec) => !(toolRemoval(layers, spec, names) ?? unnamedRemoval(own, spec, names)));
   return inOrder(definition, [...granted.map(abilityOf), mayDelegate(definition, policy) ? "delegates" : null]);
 }
 

@@ -6,6 +6,7 @@ import { AgentDefinition } from "../protocol/agent.ts";
 import type { GrantDecision } from "../protocol/api.ts";
 import { type Grant, GrantLayer } from "../protocol/request.ts";
 import { ToolSpec } from "../protocol/tool.ts";
+import { abilitiesOf } from "./agent-reach.ts";
 import {
   delegateNames,
   explainGrant,
@@ -151,6 +152,45 @@ describe("tools", () => {
     expect(grantOf([], main({ tools: ["__proto__", "toString"] }), grantable).tools).toEqual(["__proto__", "toString"]);
     expect(grantOf([], main({ tools: ["valueOf"] }), grantable).tools).toEqual(names);
     expect(grantOf([], main({ disallowedTools: names }), grantable).tools).toEqual(["read"]);
+  });
+});
+
+describe("a tool for agents that name it", () => {
+  const special: ToolSpec = { ...spec("send_mail", "office"), namedOnly: true };
+  const grantable: Grantable = { ...everything, tools: [...specs, special] };
+  const hasIt = (own: Own, layers: GrantLayer[] = []): boolean =>
+    grantOf(layers, main(own), grantable).tools.includes("send_mail");
+
+  test.each<[string, Own, boolean]>([
+    ["an agent with all tools does not get it", {}, false],
+    ["a star does not name it", { tools: ["*"] }, false],
+    ["an agent that names it gets it", { tools: ["send_mail"] }, true],
+    ["an agent that names its group gets it", { tools: ["office"] }, true],
+    ["an agent that names a prefix gets it", { tools: ["send_*"] }, true],
+    ["a denial wins", { tools: ["office"], disallowedTools: ["send_mail"] }, false],
+  ])("%s", (_, own, granted) => {
+    expect(hasIt(own)).toBe(granted);
+    expect(
+      abilitiesOf(main({ subagents: { allow: [] }, ...own }), [{ ...special, effect: "unsafe" }], undefined),
+    ).toEqual(granted ? ["acts_otherwise"] : []);
+  });
+
+  test("a parent with all tools does not keep it from a child that names it", () => {
+    const layers = layersForChild([], main());
+    expect(hasIt({ id: "helper", tools: ["send_mail"] }, layers)).toBe(true);
+    expect(hasIt({ id: "helper", tools: null }, layers)).toBe(false);
+  });
+
+  test("a session or policy that names it does not give it to an agent that does not", () => {
+    expect(hasIt({}, [policy({ tools: ["send_mail"] }), session({ tools: ["send_mail"] })])).toBe(false);
+  });
+
+  test("is explained", () => {
+    expect(decisionOn("send_mail", [], main(), grantable)).toMatchObject({
+      granted: false,
+      removedBy: "main",
+      reason: "only agents whose tools name it get it, and the agent main does not",
+    });
   });
 });
 

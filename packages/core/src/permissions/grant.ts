@@ -58,7 +58,10 @@ export function explainGrant(
   const layers = [...above, own];
   const names = new Set(tools.map(({ name }) => name));
   return [
-    ...tools.map((spec) => decisionOf("tool", spec.name, toolRemoval(layers, spec, names), restrictions(layers, spec))),
+    ...tools.map((spec) => {
+      const removal = toolRemoval(layers, spec, names) ?? unnamedRemoval(own, spec, names);
+      return decisionOf("tool", spec.name, removal, restrictions(layers, spec));
+    }),
     ...agents.map((agent) => decisionOf("agent", agent.id, agentRemoval(layers, definition, agent, tools))),
   ];
 }
@@ -116,6 +119,18 @@ export function toolRemoval(
     }
   }
   return null;
+}
+
+/**
+ * The removal of a tool that only agents get that name it. `*` names no tool: it means all tools that every agent gets.
+ *
+ * @param own the layer of the agent's own definition
+ */
+export function unnamedRemoval(own: GrantLayer, spec: ToolSpec, names: ReadonlySet<string>): Removal | null {
+  if (!spec.namedOnly) return null;
+  const items = (own.tools ?? []).map(toolOfItem).filter((item) => item !== "*");
+  if (namesTool(items, spec, names)) return null;
+  return { by: own.from, reason: `only agents whose tools name it get it, and ${describe(own)} does not` };
 }
 
 /** Whether a tool only reads, by its effect class. Its name, aliases and groups do not count. */

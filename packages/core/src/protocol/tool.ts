@@ -28,6 +28,8 @@ export const ToolSpec = z.object({
   inputSchema: JsonObject,
   /** Why calls fail on this host, such as a missing setting. Absent: the tool works. */
   unready: z.string().exactOptional(),
+  /** Only agents whose `tools` name it, or one of its groups, get the tool. Absent: agents with all tools get it too. */
+  namedOnly: z.literal(true).exactOptional(),
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
 

@@ -82,6 +82,12 @@ interface ToolBasics<Input extends z.ZodObject> {
   groups?: string[];
   /** Why calls fail on this host, such as a missing setting. Absent: the tool works. */
   unready?: string;
+  /**
+   * For a tool of a special task: only agents whose `tools` name it, or one of its groups, get it. Every request of an agent
+   * pays for the description of each of its tools.
+   * @default agents with all tools get it too
+   */
+  namedOnly?: true;
   /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
   outputBytesMax?: number;
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
@@ -154,9 +160,10 @@ export interface BoundCall {
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
   const { name, description, input, risk, riskOf, commandsOf, effect, groups = [], outputBytesMax = null } = definition;
   const unready = definition.unready === undefined ? {} : { unready: definition.unready };
+  const namedOnly = definition.namedOnly ? { namedOnly: true } : {};
   const inputSchema = modelSchema(input);
   return {
-    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema, ...unready }),
+    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema, ...unready, ...namedOnly }),
     outputBytesMax,
     ...(commandsOf ? { commandsOf: (args: unknown) => commandsIn(input.safeParse(args), commandsOf) } : {}),
     bind(args, context) {
