@@ -201,6 +201,8 @@ export {
   type CheckProblem,
   checkProblems,
   corpusFirstOf,
+  handlerNames,
+  handlerProblem,
   type ObserverName,
   type ObserverParams,
   observerParams,

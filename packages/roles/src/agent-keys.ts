@@ -52,6 +52,7 @@ export const troupeKeys = [
   "writes",
   "intent",
   "patterns",
+  "handler",
   "retry",
   "contextMode",
   "promptFrom",

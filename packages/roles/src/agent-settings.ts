@@ -5,6 +5,7 @@ import {
   ContextMode,
   didYouMean,
   Effort,
+  handlerProblem,
   IntentPattern,
   ObserverSpec,
   PartialLimits,
@@ -51,6 +52,7 @@ const TroupeField = z.strictObject({
   budget: z.strictObject(PartialBudget.shape).default({}),
   intent: definition.intent,
   patterns: z.array(z.strictObject(IntentPattern.shape)).max(100).exactOptional(),
+  handler: definition.handler,
   writes: z.preprocess((value) => (typeof value === "string" ? toNames(value) : value), definition.writes),
   retry: z.preprocess((value) => value ?? undefined, z.strictObject(RetryPolicy.shape).prefault({})),
   contextMode: z.preprocess((value) => (value === "full_history" ? "full" : value), ContextMode.default("task_only")),
@@ -86,8 +88,15 @@ export function readTroupe(field: Field | undefined, report: ProblemReport): Tro
     lintChecks("verifier", verifiers, { field, key: "verifiers", report });
     lintChecks("verifier", childVerifiers, { field, key: "childVerifiers", report });
     lintChecks("observer", observers, { field, key: "observers", report });
+    lintHandler(settings.handler, field, report);
   }
   return settings;
+}
+
+/** A program can add handlers of its own, so an unknown one is a warning. */
+function lintHandler(handler: string | undefined, field: Field, report: ProblemReport): void {
+  const problem = handler === undefined ? null : handlerProblem(handler);
+  if (problem) report.warn(field.offsetOf(["handler"]), { code: "unknown-handler", ...problem });
 }
 
 function readNested<S extends z.ZodType>(schema: S, field: Field, report: ProblemReport): z.output<S> | null {
@@ -204,7 +213,7 @@ export function reportConflicts(
   const conflict = patternConflict(definition);
   if (conflict) {
     const { key, message, fix } = conflict;
-    const code = key === "intent" ? "intent-without-patterns" : "patterns-without-intent";
+    const code = key === "intent" ? "intent-without-patterns" : `${key}-without-intent`;
     report.error(offsetOf(key), { code, message, fix });
   }
   if (domain !== null && contextMode !== "task_only") {

@@ -115,7 +115,7 @@ describe("an invalid file gets an error with its place", () => {
     ["no turns behind their key", withLines("maxTurns:"), ["error 4:1 wrong-type"]],
     ["no denied agents behind their key", withLines("subagents:", "  deny:"), ["error 5:3 wrong-type"]],
     ["no allowed agents behind their key", withLines("subagents:", "  allow:"), ["warning 5:3 empty-allow"]],
-    ...["limits", "budget", "writes", "verifiers", "outputSchema", "domain", "patterns"].map(
+    ...["limits", "budget", "writes", "verifiers", "outputSchema", "domain", "patterns", "handler"].map(
       (key): [string, string, string[]] => [
         `nothing behind ${key}`,
         withLines("troupe:", `  ${key}:`),
@@ -133,6 +133,17 @@ describe("an invalid file gets an error with its place", () => {
       "patterns that no intent uses",
       withLines("troupe:", "  patterns: [{pattern: mail, risk: low}]"),
       ["error 5:13 patterns-without-intent"],
+    ],
+    [
+      "a handler that no intent uses",
+      withLines("troupe:", "  handler: calendar"),
+      ["error 5:12 handler-without-intent"],
+    ],
+    ["patterns of a handler", withLines("troupe:", "  intent: patterns", "  handler: calendar"), []],
+    [
+      "a misspelt handler",
+      withLines("troupe:", "  intent: patterns", "  handler: calender"),
+      ["warning 6:12 unknown-handler"],
     ],
     [
       "a pattern that is not a regular expression",
@@ -168,12 +179,18 @@ describe("an invalid file gets an error with its place", () => {
     );
   });
 
+  test("an unknown handler is named with the nearest one, and the agent stays usable", () => {
+    const { problems, definition } = parse(withLines("troupe:", "  intent: patterns", "  handler: calender"));
+    expect(problems).toMatchObject([{ fix: "did you mean calendar?", message: expect.stringContaining('"calender"') }]);
+    expect(definition).toMatchObject({ intent: "patterns", handler: "calender" });
+  });
+
   test("intent: patterns without patterns names the value and the fix", () => {
     const [problem] = parse(withLines("troupe:", "  intent: patterns")).problems;
     expect(problem).toMatchObject({
       line: 5,
-      message: "intent is patterns, but the agent has no patterns, so no request would be assessed",
-      fix: 'add patterns: [{pattern: "send .*mail", tools: [], risk: high}], or write intent: model or intent: direct',
+      message: "intent is patterns, but the agent has no patterns and no handler, so no request would be assessed",
+      fix: 'add patterns: [{pattern: "send .*mail", tools: [], risk: high}] or a handler, or write intent: model or intent: direct',
     });
   });
 

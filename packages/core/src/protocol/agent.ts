@@ -131,7 +131,7 @@ export const AgentDefinition = z.object({
   model: z.string().default("inherit"),
   subagents: Subagents.prefault({}),
   intent: z.enum(["direct", "patterns", "model"]).default("direct"),
-  /** For `intent: patterns`, which needs at least one. Absent otherwise. */
+  /** For `intent: patterns`, which needs at least one, or a handler. Absent otherwise. */
   patterns: z.array(IntentPattern).max(100).exactOptional(),
   /** For `intent: patterns`: a handler of the machine, which has the patterns and decides the calls without a model. */
   handler: Token.exactOptional(),
@@ -168,29 +168,36 @@ export const AgentDefinition = z.object({
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
+/** A key of a definition that does not fit its `intent`. */
+export interface PatternConflict {
+  key: "intent" | "patterns" | "handler";
+  message: string;
+  fix: string;
+}
+
 /**
- * Why the patterns of a definition do not fit its `intent`, or null. The schema accepts such a definition, because recorded
- * journals contain one. Readers of new definitions refuse it.
+ * Why the patterns or the handler of a definition do not fit its `intent`, or null. The schema accepts such a definition,
+ * because recorded journals contain one. Readers of new definitions refuse it.
  */
 export function patternConflict({
   intent,
   patterns,
-}: Pick<AgentDefinition, "intent" | "patterns">): { key: "intent" | "patterns"; message: string; fix: string } | null {
-  if (intent === "patterns" && (patterns ?? []).length === 0) {
+  handler,
+}: Pick<AgentDefinition, "intent" | "patterns" | "handler">): PatternConflict | null {
+  if (intent === "patterns" && (patterns ?? []).length === 0 && handler === undefined) {
     return {
       key: "intent",
-      message: "intent is patterns, but the agent has no patterns, so no request would be assessed",
-      fix: 'add patterns: [{pattern: "send .*mail", tools: [], risk: high}], or write intent: model or intent: direct',
+      message: "intent is patterns, but the agent has no patterns and no handler, so no request would be assessed",
+      fix: 'add patterns: [{pattern: "send .*mail", tools: [], risk: high}] or a handler, or write intent: model or intent: direct',
     };
   }
-  if (intent !== "patterns" && patterns !== undefined) {
-    return {
-      key: "patterns",
-      message: `patterns has no effect, because intent is ${intent}`,
-      fix: "write intent: patterns, or remove the patterns",
-    };
-  }
-  return null;
+  if (intent === "patterns" || (patterns ?? handler) === undefined) return null;
+  const unused = patterns === undefined ? "handler" : "patterns";
+  return {
+    key: unused,
+    message: `${unused} has no effect, because intent is ${intent}`,
+    fix: `write intent: patterns, or remove the ${unused}`,
+  };
 }
 
 /**

@@ -93,6 +93,25 @@ export function checkProblems(
   }));
 }
 
+/** The handlers of requests that come with troupe. A host has them if it has the connectors that they use. */
+export const handlerNames = ["office", "gmail", "calendar", "contacts", "slack"] as const;
+
+/**
+ * The problem of a handler that an agent file names. Null if the handler comes with troupe.
+ *
+ * @example
+ * handlerProblem("calender")?.fix; // "did you mean calendar?"
+ */
+export function handlerProblem(name: string): Pick<CheckProblem, "message" | "fix"> | null {
+  const names: readonly string[] = handlerNames;
+  if (names.includes(name)) return null;
+  const message = `no handler called ${JSON.stringify(name)} is part of troupe, so the agent's model works on each request`;
+  return {
+    message: `${message}; there are: ${names.join(", ")}`,
+    fix: didYouMean(name, names) ?? "use one of them, or pass your own handler: createTroupe({ handlers })",
+  };
+}
+
 /** The folders whose files have to wait for the corpus, by the verifiers of an agent. */
 export function corpusFirstOf(verifiers: readonly { name: string; params: Record<string, unknown> }[]): string[] {
   return verifiers.flatMap(({ name, params }) =>
