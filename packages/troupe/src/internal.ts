@@ -9,6 +9,7 @@ export {
 } from "./config/config.ts";
 export { parseConfig, userConfigFile, withoutPassword } from "./config/config-file.ts";
 export { natsRows } from "./config/nats-settings.ts";
+export { type OfficeDomain, type OfficeSettings, officeDomains, officeRows } from "./config/office-settings.ts";
 export { type ConfigRow, describeOrigin } from "./config/origin.ts";
 export type { Provider } from "./config/providers.ts";
 export { createEmbeddedHost, type EmbeddedHost, type EmbeddedHostOptions } from "./embedded-host.ts";

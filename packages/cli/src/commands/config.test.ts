@@ -121,6 +121,7 @@ describe("config init", () => {
       "model",
       "models",
       "nats",
+      "office",
       "providers",
       "roles",
       "team",

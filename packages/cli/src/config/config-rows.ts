@@ -3,6 +3,7 @@ import {
   type ConfigRow,
   chooseModel,
   natsRows,
+  officeRows,
   type Provider,
   type SettingMap,
   withoutPassword,
@@ -21,6 +22,7 @@ export function configRows(config: Config): ConfigRow[] {
     ...natsRows(config.nats),
     ...(config.listTokens ? [{ key: "delegation.listTokens", ...config.listTokens }] : []),
     ...(config.hints ? [{ key: "delegation.hints", ...config.hints }] : []),
+    ...officeRows(config.office),
   ];
 }
 

@@ -78,4 +78,13 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 # delegation:
 #   listTokens: ${agentListTokensDefault}                        # limit of the list; over it, descriptions are cut, and find_agent searches them
 #   hints: on                               # off: the list does not say how earlier runs of an agent went
+
+# Whose mail, calendar, contacts and channels the team office uses. Without it: a local office of a local user.
+# office:
+#   name: Kim Adler
+#   address: kim@acme.example
+#   timeZone: Europe/Berlin                 # default: the zone of this machine
+#   domains: [acme.example]                 # your own; mail to others waits for approval. Default: that of your address
+#   connections:                            # ids of troupe connections ls; default: the one account that has the domain,
+#     email: google/kim@acme.example        # else the local office, whose id is local
 `;

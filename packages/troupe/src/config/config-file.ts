@@ -5,6 +5,7 @@ import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/ya
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
 import { DisplayText, NatsConfig, natsKeyFix, natsValueFix } from "./nats-settings.ts";
+import { OfficeConfig, officeValueFix } from "./office-settings.ts";
 
 /** Preset ids. Without a configured model, the first preset that is set up answers. */
 export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
@@ -83,6 +84,7 @@ export const ConfigFile = z.strictObject({
   providers: orAbsent(z.record(ProviderId, orAbsent(ProviderConfig.prefault({}))).default({})),
   nats: orAbsent(NatsConfig.prefault({})),
   delegation: orAbsent(DelegationConfig.prefault({})),
+  office: orAbsent(OfficeConfig.prefault({})),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
@@ -139,6 +141,7 @@ function fixFor(path: readonly PropertyKey[], value: unknown): string {
   const [section, name, key] = path.map(String);
   if (section === "nats") return natsValueFix(name, value);
   if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
+  if (section === "office") return officeValueFix(name);
   if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;
   if (section === undefined) return "write keys and values, such as model: anthropic/claude-sonnet-5";
   if (section === "delegation" && name === "hints") return "write delegation: {hints: off}";

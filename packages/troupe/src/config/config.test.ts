@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { trustFolder } from "../testing/folders.ts";
 import { type Config, readConfig } from "./config.ts";
+import { officeRows } from "./office-settings.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -130,6 +131,38 @@ test.each(["on", "off"])("hints about agents are the user's, and not a project's
   expect((await writeConfigFiles().read()).hints).toBeNull();
 });
 
+describe("the office", () => {
+  test("is the user's, and not a project's", async () => {
+    const { user, project, read } = writeConfigFiles({
+      user: "office:\n  address: Kim@Acme.example\n  domains: [acme.example]\n  connections: {email: google/kim@acme.example}",
+      project: "office: {address: eve@evil.example}",
+    });
+    const config = await read();
+    const from = (line: number) => ({ from: "user", where: `${user}:${line}` });
+    expect(config.office).toEqual({
+      name: null,
+      address: { value: "kim@acme.example", origin: from(2) },
+      timeZone: null,
+      domains: { value: ["acme.example"], origin: from(3) },
+      connections: { email: { value: "google/kim@acme.example", origin: from(4) } },
+    });
+    expect(officeRows(config.office).map(({ key, value }) => `${key} ${value}`)).toEqual([
+      "office.address kim@acme.example",
+      "office.domains acme.example",
+      "office.connections.email google/kim@acme.example",
+    ]);
+    expect(config.warnings).toEqual([
+      `${project}:1: office is ignored: only your own configuration can set it (troupe config path)`,
+    ]);
+  });
+
+  test("has defaults", async () => {
+    const { office, warnings } = await writeConfigFiles({ project: "model: openai/x" }).read();
+    expect(office).toEqual({ name: null, address: null, timeZone: null, domains: null, connections: {} });
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe("a project's file", () => {
   test("cannot set providers and fallbacks, which could send a key to another server", async () => {
     const { project, read } = writeConfigFiles({
@@ -200,6 +233,11 @@ describe("a mistake is reported with its file, its line, the value and the fix",
     ["delegation: {hints: maybe}", 'delegation.hints: Invalid option: expected one of "on"|"off"', "{hints: off}"],
     ["delegation: {hints: true}", "delegation.hints: ", "write delegation: {hints: off}"],
     ["delegation: {listToken: 9}", "delegation.listToken: there is no such key", "did you mean listTokens?"],
+    ["office: {address: kim}", "office.address: is not a mail address", "write address: kim@acme.example"],
+    ["office: {timeZone: Mars}", "is not a time zone such as Europe/Berlin", "write timeZone: Europe/Berlin"],
+    ["office: {domains: [acme]}", "is not a domain such as acme.example", "write domains: [acme.example]"],
+    ["office: {connections: {mail: x}}", "office.connections.mail: there is no such key", "did you mean email?"],
+    ["office: {adress: a@b.example}", "office.adress: there is no such key", "did you mean address?"],
     ["models: {a: b, b: a}", ":1: a → b → a is a cycle", "let a name provider/model"],
     ["model: x\nmodel: y", "line 2: Map keys must be unique", "correct line 2 of config.yaml"],
     ["model: [", "line 1: ", "correct line 1 of config.yaml"],

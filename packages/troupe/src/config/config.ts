@@ -7,6 +7,7 @@ import { createProjectTrust, type Project, type ProjectTrust, readSettings } fro
 import { type Home, homeFiles } from "../home/home.ts";
 import { type ConfigFile, configForm, parseConfig, projectConfigPath, userConfigFile } from "./config-file.ts";
 import { type NatsSettingsWithOrigin, readNats } from "./nats-settings.ts";
+import { type OfficeSettings, readOffice } from "./office-settings.ts";
 import type { Origin, Setting } from "./origin.ts";
 import { type Provider, readProviders, sizesOf } from "./providers.ts";
 
@@ -26,6 +27,8 @@ export interface Config {
   listTokens: Setting<number> | null;
   /** Whether a delegating model reads how earlier runs of each agent went. Null for the default, on. */
   hints: Setting<"on" | "off"> | null;
+  /** Whose mail, calendar, contacts and channels the office tools use. */
+  office: OfficeSettings;
   names: ModelNames;
   files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
   /** Settings of the project's file that are ignored because the project is not trusted. */
@@ -165,6 +168,7 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     nats: readNats(env, { nats: user.file.nats, originOf: user.originOf }),
     listTokens: listTokensOf(user),
     hints: hintsOf(user),
+    office: readOffice({ office: user.file.office, originOf: user.originOf }),
     names: namesOf(providers, maps),
     files: { user: fileStatusOf(user), project: project && fileStatusOf(project) },
     untrusted: [],
@@ -234,8 +238,8 @@ function withoutScripts(project: Layer): Layer {
 
 function ignoredSettings({ file, originOf }: Layer): string[] {
   const at = (key: string[]) => originOf(key).where;
-  const sections = (["providers", "fallbacks", "nats", "delegation"] as const).filter(
-    (section) => Object.keys(file[section]).length > 0,
+  const sections = (["providers", "fallbacks", "nats", "delegation", "office"] as const).filter((section) =>
+    Object.values(file[section]).some((value) => value !== undefined && !isEmpty(value)),
   );
   const scripts = projectSections.flatMap((section) => {
     const setting = file[section];
@@ -250,6 +254,10 @@ function ignoredSettings({ file, originOf }: Layer): string[] {
     ),
     ...scripts.map((source) => `${source}: ignored: a project's file cannot select a scripted model`),
   ];
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
 function merge(layers: readonly Layer[], section: "models" | "aliases" | "roles" | "fallbacks"): SettingMap {
