@@ -20,8 +20,10 @@ const arrows: Record<string, Arrows> = {
   roles: { mayImport: ["core"] },
   connectors: { mayImport: ["core"] },
   runtime: { mayImport: ["core"], testsMayImport: ["models", "tools"] },
-  troupe: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats"] },
-  cli: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats", "troupe", "dashboard"] },
+  troupe: { mayImport: ["connectors", "core", "recorder", "runtime", "roles", "models", "tools", "nats"] },
+  cli: {
+    mayImport: ["connectors", "core", "recorder", "runtime", "roles", "models", "tools", "nats", "troupe", "dashboard"],
+  },
   // The dashboard reaches the daemon over HTTP alone: the build erases the types that it imports from core. The texts that it
   // shares with the command line import nothing.
   dashboard: { mayImport: ["core"], typesOnly: true, valuesFrom: ["@troupe/core/texts"] },

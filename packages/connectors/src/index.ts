@@ -4,6 +4,7 @@ export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-
 export { type IntentMatch, matchIntent } from "./intents/match-intent.ts";
 export { IntentDomain, ParamKind } from "./intents/pattern-file.ts";
 export { type IntentOptions, type IntentReading, readIntent } from "./intents/read-intent.ts";
+export { countRows, type OfficeCounts } from "./local/count-rows.ts";
 export { type LocalOffice, LocalOfficeOptions, openLocalOffice } from "./local/open-local-office.ts";
 export type { PhraseScope } from "./phrases/phrase.ts";
 export { type EventTimeOptions, type EventTimePhrase, readEventTime } from "./phrases/read-event-time.ts";

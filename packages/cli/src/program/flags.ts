@@ -56,6 +56,10 @@ export function parseSince(text: string): number {
   return parseMs("--since", text, { min: 1, max: statsWindowMsMax, fix: "troupe agents stats --since 30d" });
 }
 
+export function parseSeed(text: string): number {
+  return parseWhole("--seed", text, { min: 0, max: 2_147_483_647, fix: "troupe office seed --seed 1" });
+}
+
 export function parseLimit(text: string): number {
   return parseWhole("--limit", text, { min: 1, max: 500, fix: "troupe sessions ls --limit 20" });
 }

@@ -5,6 +5,7 @@ import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { addControlCommands } from "./control-commands.ts";
 import { addNatsCommands } from "./nats-commands.ts";
+import { addOfficeCommands } from "./office-commands.ts";
 import { addPlanCommands } from "./plan-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
@@ -62,6 +63,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addPlanCommands(program, runCommand);
   addControlCommands(program, runCommand);
   addQueryCommands(program, runCommand);
+  addOfficeCommands(program, runCommand);
   addNatsCommands(program, runCommand);
   return program;
 }

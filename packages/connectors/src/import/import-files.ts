@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { basename, extname } from "node:path";
+import { basename, extname, join } from "node:path";
 import type { LocalAccount } from "../local/local-account.ts";
 import type { LocalOffice } from "../local/open-local-office.ts";
 import { addProblem, type ImportedFile, openReport } from "./import-report.ts";
@@ -58,14 +58,15 @@ export async function importFiles(office: LocalOffice, files: readonly string[])
 }
 
 async function examineFile(file: string): Promise<FileKind> {
+  const found = await stat(file).catch(() => null);
+  if (!found) throw new Error("the file does not exist");
+  if (found.isDirectory()) throw new Error(`is a folder: name its files, such as ${join(basename(file), "*.eml")}`);
+  if (!found.isFile()) throw new Error("is not a file");
   const kind = kinds[extname(file).toLowerCase()];
   if (!kind)
     throw new Error(
       `files with the ending ${JSON.stringify(extname(file))} cannot be imported: use ${Object.keys(kinds).join(", ")}`,
     );
-  const found = await stat(file).catch(() => null);
-  if (!found) throw new Error("the file does not exist");
-  if (!found.isFile()) throw new Error("is not a file");
   if (found.size > kind.bytesMax) {
     throw new Error(`has ${Math.ceil(found.size / megabyte)} MB, and at most ${kind.bytesMax / megabyte} MB are read`);
   }

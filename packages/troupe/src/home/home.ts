@@ -29,6 +29,7 @@ export function homeFiles(home: Home) {
     diskUsage: join(home.path, "disk-usage.json"),
     diskReserve: join(home.path, "disk-reserve"),
     removed: join(home.path, "removed"),
+    office: join(home.path, "office"),
   };
 }
 
