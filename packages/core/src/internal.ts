@@ -241,7 +241,7 @@ export { Intent, RunContext, SimpleContext } from "./protocol/intent.ts";
 export { JsonObject } from "./protocol/json.ts";
 export { PartialLimits } from "./protocol/limits.ts";
 export { SettledMessage } from "./protocol/live.ts";
-export { isOfflineModel, isReplayModel, ModelPrice, providerOf, Thinking } from "./protocol/model.ts";
+export { isOfflineModel, isReplayModel, ModelPrice, noModel, providerOf, Thinking } from "./protocol/model.ts";
 export {
   ExecutionPlan,
   PlanAgents,

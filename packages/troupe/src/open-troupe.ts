@@ -8,6 +8,7 @@ import { type Cleanup, openWithCleanup } from "./cleanup.ts";
 import type { Troupe, TroupeStream } from "./create-troupe.ts";
 import { type Home, locateHome } from "./home/home.ts";
 import { acquireHome, type OwnedHome } from "./home/owned-home.ts";
+import { demoModel, noProvider } from "./models/choose-model.ts";
 import type { ApprovalDecision, CheckedOptions, CheckedRunOptions, TroupeEvent, TroupeOptions } from "./options.ts";
 import { executePlan, type PlanScope, planForGoal } from "./plans/troupe-plans.ts";
 import type { ProgramParts, RunningTroupe } from "./process/running-troupe.ts";
@@ -112,7 +113,6 @@ function troupeOver(running: RunningTroupe, { options, workspace, close }: Troup
       // A limit that the request does not name stays as the options set it.
       ...(options.budget || rest.budget ? { budget: { ...options.budget, ...rest.budget } } : {}),
     };
-    if (request.model === undefined && request.continues === undefined) realModel(models.status.model, options);
     if (rest.continues !== undefined) {
       delete request.session;
       delete request.workspace;
@@ -229,12 +229,10 @@ function reasonOf(signal: AbortSignal | undefined): string {
   return typeof signal?.reason === "string" ? signal.reason : "cancelled by the program";
 }
 
-/** The demo script answers people who try the command line out. A program must ask for it by name. */
+/** The model of agents that a program starts without a session. */
 function realModel(model: string | null, options: TroupeOptions): string {
-  if (model !== null && (options.model !== undefined || model !== "scripted/demo")) return model;
-  throw new TroupeError("NO_PROVIDER", "no model provider is set up", {
-    fix: 'export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=…, or pass createTroupe({ model: "scripted/demo" })',
-  });
+  if (model !== null && (options.model !== undefined || model !== demoModel)) return model;
+  throw noProvider();
 }
 
 function toAnswer(decision: ApprovalDecision): ApprovalAnswer {

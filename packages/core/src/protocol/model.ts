@@ -93,6 +93,12 @@ export function isReplayModel(id: string): boolean {
   return providerOf(id) === replayProvider;
 }
 
+/**
+ * The model of a session without a configured model. Agents with a handler work under it; a call of it fails, with the
+ * command that configures a model.
+ */
+export const noModel = "none/none";
+
 /** The provider's part of a model id; null if there is none. */
 export function providerOf(id: string): string | null {
   const end = id.indexOf("/");

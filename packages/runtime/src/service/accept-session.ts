@@ -14,7 +14,14 @@ import {
   type ToolSpec,
   TroupeError,
 } from "@troupe/core";
-import { derivedId, isOfflineModel, lackOfTools, type PartialLimits, type Submitted } from "@troupe/core/internal";
+import {
+  derivedId,
+  isOfflineModel,
+  lackOfTools,
+  noModel,
+  type PartialLimits,
+  type Submitted,
+} from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 import { missingHost } from "../host/missing-host.ts";
 import { offerRun } from "../host/offer-run.ts";
@@ -30,6 +37,8 @@ export interface SessionModel {
   id: string;
   /** Whether a script answers instead of a model. */
   demo: boolean;
+  /** Whether it only stands in, because no model is configured. An agent with a handler then works without a model. */
+  standsIn?: boolean;
 }
 
 /**
@@ -108,10 +117,10 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const { origin, grant } = submission;
   const workspace = submission.workspace ?? path.join(options.workspaces, session);
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace, homeRule(options, submission));
-  const { id: model, demo } = await chooseModel(options, submission);
   const registry = await deps.agentSource.load(workspace);
   const chosen = await withDefaultTeam(options, submission);
   const agent = checkEnabled(chooseAgentOf(registry, chosen), policy);
+  const { id: model, demo } = await chooseModelFor(agent, options, submission);
   await deps.tools.prepare?.(workspace);
   const specs = deps.tools.specs(workspace);
   checkTools(agent, specs);
@@ -154,7 +163,29 @@ export function homeRule(options: AcceptOptions, submission: SubmitSession): { a
   return { allowHome: options.allowHome === true || submission.allowHome === true };
 }
 
-export async function chooseModel(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
+/**
+ * The model of a session of this agent. An agent with a handler can work without a model: a request that none of its
+ * patterns fits then fails, and says how to configure one.
+ */
+export async function chooseModelFor(
+  { intent, handler }: AgentDefinition,
+  options: AcceptOptions,
+  submission: SubmitSession,
+): Promise<SessionModel> {
+  const isHandled = intent === "patterns" && handler !== undefined;
+  try {
+    const chosen = await chooseModel(options, submission);
+    return isHandled && chosen.standsIn ? withoutModel : chosen;
+  } catch (error) {
+    const isMissing = TroupeError.is(error) && error.code === "NO_PROVIDER";
+    if (isHandled && isMissing && submission.model === undefined) return withoutModel;
+    throw error;
+  }
+}
+
+const withoutModel: SessionModel = { id: noModel, demo: false };
+
+async function chooseModel(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
   const { scenario, model = null, workspace = null } = submission;
   if (scenario !== undefined) return { id: await options.resolveScenario(scenario), demo: true };
   if (typeof options.model === "function") return await options.model({ model, workspace });

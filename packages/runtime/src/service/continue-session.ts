@@ -7,7 +7,14 @@ import {
   type SubmitSession,
   TroupeError,
 } from "@troupe/core";
-import { beginsTurn, canonicalJson, type Submitted, type TurnRequested, teamAgentId } from "@troupe/core/internal";
+import {
+  beginsTurn,
+  canonicalJson,
+  noModel,
+  type Submitted,
+  type TurnRequested,
+  teamAgentId,
+} from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/run/settled.ts";
@@ -16,7 +23,7 @@ import {
   checkEnabled,
   checkHost,
   checkTools,
-  chooseModel,
+  chooseModelFor,
   homeRule,
   turnFields,
 } from "./accept-session.ts";
@@ -119,9 +126,10 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     policy.layer,
     ...withoutDuplicates([...before.layers.filter(({ kind }) => kind === "session"), ...added]),
   ];
-  const { id: model, demo } = namesModel(submission)
-    ? await chooseModel(options, { ...submission, workspace })
-    : { id: before.model, demo: last.demo };
+  const { id: model, demo } =
+    namesModel(submission) || before.model === noModel
+      ? await chooseModelFor(agent, options, { ...submission, workspace })
+      : { id: before.model, demo: last.demo };
   const root = rootRequest(ids, { task: submission.task, agent: agent.id, layers, model, workspace }, before.session);
   const request: RunRequest = {
     ...root,

@@ -61,7 +61,7 @@ const ids = (key: z.ZodType<string, string>) => orAbsent(z.record(key, ModelName
 const Name = Token.refine((name) => !looksLikeKey(name), "looks like a key");
 const Alias = Name.refine((name) => name !== "inherit", "inherit always means the model above");
 const ProviderId = Name.regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters, digits and dashes").refine(
-  (id) => !["scripted", "replay"].includes(id),
+  (id) => !["scripted", "replay", "none"].includes(id),
   "this name is taken",
 );
 

@@ -1,7 +1,7 @@
 import { TroupeError } from "@troupe/core";
 import { isOfflineModel, isReplayModel, providerOf } from "@troupe/core/internal";
 import { resolveModelName } from "@troupe/models";
-import type { SessionModel } from "@troupe/runtime/internal";
+import type { ChooseModel, SessionModel } from "@troupe/runtime/internal";
 import { type Config, findProvider } from "../config/config.ts";
 import type { Origin } from "../config/origin.ts";
 import { type Provider, sizesOf } from "../config/providers.ts";
@@ -27,7 +27,7 @@ export function chooseModel(config: Config, named: string | null = null): ModelC
     return checkedChoice(config, resolveModelName(configured.value, config.names, null), configured.origin);
   const setUp = config.providers.filter(({ isImplied }) => !isImplied);
   if (setUp.length === 0)
-    return { id: demoModel, demo: true, origin: { from: "default", where: "no provider is set up" } };
+    return { id: demoModel, demo: true, standsIn: true, origin: { from: "default", where: "no provider is set up" } };
   const ready = setUp.find((provider) => provider.problem === null && defaultOf(provider) !== null);
   const model = ready && defaultOf(ready);
   if (!ready || !model) throw noDefaultModel(setUp);
@@ -74,6 +74,22 @@ function noDefaultModel(setUp: readonly Provider[]): TroupeError {
     `the provider ${settings.id} is set up (${origin.where}), but no model is configured; the demo never replaces a real provider`,
     { fix: `export TROUPE_MODEL=${settings.id}/<model>   # troupe models ls lists them` },
   );
+}
+
+/** The error for a program without a configured provider. */
+export function noProvider(): TroupeError {
+  return new TroupeError("NO_PROVIDER", "no model provider is set up", {
+    fix: 'export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=…, or pass createTroupe({ model: "scripted/demo" })',
+  });
+}
+
+/** The demo script answers people who try the command line out. A program must ask for it by name. */
+export function withoutDemo(choose: ChooseModel): ChooseModel {
+  return async (request) => {
+    const chosen = await choose(request);
+    if (chosen.standsIn) throw noProvider();
+    return chosen;
+  };
 }
 
 /** Display name of the provider that answers. */

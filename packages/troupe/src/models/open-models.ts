@@ -23,6 +23,7 @@ import type { ChooseModel } from "@troupe/runtime/internal";
 import { type Config, type ConfigSource, findProvider } from "../config/config.ts";
 import type { Provider } from "../config/providers.ts";
 import { chooseModel, type ModelChoice, noReplay, providerLabel } from "./choose-model.ts";
+import { createNoModel } from "./no-model.ts";
 
 /** Providers, and the choice of a model for each session and agent. */
 export interface Models {
@@ -65,6 +66,7 @@ export async function openModels(given: ModelsOptions): Promise<Models> {
   const script = createScriptedProvider({ load: loadScenario, clock });
   const providers = [
     withRetries(script, clock),
+    createNoModel(),
     ...(options.providers ?? []).map((provider) => withRetries(provider, clock)),
     ...config.providers.map((provider) => retryingAdapter(provider, clock)),
   ];
@@ -73,12 +75,12 @@ export async function openModels(given: ModelsOptions): Promise<Models> {
     resolve: (request) => resolve(options, request),
     async choose({ model, workspace }) {
       const config = await source.at(workspace);
-      const { id, demo } = chooseModel(config, model ?? named);
+      const { id, demo, standsIn = false } = chooseModel(config, model ?? named);
       if (isReplayModel(id) && !options.providers?.some((own) => own.id === providerOf(id))) throw noReplay(id);
       const provider = findProvider(config, id);
       if (provider) await requireSdk(provider.settings.wire);
       await checkScenario(id, loadScenario);
-      return { id, demo };
+      return { id, demo, ...(standsIn ? { standsIn } : {}) };
     },
     status: await statusOf(config, loadScenario, named),
   };

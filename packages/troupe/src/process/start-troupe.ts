@@ -6,6 +6,7 @@ import { createProjectTrust } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home/home.ts";
+import { withoutDemo } from "../models/choose-model.ts";
 import { type Models, openModels } from "../models/open-models.ts";
 import { keepDaysDefault } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
@@ -61,7 +62,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const startedAt = new Date(deps.clock.now()).toISOString();
   const service = createProcessService(parts, {
     kind,
-    models,
+    models: kind === "program" ? { ...models, choose: withoutDemo(models.choose) } : models,
     startedAt,
     record: recording.record,
     defaultTeam: async (workspace) => program.team ?? (await config.at(workspace)).team?.value ?? null,
