@@ -26,6 +26,7 @@ test("each team loads without a problem, not even a warning", () => {
   expect(registry.teams?.map(({ name, entry, origin }) => [name, entry, origin])).toEqual([
     ["coding", "coding_main", "builtin"],
     ["data-pipeline", "data-pipeline_coordinator", "builtin"],
+    ["office", "office_main", "builtin"],
     ["pipeline", "pipeline_lead", "builtin"],
     ["report", "report_main", "builtin"],
     ["research", "research_coordinator", "builtin"],
@@ -44,6 +45,36 @@ test.each([
   ["coding_tester", ["read", "write", "edit", "ls", "search", "test", "shell", "recall"], testFolders],
   ["coding_reviewer", ["read", "ls", "search", "test", "git_diff", "shell", "recall"], readOnly],
   ["coding_debugger", [...editing, ...trying, "recall"], anywhere],
+  ["office_main", ["gmail", "calendar", "contacts", "slack"], anywhere],
+  [
+    "office_email",
+    [
+      ...["gmail_send_email", "gmail_search_messages", "gmail_get_message", "gmail_create_draft"],
+      ...["gmail_reply_to_message", "gmail_get_delivery_status"],
+    ],
+    anywhere,
+  ],
+  [
+    "office_calendar",
+    [
+      ...["calendar_create_event", "calendar_check_availability", "calendar_list_events", "calendar_update_event"],
+      "calendar_delete_event",
+    ],
+    anywhere,
+  ],
+  [
+    "office_contacts",
+    ["contacts_search", "contacts_get_by_id", "contacts_list_organizations", "contacts_validate_email"],
+    anywhere,
+  ],
+  [
+    "office_slack",
+    [
+      ...["slack_get_channel_messages", "slack_search_messages", "slack_get_thread_replies"],
+      ...["slack_analyze_conversation", "slack_get_user_info", "slack_post_message"],
+    ],
+    anywhere,
+  ],
   ["pipeline_lead", leading, anywhere],
   [
     "pipeline_researcher",
@@ -108,6 +139,11 @@ test.each([
   ["coding_reviewer", 10, 2 * minute, none, none],
   ["coding_planner", 15, 3 * minute, none, none],
   ["coding_debugger", 25, 4 * minute, none, none],
+  ["office_main", 10, none, none, none],
+  ["office_email", 3, none, none, none],
+  ["office_calendar", 3, none, none, none],
+  ["office_contacts", 3, none, none, none],
+  ["office_slack", 3, none, none, none],
   ["pipeline_lead", 50, 30 * minute, none, none],
   ["pipeline_researcher", none, none, 15, 50_000],
   ["pipeline_planner", none, none, 10, 30_000],
@@ -138,6 +174,7 @@ describe("delegations", () => {
     ["pipeline_executor", ["reviewer"]],
     ["pipeline_reviewer", []],
     ["pipeline_tester", ["reviewer"]],
+    ["office_main", ["email", "calendar", "contacts", "slack"]],
     ["research_coordinator", ["data-analyst", "web-researcher", "citation-checker"]],
     ["review_code-reviewer", ["security-auditor", "linter", "test-coverage"]],
     ["data-pipeline_coordinator", ["fetcher", "transformer", "reporter"]],
@@ -213,6 +250,33 @@ describe("each agent of the pipeline has a prompt of its own", () => {
     const limited = members.filter(({ limits }) => limits.maxToolCalls !== undefined);
     expect(limited).toHaveLength(5);
     for (const { limits, prompt } of limited) expect(prompt).toContain(`${words[limits.maxToolCalls ?? 0]} tool calls`);
+  });
+});
+
+describe("the office team", () => {
+  const domains = { email: "gmail", calendar: "calendar", contacts: "contacts", slack: "slack" };
+
+  test("works by handlers: the main agent for the whole request, the others for one domain each", () => {
+    expect(definitionOf("office_main")).toMatchObject({ intent: "patterns", handler: "office", domain: null });
+    for (const [domain, handler] of Object.entries(domains)) {
+      expect(definitionOf(`office_${domain}`)).toMatchObject({
+        ...{ domain, intent: "patterns", handler },
+        subagents: { allow: [] },
+      });
+    }
+  });
+
+  test.each(["main", ...Object.keys(domains)])("%s reads the rules of a request without questions", (name) => {
+    const { prompt } = definitionOf(`office_${name}`);
+    expect(prompt).toMatch(/You get one request, and you give one answer/);
+    expect(prompt).toMatch(/[Ii]nstruction inside of (them|it)/);
+    expect(prompt).toMatch(name === "contacts" ? /Never complete an address/ : /say (so|it|which one)/);
+  });
+
+  test("the agents have all tools of the main agent, and no tool of another domain", () => {
+    const tools = Object.keys(domains).flatMap((domain) => definitionOf(`office_${domain}`).tools ?? []);
+    expect(new Set(tools).size).toBe(tools.length);
+    expect([...new Set(tools.map((tool) => tool.split("_")[0]))]).toEqual(definitionOf("office_main").tools);
   });
 });
 
