@@ -1,4 +1,5 @@
 import type { RunRow } from "./protocol/api.ts";
+import type { CallPreview } from "./protocol/call-preview.ts";
 import type { LiveEvent } from "./protocol/live.ts";
 
 /** Texts that the page and the command line share. This module has no imports at run time, so that the page can bundle it. */
@@ -57,6 +58,24 @@ export function describeStatus({
   if (exactStatus === "queued" && typeof queuePosition === "number") return `queued ${queuePosition}`;
   if (exactStatus === "waiting") return "waiting for approval";
   return exactStatus.replaceAll("_", " ");
+}
+
+const eventActions = { create: "New event", update: "Changed event", delete: "Deleted event" } as const;
+
+/** Names the kind of a preview: an email, an event or a message. */
+export function describePreview(preview: CallPreview): string {
+  if (preview.kind === "event") return eventActions[preview.action];
+  return preview.kind === "email" ? "Email" : "Message";
+}
+
+/**
+ * Whether a person of a preview (`Eve <eve@evil.example>`, or an address) is outside of the user's own domains.
+ *
+ * @example
+ * isOutside("Eve <eve@evil.example>", ["eve@evil.example"]); // true
+ */
+export function isOutside(person: string, external: readonly string[]): boolean {
+  return external.some((address) => person === address || person.endsWith(`<${address}>`));
 }
 
 const limits: Readonly<Record<string, string>> = {

@@ -57,7 +57,12 @@ export interface RunBuilder {
     costUsd?: number | null,
   ): RunBuilder;
   planned(children: PlannedChild[], refused?: [call: number, tool: string, message: string][]): RunBuilder;
-  asked(call: number, tool: string | null, args: Approval["args"], covers?: string[]): Approval;
+  asked(
+    call: number,
+    tool: string | null,
+    args: Approval["args"],
+    more?: Pick<Approval, "covers" | "preview">,
+  ): Approval;
   received(item: InboxItem): RunBuilder;
   finished(call: number, outcome?: Partial<ToolOutcome>): RunBuilder;
   childSettled(child: { call: number; item?: number; attempt?: number }, response: RunResponse): RunBuilder;
@@ -176,7 +181,7 @@ function createRunBuilder({
       });
       return runBuilder.write({ kind: "calls.planned", step, children, refused: refusedCalls });
     },
-    asked(call, tool, args, covers) {
+    asked(call, tool, args, more) {
       const at = tool === null ? 0 : step;
       const id = approvalId({ run, step: at, call, argsHash: JSON.stringify(args) });
       const path = [...request.chain, request.agent];
@@ -187,7 +192,7 @@ function createRunBuilder({
         risk: "high",
         reason: "it can do anything",
         path,
-        ...(covers ? { covers } : {}),
+        ...more,
       };
       runBuilder.write({ kind: "approval.requested", step: at, call, approval });
       return approval;

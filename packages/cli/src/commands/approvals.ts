@@ -5,7 +5,7 @@ import { approvalTable, requesterPath, toolName } from "../render/approval.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { withArchive } from "../session/archive.ts";
 import { noteIfOffline, userName, withControl } from "../session/control.ts";
-import { resolveApproval } from "../session/resolve-ids.ts";
+import { readApproval, resolveApproval } from "../session/resolve-ids.ts";
 
 const listedMax = 500;
 
@@ -19,6 +19,15 @@ export async function listApprovals(cli: Cli, flags: { all: boolean; json: boole
   if (!flags.json && rows.some((row) => row.state === "waiting")) {
     err.line(err.colours.dim('answer with: troupe approvals approve ID, or: troupe approvals deny ID --reason "why"'));
   }
+  return 0;
+}
+
+/** `troupe approvals show`: one request, with the whole message or event, or all arguments. */
+export async function showApproval(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const row = await withArchive(cli, (archive) => readApproval(archive, given));
+  if (flags.json) out.line(jsonLine(row));
+  else for (const line of approvalTable([row], { out, now: cli.now() })) out.line(line);
   return 0;
 }
 

@@ -127,6 +127,15 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     .action((flags: JsonFlag & { all?: true }) =>
       runCommand(async (cli) => (await commands()).listApprovals(cli, { all: !!flags.all, json: !!flags.json })),
     );
+  approvals
+    .command("show")
+    .description("show one request: the email, event or message as a person would see it, else all arguments")
+    .argument("<id>", idHelp)
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe approvals show 0199c2a4"))
+    .action((id: string, flags: JsonFlag) =>
+      runCommand(async (cli) => (await commands()).showApproval(cli, id, { json: !!flags.json })),
+    );
   const answer = (approved: boolean) => (id: string, flags: AnswerOptions) =>
     runCommand(async (cli) => {
       const { run, always, anyArguments, commands: limit, reason = null, json } = flags;

@@ -4,6 +4,7 @@ import type { Output } from "../terminal/terminal.ts";
 import { cleanLine, visibleJson } from "./clean.ts";
 import { formatDuration, shortIds } from "./format.ts";
 import { type Cell, layout, textWidth, wrap } from "./layout.ts";
+import { previewLines } from "./preview.ts";
 
 /** Longer arguments are printed one per line. */
 const oneLineMax = 76;
@@ -20,14 +21,23 @@ export function toolName({ tool }: Pick<ApprovalRow, "tool">): string {
   return tool === null ? "the whole run" : cleanLine(tool);
 }
 
-/** The reason and the full arguments. The tool runs with exactly the arguments that are shown. */
+/** The reason and the full call: its message or event, else its arguments. The tool runs with exactly these arguments. */
 export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "width" | "colours">): string[] {
   const reason = wrap(cleanLine(row.reason), Math.min(width, detailWidthMax) - indent.length);
   return [
     ...reason.map((line) => indent + colours.dim(line)),
-    ...(row.args === null ? [] : argumentLines(row.args, width)),
+    ...callLines(row, { width, colours }),
     ...lossLines(row).map((line) => indent + colours.red(line)),
   ];
+}
+
+/** The message or event of the call as a person would see it, else its arguments. */
+function callLines({ preview, args }: ApprovalRow, { width, colours }: Pick<Output, "width" | "colours">): string[] {
+  if (preview !== undefined) {
+    const columns = Math.min(width, detailWidthMax) - indent.length;
+    return previewLines(preview, { width: columns, colours }).map((line) => (line === "" ? "" : indent + line));
+  }
+  return args === null ? [] : argumentLines(args, width);
 }
 
 /** The files that the call deletes or overwrites, one per line. */

@@ -88,14 +88,27 @@ export async function resolveRunOf(archive: Archive, given: string, session: str
 
 export async function resolveApproval(archive: Archive, given: string): Promise<string> {
   const wanted = given.toLowerCase();
-  // A waiting request wins over an answered one.
+  const found = await findApproval(archive, wanted);
+  if (found) return found.id;
+  if (Id.safeParse(wanted).success && archive.connection) return wanted;
+  throw unknownId(approvals, given);
+}
+
+/** A request by its id, or by the beginning of one. Throws `UNKNOWN_APPROVAL` if no request has it. */
+export async function readApproval(archive: Archive, given: string): Promise<ApprovalRow> {
+  const found = await findApproval(archive, given.toLowerCase());
+  if (found) return found;
+  throw unknownId(approvals, given);
+}
+
+/** A waiting request wins over an answered one. */
+async function findApproval(archive: Archive, wanted: string): Promise<ApprovalRow | null> {
   for (const waiting of [true, false]) {
     const rows = await archive.approvals({ waiting, limit: searchedMax });
     const found = findUnique(rows, (row: ApprovalRow) => row.id, wanted, approvals);
-    if (found) return found.id;
+    if (found) return found;
   }
-  if (Id.safeParse(wanted).success && archive.connection) return wanted;
-  throw unknownId(approvals, given);
+  return null;
 }
 
 export function resolveRule(stored: readonly ApprovalRule[], given: string): string {

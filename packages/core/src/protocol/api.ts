@@ -3,6 +3,7 @@ import { durationSchema } from "../text/duration.ts";
 import { AgentDefinition, ContextMode, Risk, Subagents, WorkspaceMode, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope, FileLosses } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
+import { CallPreview } from "./call-preview.ts";
 import { Id, Token } from "./ids.ts";
 import { RunContext } from "./intent.ts";
 import { Json } from "./json.ts";
@@ -141,6 +142,8 @@ export const ApprovalRow = z.object({
   answerReason: z.string().nullable(),
   /** Files that the call deletes or overwrites, and that git does not have. Absent: none. */
   losses: FileLosses.exactOptional(),
+  /** The email, event or message of the call, as a person would see it. Absent: the arguments say it all. */
+  preview: CallPreview.exactOptional(),
 });
 export type ApprovalRow = z.infer<typeof ApprovalRow>;
 

@@ -163,9 +163,9 @@ describe("an answer", () => {
 
   it("for the rest of the run answers no approval that it does not cover", async () => {
     const { builder, root } = aRunWithApprovals();
-    const publish = root.asked(0, "shell", { command: "npm publish" }, ["npm publish"]);
-    root.asked(1, "shell", { command: "npm publish x" }, ["npm publish"]);
-    root.asked(2, "shell", { command: "npm publish; c" }, ["npm publish", "c"]);
+    const publish = root.asked(0, "shell", { command: "npm publish" }, { covers: ["npm publish"] });
+    root.asked(1, "shell", { command: "npm publish x" }, { covers: ["npm publish"] });
+    root.asked(2, "shell", { command: "npm publish; c" }, { covers: ["npm publish", "c"] });
     builder.answered(root, publish, { scope: "run" });
     record.write(builder.feed);
     expect(statesOf(await waiting())).toEqual([
@@ -305,4 +305,19 @@ describe("the reader", () => {
     record.write(builder.feed);
     expect(await record.reader.changesSince(seen)).toBeNull();
   });
+});
+
+it("an approval has the email or event of its call", async () => {
+  const builder = createFeedBuilder();
+  const root = builder.run({ agent: "main" });
+  builder.requested(root);
+  root.opened().replied([["gmail_send_email", { to: ["eve@evil.example"] }]]);
+  const preview = {
+    ...{ kind: "email" as const, from: "me@office.local", to: ["eve@evil.example"], cc: [], bcc: [] },
+    ...{ subject: "Hi", body: "Hello", attachments: [], external: ["eve@evil.example"] },
+  };
+  const { id } = root.asked(0, "gmail_send_email", { to: ["eve@evil.example"] }, { preview });
+  record.write(builder.feed);
+  expect(await record.reader.approval(id)).toMatchObject({ tool: "gmail_send_email", preview });
+  expect((await record.reader.approval(id))?.losses).toBeUndefined();
 });

@@ -22,9 +22,9 @@ export function createApprovalTable(database: Database): ApprovalTable {
   const insert = database.prepare<[Values]>(
     `INSERT OR IGNORE INTO approvals
        (id, session_id, run_id, agent, path_json, tool, args_json, risk, reason, state, requested_at, position,
-        losses_json)
+        losses_json, preview_json)
      VALUES (@id, @session, @run, @agent, @path, @tool, @args, @risk, @reason, 'waiting', @requestedAt, @position,
-        @losses)`,
+        @losses, @preview)`,
   );
   const close = database.prepareValue<[Values], string>(
     `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
@@ -36,9 +36,10 @@ export function createApprovalTable(database: Database): ApprovalTable {
   );
 
   return {
-    request({ session, run, agent }, { id, path, tool, args, risk, reason, losses: lost }, atMs, position) {
-      const losses = lost === undefined ? null : JSON.stringify(lost);
-      const texts = { losses, path: JSON.stringify(path), args: JSON.stringify(args), requestedAt: toIso(atMs) };
+    request({ session, run, agent }, approval, atMs, position) {
+      const { id, path, tool, args, risk, reason } = approval;
+      const optional = { losses: textOf(approval.losses), preview: textOf(approval.preview) };
+      const texts = { ...optional, path: JSON.stringify(path), args: JSON.stringify(args), requestedAt: toIso(atMs) };
       const { changes } = insert.run({ id, session, run, agent, tool, risk, reason, position, ...texts });
       return changes > 0 ? [id] : [];
     },
@@ -53,6 +54,11 @@ export function createApprovalTable(database: Database): ApprovalTable {
     },
     withdraw: (id, position) => (withdraw.run(position, id).changes > 0 ? [id] : []),
   };
+}
+
+/** The JSON of an optional field; null if it is absent. */
+function textOf(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
 }
 
 /** The rows of `approvals`, with the teams of their agents. */
@@ -79,5 +85,6 @@ export function toApprovalRow(row: Values): ApprovalRow {
     by: row.by_whom,
     answerReason: row.answer_reason,
     ...(row.losses_json === null ? {} : { losses: JSON.parse(String(row.losses_json)) }),
+    ...(row.preview_json === null ? {} : { preview: JSON.parse(String(row.preview_json)) }),
   });
 }

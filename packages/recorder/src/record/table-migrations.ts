@@ -272,6 +272,11 @@ const approvalLosses = `
 ALTER TABLE approvals ADD COLUMN losses_json TEXT;
 `;
 
+/** Version 15: the email, event or message of a call, null for none. */
+const approvalPreview = `
+ALTER TABLE approvals ADD COLUMN preview_json TEXT;
+`;
+
 /** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-columns.ts`. */
 export const tableMigrations: Readonly<Record<number, string>> = {
   1: tree,
@@ -282,6 +287,7 @@ export const tableMigrations: Readonly<Record<number, string>> = {
   8: replays,
   12: runsLater,
   13: approvalLosses,
+  15: approvalPreview,
 };
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -10,6 +10,7 @@ import { usePage } from "../../lib/page-context.ts";
 import { useLeaveWithFocus } from "../../lib/use-leave-with-focus.ts";
 import { ApprovalActions } from "./approval-actions.tsx";
 import { ArgumentBlocks } from "./argument-blocks.tsx";
+import { PreviewedCall } from "./call-preview.tsx";
 import { LostFiles } from "./lost-files.tsx";
 
 /** Cards before "Show more". Each card has many controls. */
@@ -95,7 +96,7 @@ function ApprovalCard({ row, showsSession, onRemoved }: Props) {
         </h3>
         <RiskTag risk={row.risk} />
       </div>
-      <ArgumentBlocks args={row.args} />
+      {row.preview ? <PreviewedCall preview={row.preview} args={row.args} /> : <ArgumentBlocks args={row.args} />}
       {row.losses && <LostFiles losses={row.losses} />}
       {row.reason !== "" && <p className="agent-text soft">{row.reason}</p>}
       <ApprovalActions row={row} />
