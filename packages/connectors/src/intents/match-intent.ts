@@ -24,9 +24,13 @@ const charactersMax = 2_000;
  * // ["slack_get_channel_messages", "slack_analyze_conversation"]
  */
 export function matchIntent(domain: IntentDomain, request: string): IntentMatch | null {
+  return matchPatterns(patternsOf(domain), request);
+}
+
+/** The first of these patterns that a request matches. Null if none fits. */
+export function matchPatterns({ domain: name, except, patterns }: CompiledFile, request: string): IntentMatch | null {
   const text = request.normalize("NFC").replace(/\s+/g, " ").trim();
   if (text.length > charactersMax) return null;
-  const { domain: name, except, patterns } = patternsOf(domain);
   if (except.some((expression) => expression.test(text))) return null;
   for (const pattern of patterns) {
     const match = pattern.expression.exec(text);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { Risk } from "@troupe/core/tool";
 import { parseStrictYaml } from "@troupe/core/yaml";
 import { z } from "zod";
@@ -18,6 +19,7 @@ export const ParamKind = z.enum([
 export type ParamKind = z.infer<typeof ParamKind>;
 
 const Pattern = z.strictObject({
+  /** Unique in its domain. */
   name: z.string(),
   pattern: z.string(),
   /** In the order of their calls. */
@@ -28,22 +30,25 @@ const Pattern = z.strictObject({
   requires: z.array(z.string()).default([]),
 });
 
-const PatternFile = z.strictObject({
-  domain: z.enum(["email", "calendar", "contacts", "slack"]),
+/** The patterns of a domain. */
+export const PatternFile = z.strictObject({
+  domain: z.string().regex(/^[\w-]{1,64}$/, "is a word such as tickets"),
+  /** A weekday without more words is the last one, as in a search, or the next one, as in a calendar. */
+  times: z.enum(["past", "future"]).default("past"),
   /** Fragments by name, written `{name}` in a pattern. */
-  words: z.record(z.string(), z.string()),
+  words: z.record(z.string(), z.string()).default({}),
   /** Requests that no pattern of the file matches. */
-  except: z.array(z.string()),
+  except: z.array(z.string()).default([]),
   patterns: z.array(Pattern).min(1),
 });
+export type PatternFile = z.input<typeof PatternFile>;
 
 /** A pattern that is ready to match. */
 export interface CompiledPattern extends Omit<z.output<typeof Pattern>, "pattern"> {
   expression: RegExp;
 }
 
-export interface CompiledFile {
-  domain: z.output<typeof PatternFile>["domain"];
+export interface CompiledFile extends Pick<z.output<typeof PatternFile>, "domain" | "times"> {
   except: RegExp[];
   patterns: CompiledPattern[];
 }
@@ -52,26 +57,32 @@ const files = new Map<IntentDomain, CompiledFile>();
 
 /** The patterns of a domain, read once. */
 export function patternsOf(domain: IntentDomain): CompiledFile {
-  const known = files.get(domain) ?? readPatterns(domain);
+  const known = files.get(domain) ?? readPatternFile(new URL(`../../patterns/${domain}.yaml`, import.meta.url));
   files.set(domain, known);
   return known;
 }
 
-function readPatterns(domain: IntentDomain): CompiledFile {
-  const url = new URL(`../../patterns/${domain}.yaml`, import.meta.url);
+/** Reads a file of patterns. Throws if it is not valid. */
+export function readPatternFile(file: URL): CompiledFile {
   const form = {
     schema: PatternFile,
     code: "INTERNAL",
     what: "a file of patterns",
     fixFor: () => "correct the file",
   } as const;
-  const { value } = parseStrictYaml(readFileSync(url, "utf8"), `${domain}.yaml`, form);
+  return compilePatterns(parseStrictYaml(readFileSync(file, "utf8"), basename(file.pathname), form).value);
+}
+
+/** Makes patterns ready to match. Throws for an expression that is not valid. */
+export function compilePatterns(file: PatternFile): CompiledFile {
+  const { domain, times, words, except, patterns } = PatternFile.parse(file);
   return {
-    domain: value.domain,
-    except: value.except.map((source) => new RegExp(source, "iu")),
-    patterns: value.patterns.map(({ pattern, ...rest }) => ({
+    domain,
+    times,
+    except: except.map((source) => new RegExp(source, "iu")),
+    patterns: patterns.map(({ pattern, ...rest }) => ({
       ...rest,
-      expression: new RegExp(numberGroups(expand(pattern, value.words)), "ius"),
+      expression: new RegExp(numberGroups(expand(pattern, words)), "ius"),
     })),
   };
 }

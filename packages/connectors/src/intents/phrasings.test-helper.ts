@@ -22,6 +22,8 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "I need to send a short email to Omar about the outage",
         "Send the weekly report by email to Sofia",
         "email Ruth that the offer is ready",
+        "Tell Mara by email that the build is ready",
+        "tell john@acme.example via mail: the offer is on its way",
       ],
       others: [
         "How do I send an email to a group?",
@@ -31,6 +33,8 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "Summarize #project-alpha",
         "email me",
         "The mail to John was nice",
+        "Tell #general that the email server is back",
+        "Tell me about email",
       ],
     },
     search: {
@@ -144,6 +148,7 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "meet with Sofia on Monday at 11am",
         "Plan a recurring standup every weekday at 9:15",
         "Can you arrange an interview with ana@acme.example for tomorrow at 3pm?",
+        "invite john@acme.example, sarah@acme.example and Ruth Tuesday at 2",
       ],
       others: [
         "Cancel the meeting with Mara tomorrow",
@@ -152,6 +157,26 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "When is my next meeting?",
         "Check availability of Mara on Friday",
         "Send an email about the meeting to Mara",
+      ],
+    },
+    block: {
+      matches: [
+        "block two hours tomorrow morning for writing",
+        "Block tomorrow from 9 to 11 for deep work",
+        "reserve an hour on Monday at 9 for planning",
+        "Please block Friday afternoon for the budget",
+        "keep Thursday at 2pm for errands",
+        "block off 90 minutes on Tuesday at 10 for reading.",
+        "Can you reserve some time on Wednesday at 3pm for the report?",
+        "block my calendar tomorrow at noon for a walk",
+      ],
+      others: [
+        "Block Mara on Slack",
+        "block two hours tomorrow",
+        "How do I block time for writing?",
+        "Schedule a meeting for planning tomorrow at 9",
+        "Book a table for two",
+        "Reserve a slot tomorrow at 9 for 45 minutes",
       ],
     },
     availability: {
@@ -373,6 +398,30 @@ export const phrasings: Readonly<Record<IntentDomain, Readonly<Record<string, Ph
         "Show messages from John",
         "Do not read #general",
         "How can I read #general?",
+      ],
+    },
+    post: {
+      matches: [
+        "post in #project-alpha: the beta is out",
+        'post "the beta is out" to #general',
+        "tell #general that lunch is at noon",
+        "Please announce in #general that the office is closed",
+        "Send a message to #support: the cache is fixed",
+        "let #sales know that the offer is out",
+        "share the load test results in #project-alpha",
+        "write in #general saying welcome, Aiko!",
+        "Tell #general that the email server is back",
+        "post in #project-alpha",
+        "message #support: three customers wait",
+      ],
+      others: [
+        "Summarize #general",
+        "Do not post in #general: it is a secret",
+        "How do I post in #general?",
+        "Show posts in #general",
+        "Send an email to Mara about #general",
+        "What was posted in #general?",
+        "post the letter",
       ],
     },
     search: {

@@ -5,8 +5,8 @@ import { type PeopleOptions, readPeople } from "../phrases/read-people.ts";
 import { readTimeRange } from "../phrases/read-time-range.ts";
 import { takeDuration } from "../phrases/take-duration.ts";
 import { toLine } from "../ports/person.ts";
-import { type IntentMatch, matchIntent } from "./match-intent.ts";
-import { type IntentDomain, type ParamKind, patternsOf } from "./pattern-file.ts";
+import { type IntentMatch, matchPatterns } from "./match-intent.ts";
+import { type CompiledFile, type IntentDomain, type ParamKind, patternsOf } from "./pattern-file.ts";
 
 /** Everything that a request says about a call, by a pattern and without a model. */
 export interface IntentReading extends Omit<IntentMatch, "words"> {
@@ -30,15 +30,29 @@ export interface IntentOptions extends PhraseScope, PeopleOptions {}
 export async function readIntent(
   domain: IntentDomain,
   request: string,
-  options: IntentOptions,
+  { nowMs, timeZone, ...people }: IntentOptions,
 ): Promise<IntentReading | null> {
-  const match = matchIntent(domain, request);
-  if (!match) return null;
-  const { words, ...rest } = match;
-  const pattern = patternsOf(domain).patterns.find(({ name }) => name === match.pattern);
-  const reading: IntentReading = { ...rest, params: {}, assumptions: [] };
+  const file = patternsOf(domain);
+  const match = matchPatterns(file, request);
+  return match && (await readParams(match, file, request, { nowMs, timeZone, people }));
+}
+
+/** The moment and place of a request, and the people that it can name. `people` is null for a domain without people. */
+export interface ReadingScope extends PhraseScope {
+  people: PeopleOptions | null;
+}
+
+/** Reads the parameters of a request that matches a pattern of this file. Throws `params` like `readIntent`. */
+export async function readParams(
+  { words, ...match }: IntentMatch,
+  file: CompiledFile,
+  request: string,
+  options: ReadingScope,
+): Promise<IntentReading> {
+  const pattern = file.patterns.find(({ name }) => name === match.pattern);
+  const reading: IntentReading = { ...match, params: {}, assumptions: [] };
   for (const [param, kind] of Object.entries(pattern?.params ?? {})) {
-    const value = await readParam(kind, words[param], { domain, request, options, reading });
+    const value = await readParam(kind, words[param], { times: file.times, request, options, reading });
     if (value !== null) reading.params[param] = value;
     else if (pattern?.requires.includes(param)) {
       throw missing(param, `the request names no ${param}`, `say it in the request, and not only ${match.pattern}`);
@@ -48,9 +62,9 @@ export async function readIntent(
 }
 
 interface ReadScope {
-  domain: IntentDomain;
+  times: CompiledFile["times"];
   request: string;
-  options: IntentOptions;
+  options: ReadingScope;
   reading: IntentReading;
 }
 
@@ -81,8 +95,10 @@ async function readWords(
   if (kind === "channel") return words.replace(/^#/, "").toLowerCase();
   if (kind === "word") return words.replace(/[?.!,;]+$/, "");
   if (kind === "line") return unquoted(toLine(words)).replace(/[?.!,;]+$/, "");
-  if (/^(?:i|me|we|us|my|myself)$/i.test(words)) return [{ ...scope.options.user }];
-  const { people, assumptions } = await readPeople(words, scope.options);
+  const { people: options } = scope.options;
+  if (options === null) throw missing("people", "this domain knows no people", "use a parameter of the kind line");
+  if (/^(?:i|me|we|us|my|myself)$/i.test(words)) return [{ ...options.user }];
+  const { people, assumptions } = await readPeople(words, options);
   scope.reading.assumptions.push(...assumptions);
   return people.map((person) => ({ ...person }));
 }
@@ -97,8 +113,7 @@ async function readStart({ request, options, reading }: ReadScope): Promise<Json
   return { ...rest, start: { ...start }, end: { ...end } };
 }
 
-async function readRange({ domain, request, options, reading }: ReadScope): Promise<Json> {
-  const direction = domain === "calendar" ? "future" : "past";
+async function readRange({ times: direction, request, options, reading }: ReadScope): Promise<Json> {
   const range = await readTimeRange(request, { ...options, direction });
   if (!range) return null;
   reading.assumptions.push(...range.assumptions);

@@ -2,7 +2,7 @@ import { numberOf, numberPattern, type Phrase, takeMatch } from "./phrase.ts";
 
 const hours = String.raw`(?:hours?|hrs?|h)\b`;
 const minutes = String.raw`(?:minutes?|mins?|m)\b`;
-const lead = String.raw`(?:\b(?:for|lasting|lasts?|duration(?: of)?:?|takes?)\s+(?:about\s+)?)`;
+const lead = String.raw`(?:\b(?:for|block|reserve|hold|keep|lasting|lasts?|duration(?: of)?:?|takes?)\s+(?:about\s+)?)`;
 /** A length without a leading word stands before a noun: "a 30 minute meeting". */
 const noun = String.raw`(?=\s*(?:-\s*)?(?:long\s+)?(?:\w+\s+)?(?:meeting|call|chat|sync|session|slot|event|appointment|interview|review|slots))`;
 
