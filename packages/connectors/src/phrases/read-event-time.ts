@@ -130,7 +130,7 @@ function roundUpToMinute(instantMs: number): number {
   return Math.ceil(instantMs / 60_000) * 60_000;
 }
 
-function clockOf(phrase: Phrase, { clock, partOfDay }: NamedTime): ClockTime {
+export function clockOf(phrase: Phrase, { clock, partOfDay }: NamedTime): ClockTime {
   if (!clock) {
     const hour = partHours[partOfDay ?? "morning"];
     if (partOfDay !== "noon" && partOfDay !== "midnight") phrase.assumptions.push(`${partOfDay} is read as ${hour}:00`);
@@ -145,7 +145,7 @@ function clockOf(phrase: Phrase, { clock, partOfDay }: NamedTime): ClockTime {
 }
 
 /** A weekday is the next one whose time is still to come. */
-function namedDate(
+export function namedDate(
   { weekday }: NamedTime,
   date: Temporal.PlainDate,
   time: ClockTime,

@@ -1,0 +1,89 @@
+import { RunFailure } from "@troupe/core/tool";
+import { z } from "zod";
+import type { Person } from "../../../ports/person.ts";
+import { toIso } from "../../../time/zoned-instant.ts";
+import { paramsError } from "../../base/call-failure.ts";
+import { type CallWork, calls } from "../../base/request-work.ts";
+import { listOf, spanText } from "../../base/wording.ts";
+import { nameOf, personWith } from "../people-text.ts";
+
+const Slot = z.object({ starts_at: z.string(), ends_at: z.string() });
+const Conflict = Slot.extend({ person: z.string() });
+export type Conflict = z.output<typeof Conflict>;
+
+/** The output of a check of free times. */
+export const FoundTimes = z.object({
+  free: z.boolean(),
+  conflicts: z.array(Conflict).default([]),
+  /** Addresses of people whose calendar cannot be read. */
+  unknown: z.array(z.string()).default([]),
+  slots: z.array(Slot).default([]),
+});
+
+/** A time that people should be free at. */
+export interface WantedTime {
+  /** ISO times. */
+  from: string;
+  to: string;
+  /** The user is among them. */
+  people: readonly Person[];
+  timeZone: string;
+}
+
+const dayMs = 86_400_000;
+const searchDays = 7;
+const slotMinutesMax = 480;
+const shownMax = 3;
+
+/** Checks a time. Its value has the conflicts, and the people whose calendar is unknown. */
+export function* checkTime({ from, to, people }: WantedTime): CallWork<{ conflicts: Conflict[]; unknown: string[] }> {
+  const args = { from, to, people: people.map(({ address }) => address) };
+  const tool = "calendar_check_availability";
+  const { conflicts, unknown } = yield* calls.read(FoundTimes, tool, args, "Looks for conflicts before the change.");
+  return { conflicts, unknown };
+}
+
+/** Fails with the conflicts and the next free times, which another call finds if a turn is left. */
+export function* refuseConflicts(conflicts: readonly Conflict[], wanted: WantedTime): CallWork<never> {
+  const slots = yield* nextFree(wanted);
+  const times = slots.slice(0, shownMax).map((slot) => spanText(slot.starts_at, slot.ends_at, wanted.timeZone));
+  const free = times.length === 0 ? "" : `the next free times are: ${times.join("; ")}; name one of them, or `;
+  throw paramsError("time", conflictText(conflicts, wanted), `${free}say “even if busy”`);
+}
+
+/** Who is busy when. */
+export function conflictText(conflicts: readonly Conflict[], { people, timeZone }: WantedTime): string {
+  const shown = conflicts.slice(0, shownMax).map(({ person, starts_at, ends_at }) => {
+    return `${nameOf(personWith(person, people))} is busy on ${spanText(starts_at, ends_at, timeZone)}`;
+  });
+  const more = conflicts.length - shown.length;
+  return listOf(more > 0 ? [...shown, `${more} more are busy`] : shown);
+}
+
+function* nextFree({ from, to, people }: WantedTime): CallWork<z.output<typeof Slot>[]> {
+  const minutes = Math.ceil((Date.parse(to) - Date.parse(from)) / 60_000);
+  if (minutes < 5 || minutes > slotMinutesMax) return [];
+  const args = {
+    ...{ from, to: toIso(Date.parse(from) + searchDays * dayMs), slot_minutes: minutes },
+    people: people.map(({ address }) => address),
+  };
+  try {
+    const found = yield* calls.read(
+      FoundTimes,
+      "calendar_check_availability",
+      args,
+      "The time is not free: finds others.",
+    );
+    return found.slots;
+  } catch (thrown) {
+    if (thrown instanceof RunFailure) return [];
+    throw thrown;
+  }
+}
+
+/** For the missing data of an answer. */
+export function unknownText(unknown: readonly string[], people: readonly Person[]): string[] {
+  if (unknown.length === 0) return [];
+  const names = unknown.map((address) => nameOf(personWith(address, people)));
+  return [`Nothing is known about the free time of ${listOf(names)}.`];
+}

@@ -1,0 +1,71 @@
+import type { HandledRequest } from "@troupe/core";
+import type { Tool } from "@troupe/core/tool";
+import type { PeopleOptions } from "../../phrases/read-people.ts";
+import type { Connectors } from "../../ports/connectors.ts";
+import type { Person } from "../../ports/person.ts";
+import type { DomainAgentOptions } from "../base/define-domain-agent.ts";
+
+/** The facts of a run by which its connectors are chosen. */
+export type RequestPlace = Pick<HandledRequest, "session" | "run" | "userId">;
+
+/** Options of the office agents. */
+export interface OfficeHandlerOptions {
+  /** The connectors, or a function that returns those of a request. It is called often: keep open connectors. */
+  connectors: Connectors | ((request: RequestPlace) => Promise<Connectors>);
+  /** The user. @default the account of the mail connection */
+  user?: Person;
+  /** Domains of the user's organization. Mail to other domains is of high risk. @default the domain of the user */
+  ownDomains?: readonly string[] | null;
+  /** Names of groups in requests, such as `sales`, in lower case. @default none */
+  groups?: PeopleOptions["groups"];
+  /** The tools of the office. Each domain takes its own. @default none, so that arguments are checked by the tools alone */
+  tools?: readonly Tool[];
+}
+
+/** What the office domains share. */
+export interface OfficeScope {
+  connectors(request: RequestPlace): Promise<Connectors>;
+  user(request: RequestPlace): Promise<Person>;
+  /** Addresses outside of the user's organization. */
+  externalOf(request: RequestPlace, people: readonly Person[]): Promise<Person[]>;
+  /** The parts of a domain agent that all office domains have. */
+  shared: Required<Pick<DomainAgentOptions, "people" | "timeZone">>;
+  toolsOf(prefix: string): Tool[];
+}
+
+export function officeScope(options: OfficeHandlerOptions): OfficeScope {
+  const { groups, ownDomains, tools = [] } = options;
+  const connectors: OfficeScope["connectors"] = async (request) =>
+    typeof options.connectors === "function" ? options.connectors(request) : options.connectors;
+  const user: OfficeScope["user"] = async (request) => options.user ?? (await accountOf(await connectors(request)));
+  return {
+    connectors,
+    user,
+    async externalOf(request, people) {
+      const own = ownDomains ?? [domainOf((await user(request)).address)];
+      const isOwn = (domain: string) => own.some((each) => domain === each || domain.endsWith(`.${each}`));
+      return people.filter(({ address }) => !isOwn(domainOf(address)));
+    },
+    shared: {
+      async people(request) {
+        const { contacts } = await connectors(request);
+        return { contacts, user: await user(request), ...(groups ? { groups } : {}) };
+      },
+      timeZone: async (request) => (await connectors(request)).calendar.timeZone(),
+    },
+    toolsOf: (prefix) => tools.filter(({ spec }) => spec.name.startsWith(prefix)),
+  };
+}
+
+async function accountOf({ mail, contacts }: Connectors): Promise<Person> {
+  const { account: address } = await mail.status();
+  const { contact } = await contacts.validateEmail(address);
+  return { name: contact?.name ?? "", address };
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1).toLowerCase();
+}
+
+/** More recipients or attendees than this are a call of high risk. */
+export const fewPeopleMax = 5;
