@@ -1,4 +1,7 @@
 export { readAttachments } from "./attachments/read-attachments.ts";
+export { type OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
+export { createOfficeHandlers, officeAgents } from "./handlers/create-office-handlers.ts";
+export type { OfficeHandlerOptions } from "./handlers/domains/office-scope.ts";
 export { importFiles } from "./import/import-files.ts";
 export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
 export { type IntentMatch, matchIntent } from "./intents/match-intent.ts";

@@ -45,7 +45,7 @@ export function readingTool<Input extends z.ZodObject>(tool: OfficeToolBasics<In
   const run = (args: z.output<Input>, context: ToolContext) =>
     runCall(tool, context, deps, (call) => tool.run(args, call));
   return withJsonErrors(
-    defineTool({ name, description, input, risk: "low", effect: "read", groups: [domain], run }),
+    defineTool({ name, description, input, risk: "low", effect: "read", groups: [domain], namedOnly: true, run }),
     input,
   );
 }
@@ -64,6 +64,7 @@ export function changingTool<Input extends z.ZodObject>(tool: ChangingTool<Input
     riskOf: (args) => (isDryRun(args) ? "low" : "medium"),
     effect: "idempotent",
     groups: [domain],
+    namedOnly: true,
     outwardOf: (args) => (isDryRun(args) ? null : (outwardOf?.(args) ?? null)),
     run: (args, context) =>
       runCall(tool, context, deps, async (call) => {
