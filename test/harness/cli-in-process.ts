@@ -19,7 +19,9 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
   const [stdout, stderr] = [collectText(), collectText()];
   const signals = new EventEmitter();
   const run = async (): Promise<CliResult> => {
-    const { composition, createTerminal, ownVersion, watchInterrupts } = await import("@troupe/cli/internal");
+    const { composition, createTerminal, ownVersion, systemProcesses, watchInterrupts } = await import(
+      "@troupe/cli/internal"
+    );
     const env = { ...cleanEnv(options.home), ...options.env };
     const cwd = options.cwd ?? options.home;
     const version = ownVersion();
@@ -37,6 +39,7 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
       composition,
       now: Date.now,
       openPage: async () => false,
+      processes: systemProcesses({ env, cwd }),
     });
     const code = await runProgram(args, { version, terminal, interrupts, createCli });
     return { code, stdout: stdout.text(), stderr: stderr.text() };

@@ -22,6 +22,7 @@ import type { TroupeClient } from "./session/client.ts";
 import type { Interrupts } from "./terminal/interrupts.ts";
 import type { Keyboard } from "./terminal/keyboard.ts";
 import type { PipedInput } from "./terminal/piped-input.ts";
+import type { Processes } from "./terminal/processes.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The environment of a command: every part of the process that it uses. */
@@ -37,6 +38,7 @@ export interface Cli {
   composition: Composition;
   /** Wall clock in milliseconds. */
   now(): number;
+  processes: Processes;
   /** Opens a page in the browser; false if no browser could be started. */
   openPage(url: string): Promise<boolean>;
 }

@@ -2,4 +2,5 @@
 export { composition } from "./composition.ts";
 export { ownVersion } from "./program/process.ts";
 export { watchInterrupts } from "./terminal/interrupts.ts";
+export { systemProcesses } from "./terminal/processes.ts";
 export { createTerminal } from "./terminal/terminal.ts";

@@ -39,7 +39,7 @@ export interface RunFlags {
 /** `troupe run`: runs one task and prints its answer. The task `-` is read from standard input. Returns the exit code. */
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
   const output = createRunOutput(flags.mode, cli);
-  const input = await readInput(cli, task, flags, output);
+  const input = await inputOf(cli, task, flags, output.notice);
   await offerTrust(cli, input, { mayAsk: !flags.noInput && flags.mode === "text", notice: output.notice });
   for (const warning of await configWarnings(cli, input)) output.notice(`configuration: ${warning}`);
   const { connection, submitted, position } = await submitRun(cli, input, { notice: output.notice, nats: flags.nats });
@@ -66,13 +66,19 @@ export async function noteSandbox({ client }: HomeConnection, output: RunOutput)
   if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
 }
 
-async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunRequestInput> {
+/** The request of a command's arguments, after their check. Piped input is its context. */
+export async function inputOf(
+  cli: Cli,
+  task: string,
+  flags: RunFlags,
+  notice: RunOutput["notice"],
+): Promise<RunRequestInput> {
   if (task.trim() === "") {
     throw new TroupeError("USAGE", `the task ${JSON.stringify(task)} is empty`, { fix: 'troupe run "what to do"' });
   }
   const workspace = flags.workspace === undefined ? null : workspaceFolder(cli, flags.workspace);
   const input = {
-    continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice: output.notice })),
+    continues: flags.continues && (await findResumeTarget(cli, flags.continues, { workspace, notice })),
     agent: flags.agent === undefined ? null : await agentId(cli, flags.agent, workspace),
     team: await teamOf(cli, flags, workspace),
     workspace,
@@ -84,7 +90,7 @@ async function readInput(cli: Cli, task: string, flags: RunFlags, output: RunOut
     grant: flags.grant,
   };
   // Last: a wrong flag must not cost the user a typed task.
-  const reading = { signal: cli.interrupts.signal, notice: output.notice };
+  const reading = { signal: cli.interrupts.signal, notice };
   if (task === "-") return { ...input, task: await readTask(cli.stdin, reading), context: null };
   return { ...input, task, context: await readContext(cli.stdin, reading) };
 }

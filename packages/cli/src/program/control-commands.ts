@@ -136,6 +136,16 @@ function addApprovals(program: Command, runCommand: RunCommand): void {
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).showApproval(cli, id, { json: !!flags.json })),
     );
+  approvals
+    .command("watch")
+    .description("answer the requests of all sessions as they arrive, until Ctrl-C")
+    .option("--json", "ask nothing; print each request once, as one JSON object")
+    .addHelpText("after", example("troupe approvals watch"))
+    .action((flags: JsonFlag) =>
+      runCommand(async (cli) =>
+        (await import("../commands/watch-approvals.ts")).watchApprovals(cli, { json: !!flags.json }),
+      ),
+    );
   const answer = (approved: boolean) => (id: string, flags: AnswerOptions) =>
     runCommand(async (cli) => {
       const { run, always, anyArguments, commands: limit, reason = null, json } = flags;

@@ -64,6 +64,11 @@ export function parseLimit(text: string): number {
   return parseWhole("--limit", text, { min: 1, max: 500, fix: "troupe sessions ls --limit 20" });
 }
 
+/** Newest lines of a log. */
+export function parseLines(text: string): number {
+  return parseWhole("--lines", text, { min: 0, max: 1_000_000, fix: "troupe logs --lines 100" });
+}
+
 export function parseStep(text: string): number {
   return parseWhole("--step", text, { min: 0, max: 1_000_000, fix: "troupe undo RUN --step 3" });
 }

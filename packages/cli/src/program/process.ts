@@ -18,13 +18,15 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   });
   const version = ownVersion();
   const createCli = async () => {
-    const [{ locateHome }, { standardInput }, { terminalKeyboard }, { openPage }, composition] = await Promise.all([
-      import("troupe/internal"),
-      import("../terminal/piped-input.ts"),
-      import("../terminal/keyboard.ts"),
-      import("../terminal/open-page.ts"),
-      compose(),
-    ]);
+    const [{ locateHome }, { standardInput }, { terminalKeyboard }, { openPage }, { systemProcesses }, composition] =
+      await Promise.all([
+        import("troupe/internal"),
+        import("../terminal/piped-input.ts"),
+        import("../terminal/keyboard.ts"),
+        import("../terminal/open-page.ts"),
+        import("../terminal/processes.ts"),
+        compose(),
+      ]);
     const cwd = process.cwd();
     return {
       env,
@@ -41,6 +43,7 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
       interrupts,
       composition,
       now: Date.now,
+      processes: systemProcesses({ env, cwd }),
       openPage: (url: string) => openPage(url, env),
     };
   };

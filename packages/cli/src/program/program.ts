@@ -4,10 +4,12 @@ import type { OutputMode } from "../render/failure.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { addControlCommands } from "./control-commands.ts";
+import { addDaemonCommands } from "./daemon-commands.ts";
 import { addNatsCommands } from "./nats-commands.ts";
 import { addOfficeCommands } from "./office-commands.ts";
 import { addPlanCommands } from "./plan-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
+import { addShellCommands } from "./shell-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
 
 /** The cheap parts, created before the command is known. `createCli` loads the rest when a command runs. */
@@ -65,7 +67,30 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addQueryCommands(program, runCommand);
   addOfficeCommands(program, runCommand);
   addNatsCommands(program, runCommand);
+  addDaemonCommands(program, runCommand);
+  addShellCommands(program, runCommand, (text) => out.line(text));
+  groupCommands(program);
   return program;
+}
+
+/** The commands of the help, by purpose. A command without a group is last. */
+const groups: Record<string, readonly string[]> = {
+  "Give work": ["run", "spawn", "plan", "demo"],
+  "Look things up": ["sessions", "search", "costs", "stats", "explain", "ps", "logs"],
+  "Steer running work": ["approvals", "cancel", "steer", "pause", "resume", "undo", "rules"],
+  "Run the daemon": ["up", "down", "worker", "hosts", "nats", "backup", "restore", "record", "webhooks"],
+  "Set up": ["setup", "doctor", "config", "models", "agents", "teams", "trust", "connect", "connections", "office"],
+};
+
+function groupCommands(program: Command): void {
+  const order = Object.values(groups).flat();
+  const placeOf = (command: Command): number => (order.indexOf(command.name()) + order.length + 1) % (order.length + 1);
+  const commands = program.commands as Command[];
+  commands.sort((one, other) => placeOf(one) - placeOf(other));
+  for (const command of commands) {
+    const heading = Object.keys(groups).find((name) => groups[name]?.includes(command.name())) ?? "More";
+    command.helpGroup(`${heading}:`);
+  }
 }
 
 const helpTail = `

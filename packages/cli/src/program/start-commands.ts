@@ -12,11 +12,12 @@ import {
 
 const allowHomeHelp = "allow a home directory, or a folder above one, as the workspace";
 
-/** The commands that run agents: `up`, `worker` and `run`. */
+/** The commands that run agents: `up`, `worker`, `run` and `spawn`. */
 export function addStartCommands(program: Command, runCommand: RunCommand): void {
   addUp(program, runCommand);
   addWorker(program, runCommand);
   addRun(program, runCommand);
+  addSpawn(program, runCommand);
 }
 
 interface UpOptions extends JsonFlag, NatsOptions {
@@ -26,11 +27,22 @@ interface UpOptions extends JsonFlag, NatsOptions {
   agents: string;
   capacity: string;
   allowHome?: true;
+  detach?: true;
+}
+
+/** The arguments of the same daemon in another process. */
+function upArguments({ host, port, agents, capacity, allowHome, nats, context, namespace, place, lease }: UpOptions) {
+  const named = { host, port, agents, capacity, nats, context, namespace, place, lease };
+  const options = Object.entries(named).flatMap(([name, value]) =>
+    value === undefined ? [] : [value === true ? `--${name}` : `--${name}=${value}`],
+  );
+  return ["up", ...options, ...(allowHome ? ["--allow-home"] : []), "--no-open", "--json"];
 }
 
 function addUp(program: Command, runCommand: RunCommand): void {
   addNatsOptions(program.command("up"), "NATS server URL; `auto` starts a local server")
     .description("start the daemon and its dashboard in the foreground")
+    .option("-d, --detach", "start it in the background, and return when it is ready")
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
     .option("--port <number>", "port; the next free port if it is taken; 0 for any", "4711")
     .option("--no-open", "do not open the dashboard in a browser")
@@ -45,6 +57,10 @@ function addUp(program: Command, runCommand: RunCommand): void {
     .addHelpText("after", example("troupe up --port 4711"))
     .action((flags: UpOptions) =>
       runCommand(async (cli) => {
+        if (flags.detach) {
+          const { upInBackground } = await import("../commands/background.ts");
+          return upInBackground(cli, upArguments(flags), { json: !!flags.json });
+        }
         const [{ up }, options] = await Promise.all([import("../commands/up.ts"), import("./flags.ts")]);
         return up(cli, {
           host: options.parseHost(flags.host),
@@ -152,6 +168,40 @@ function addRun(program: Command, runCommand: RunCommand): void {
           noInput: !flags.input,
           nats: options.parseNats(flags),
           mode: flags.streamJson ? "stream-json" : flags.json ? "json" : "text",
+        });
+      }),
+    );
+}
+
+type SpawnOptions = JsonFlag &
+  BudgetFlags &
+  Pick<RunOptions, "workspace" | "allowHome" | "timeout" | "scenario" | "model">;
+
+function addSpawn(program: Command, runCommand: RunCommand): void {
+  addModelAndBudgetOptions(
+    program
+      .command("spawn")
+      .description("give a task to one agent of the running daemon, and return at once with the id of the session")
+      .argument("<agent>", "agent that gets the task, also team/agent (troupe agents ls)")
+      .argument("<task>", "the task, as one argument; - reads it from standard input")
+      .option("--workspace <folder>", "folder that the agent works in (default: the current folder)")
+      .option("--allow-home", allowHomeHelp)
+      .option("--timeout <duration>", "time limit: 30s, 5m, 1h30m, or milliseconds"),
+  )
+    .option("--json", jsonHelp)
+    .addHelpText("after", example('troupe spawn coder "add a test for the parser" --max-cost 0.50'))
+    .action((agent: string, task: string, flags: SpawnOptions) =>
+      runCommand(async (cli) => {
+        const [{ spawn }, options] = await Promise.all([import("../commands/spawn.ts"), import("./flags.ts")]);
+        const { workspace, scenario, model } = flags;
+        return spawn(cli, agent, task, {
+          workspace,
+          scenario,
+          model,
+          allowHome: !!flags.allowHome,
+          timeout: flags.timeout === undefined ? undefined : options.parseTimeoutMs(flags.timeout),
+          budget: options.parseBudget(flags),
+          json: !!flags.json,
         });
       }),
     );

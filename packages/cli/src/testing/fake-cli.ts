@@ -6,6 +6,7 @@ import { Readable, Writable } from "node:stream";
 import type { Cli } from "../cli.ts";
 import { runProgram } from "../program/program.ts";
 import { watchInterrupts } from "../terminal/interrupts.ts";
+import type { Processes } from "../terminal/processes.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { createFakeComposition, type FakeComposition } from "./fake-composition.ts";
 import { createFakeKeyboard } from "./fake-keyboard.ts";
@@ -33,6 +34,8 @@ export interface FakeCliOptions {
   isTerminal?: boolean;
   /** True if a user can type. */
   hasKeyboard?: boolean;
+  /** @default none can be started */
+  processes?: Processes;
 }
 
 const folders: string[] = [];
@@ -74,6 +77,7 @@ export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
     composition: options.composition ?? createFakeComposition(),
     now: () => 10_000,
     openPage: async (url) => opened.push(url) > 0,
+    processes: options.processes ?? { startDetached: noProcess, interrupt: () => false },
     out: stdout.text,
     err: stderr.text,
     send: (signal) => source.emit(signal),
@@ -85,6 +89,10 @@ export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
     },
   };
   return cli;
+}
+
+function noProcess(): never {
+  throw new Error("this test starts no process");
 }
 
 /** A clock on which a second passes whenever it is read. */
