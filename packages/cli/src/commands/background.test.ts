@@ -89,7 +89,7 @@ describe("troupe down", () => {
 });
 
 describe("troupe ps", () => {
-  test("shows the daemon, and each run under way with what it does", async () => {
+  test("shows the daemon, and each run under way with its activity", async () => {
     const cli = createFakeCli();
     const { troupe } = await startOtherOwner(cli);
     const session = aSession({ status: "running", completedAt: null });

@@ -4,7 +4,7 @@ import { cleanLine } from "../render/clean.ts";
 import { truncate } from "../render/layout.ts";
 import { withArchive } from "../session/archive.ts";
 
-/** What the shell offers after the words that were typed: commands, flags, and names that only a running command knows. */
+/** The offers of the shell for the next word: commands, flags, and names that only a running command knows. */
 export interface Completion {
   /** Commands and flags. */
   words: string[];
