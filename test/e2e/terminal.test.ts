@@ -74,7 +74,7 @@ describeAtTerminal("a user at a terminal", () => {
     run.type("not todax\u007fy\r");
     const { code, stdout } = await run.ended;
     expect(code).toBe(0);
-    expect(stdout.match(/\? .* asks to run/g)).toHaveLength(4);
+    expect(stdout.match(/\? .* asks to run \w+ \(/g)).toHaveLength(4);
     expect(stdout.match(/✓ approved|✗ denied/g)).toEqual(["✓ approved", "✓ approved", "✓ approved", "✗ denied"]);
     expect(stdout).toMatch(/\r\nthe coder says: exit code 0, .*denied by ada: not today.*\r\n$/);
 

@@ -21,6 +21,9 @@ export function applyLiveEvent(note: LiveNote | undefined, event: LiveEvent, at:
       return { at, activity: `${readable(event.state)}, step ${event.step}`, text: "" };
     case "tool.started":
       return { at, activity: event.detail === "" ? event.tool : `${event.tool} ${event.detail}`, text: "" };
+    case "tool.finished":
+      // The record tells more about the outcome.
+      return { at, activity: null, text: note?.text ?? "" };
     case "text.delta":
       return { at, activity: "writing", text: `${note?.text ?? ""}${event.text}`.slice(-textMax) };
     case "run.claimed":

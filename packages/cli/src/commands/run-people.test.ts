@@ -185,7 +185,7 @@ describe("without a user to ask", () => {
   ])(
     "(%s) the request is printed once with the commands that answer it, and the run waits",
     async (_where, options, flags) => {
-      const cli = createFakeCli({ ...options, env: { NO_COLOR: "1" } });
+      const cli = createFakeCli({ ...options, env: { NO_COLOR: "1", TERM: "dumb" } });
       const ended = cli.run("run", "wait", ...flags);
       const session = await newestSession(() => cli.composition.started[0]);
       const { id } = troupeOf(cli).ask(session, { path: ["lead", "co\u001b[2Jder"] });

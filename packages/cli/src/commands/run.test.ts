@@ -423,3 +423,25 @@ describe("bad input", () => {
     expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
   });
 });
+
+test("--quiet prints the answer alone, and still the error of a run that failed", async () => {
+  const answers = async (end: Parameters<typeof aResponse>[0] & {}) => {
+    const cli = createFakeCli();
+    const ended = cli.run("run", "hello", "--quiet");
+    const session = await newestSession(() => cli.composition.started[0]);
+    cli.composition.started[0]?.finish(session, end);
+    return { code: await ended, out: cli.out(), err: cli.err() };
+  };
+  expect(await answers({ details: "the answer" })).toEqual({ code: 0, out: "the answer\n", err: "" });
+  const failed = await answers({ status: "failed", success: false, error: anError });
+  expect(failed).toMatchObject({ code: 6, out: "" });
+  expect(failed.err).toMatch(/^error: the run failed\nwhy: {3}the disk is full\nfix:/);
+});
+
+const anError = {
+  type: "tool_error",
+  message: "the disk is full",
+  tool: null,
+  recoverable: false,
+  retryAfterMs: null,
+} as const;

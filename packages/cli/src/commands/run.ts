@@ -34,11 +34,13 @@ export interface RunFlags {
   /** Used if this process becomes the owner of the home. */
   nats: NatsFlags;
   mode: OutputMode;
+  /** Print the answer and errors only. */
+  quiet?: boolean;
 }
 
 /** `troupe run`: runs one task and prints its answer. The task `-` is read from standard input. Returns the exit code. */
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
-  const output = createRunOutput(flags.mode, cli);
+  const output = createRunOutput(flags.mode, cli, { quiet: flags.quiet ?? false });
   const input = await inputOf(cli, task, flags, output.notice);
   await offerTrust(cli, input, { mayAsk: !flags.noInput && flags.mode === "text", notice: output.notice });
   for (const warning of await configWarnings(cli, input)) output.notice(`configuration: ${warning}`);

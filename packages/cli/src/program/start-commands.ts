@@ -120,6 +120,7 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
   model?: string;
   input: boolean;
   streamJson?: true;
+  quiet?: true;
 }
 
 function addRun(program: Command, runCommand: RunCommand): void {
@@ -146,6 +147,7 @@ function addRun(program: Command, runCommand: RunCommand): void {
     .option("--agents <names>", 'allow delegation only to these agents; "" for none')
     .option("--deny-agents <names>", "deny delegation to these agents")
     .option("--no-input", "never ask; exit with 8 if the session waits only for a person")
+    .option("-q, --quiet", "print the answer and errors only, without progress")
     .option("--json", "print the response as one JSON object on stdout")
     .addOption(new Option("--stream-json", "print every event as one JSON object per line").conflicts("json"))
     .addHelpText("after", example('troupe run "which licences do our dependencies have?"'))
@@ -167,6 +169,7 @@ function addRun(program: Command, runCommand: RunCommand): void {
           grant: options.parseGrant(flags),
           noInput: !flags.input,
           nats: options.parseNats(flags),
+          quiet: !!flags.quiet,
           mode: flags.streamJson ? "stream-json" : flags.json ? "json" : "text",
         });
       }),

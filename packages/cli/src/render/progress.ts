@@ -24,7 +24,7 @@ export interface ProgressOptions {
 
 export interface Progress {
   apply(change: RecordChange): string[];
-  /** Lines for a live event: a model call that waits for a retry, or a call that waits for space on a disk. */
+  /** Lines for a live event: a call with its result, a model call that waits for a retry, or a wait for space on a disk. */
   live(event: LiveEvent, nowMs: number): string[];
 }
 
@@ -51,6 +51,8 @@ export function createProgress(options: ProgressOptions): Progress {
     },
     live(event, nowMs) {
       const run = seen.get(event.run);
+      if (event.kind === "tool.finished" && run)
+        return [toLine(toolEvent(run, event, nowMs, options.colours), options)];
       if (event.kind === "disk.waiting" && run)
         return [toLine(spaceEvent(run, event, nowMs, options.colours), options)];
       if (event.kind !== "model.retrying" || event.waitMs < waitShownMs || !run) return [];
@@ -98,6 +100,18 @@ function startEvent(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>;
   if (run.parentRun === null) return { at, run, glyph: "●", paint: colours.cyan, text: `${agent}: ${task}` };
   const by = parent ? `${cleanLine(describeAgent(parent))} → ` : "→ ";
   return { at, run, glyph: "●", paint: colours.cyan, text: `${by}${agent}: ${task}` };
+}
+
+function toolEvent(
+  run: RunRow,
+  { tool, detail, durationMs, ok, result }: Extract<LiveEvent, { kind: "tool.finished" }>,
+  nowMs: number,
+  colours: Colours,
+): ProgressEvent {
+  const call = [tool, detail].map(cleanLine).filter(Boolean).join(": ");
+  const facts = [formatDuration(durationMs), cleanLine(result)].filter(Boolean).join(" · ");
+  const text = `${cleanLine(describeAgent(run))} ${call} · ${facts}`;
+  return { at: nowMs, run, glyph: "⚙", paint: ok ? colours.dim : colours.red, text };
 }
 
 function retryEvent(

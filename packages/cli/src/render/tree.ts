@@ -6,7 +6,7 @@ import { formatCost, formatDuration, shortRunId } from "./format.ts";
 import { type Cell, type Column, layout, truncate } from "./layout.ts";
 import { statusStyle } from "./status.ts";
 
-interface TreeLine {
+export interface TreeLine {
   run: RunRow;
   /** Branch characters before this line, and before the lines below it. */
   head: string;
@@ -30,7 +30,8 @@ export function renderTree(
   return placed.flatMap((each, i) => [lines[i] ?? "", ...noteOf(each, options)]);
 }
 
-function treeLines(runs: readonly RunRow[]): TreeLine[] {
+/** The runs in the order of the tree, with the branch characters of each line. */
+export function treeLines(runs: readonly RunRow[]): TreeLine[] {
   const childrenOf = byParent(runs);
   const lines: TreeLine[] = [];
   // An explicit stack: the tree can be deeper than the call stack.
@@ -77,7 +78,8 @@ function cellsOf({ run, head }: TreeLine, options: { colours: Colours; now: numb
   ];
 }
 
-function paintAfter(head: string, paint: (text: string) => string): (text: string) => string {
+/** Paints a text without the branch characters before it. */
+export function paintAfter(head: string, paint: (text: string) => string): (text: string) => string {
   return (text) => (text.startsWith(head) ? head + paint(text.slice(head.length)) : text);
 }
 

@@ -10,6 +10,7 @@ import { createProgress } from "../render/progress.ts";
 import { statusStyle } from "../render/status.ts";
 import type { Colours, Output, Terminal } from "../terminal/terminal.ts";
 import type { ClientEvent } from "./client.ts";
+import { createLiveScreen } from "./live-screen.ts";
 
 /** Output of `troupe run`: only the answer on stdout, everything else on stderr. */
 export interface RunOutput {
@@ -37,13 +38,15 @@ export interface WaitingSession {
 
 export const demoLabel = "demo: scripted, offline; no model was called, $0";
 
+/** @param options.quiet print the answer and errors only */
 export function createRunOutput(
   mode: OutputMode,
   { terminal, now, interrupts }: Pick<Cli, "terminal" | "now" | "interrupts">,
+  { quiet = false } = {},
 ): RunOutput {
   if (mode === "stream-json") return streamOutput(terminal);
   const wasInterrupted = () => interrupts.exitCode() !== null;
-  return textOutput(terminal, now, { json: mode === "json", wasInterrupted });
+  return textOutput(terminal, now, { json: mode === "json", quiet, wasInterrupted });
 }
 
 /** One object per line: `session`, then `change`, `approval` and `live`, finally `result` or `waiting`. */
@@ -76,34 +79,44 @@ function waitingFacts({ session, approvals }: WaitingSession) {
 function textOutput(
   { out, err }: Terminal,
   now: () => number,
-  options: { json: boolean; wasInterrupted: () => boolean },
+  options: { json: boolean; quiet: boolean; wasInterrupted: () => boolean },
 ): RunOutput {
   const { colours } = err;
+  const { quiet } = options;
   const progress = createProgress({ width: err.width, colours, startedAt: now() });
+  const screen = quiet ? null : createLiveScreen(err, now);
   let heldLines: string[] | null = null;
   const closed: RunOutput["closed"] = (response, { demo }) => {
-    for (const line of closingLines(response, { demo, colours })) err.line(line);
+    screen?.stop();
+    if (!quiet) for (const line of closingLines(response, { demo, colours })) err.line(line);
     // After Ctrl-C the user knows why the session was cancelled.
     const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
     if (!expected) for (const line of errorLines(response, colours)) err.line(line);
   };
   return {
     submitted(submitted) {
+      if (quiet) return;
       if (submitted.demo) err.line(colours.yellow(demoLabel));
       err.line(colours.dim(`session ${submitted.session}  in ${cleanLine(submitted.workspace)}`));
     },
     event(event) {
+      if (quiet) return;
+      screen?.event(event);
       const lines = event.type === "change" ? progress.apply(event.change) : progress.live(event.event, now());
       for (const line of lines) heldLines ? heldLines.push(line) : err.line(line);
     },
     hold() {
       heldLines = [];
+      const show = screen?.hide();
       return () => {
         for (const line of heldLines ?? []) err.line(line);
         heldLines = null;
+        show?.();
       };
     },
-    notice: (text) => err.line(colours.dim(cleanLine(text))),
+    notice(text) {
+      if (!quiet) err.line(colours.dim(cleanLine(text)));
+    },
     closed,
     settled(response, submitted) {
       closed(response, submitted);
@@ -115,6 +128,7 @@ function textOutput(
       }
     },
     waiting(left) {
+      screen?.stop();
       for (const line of waitingLines(left, err)) err.line(line);
       if (options.json) out.line(jsonLine(waitingFacts(left)));
     },

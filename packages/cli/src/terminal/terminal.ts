@@ -7,6 +7,13 @@ export type Colours = ReturnType<typeof pc.createColors>;
 export interface Output {
   /** Writes a line and a newline. */
   line(text: string): void;
+  /**
+   * Keeps lines below all others, in the place of those of the last call. None removes them. Has no effect without a
+   * terminal that can move its cursor. A line may not be wider than the terminal.
+   */
+  pin(lines: readonly string[]): void;
+  /** Lines of the terminal; 0 without one. */
+  readonly height: number;
   /** Resolves when all output has left the process. */
   flushed(): Promise<void>;
   readonly isTerminal: boolean;
@@ -20,7 +27,7 @@ export interface Terminal {
   err: Output;
 }
 
-type Stream = Writable & { isTTY?: boolean; columns?: number };
+type Stream = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
 /** Creates a terminal from the process's streams or any others. */
 export function createTerminal(options: { stdout: Stream; stderr: Stream; env: NodeJS.ProcessEnv }): Terminal {
@@ -35,9 +42,23 @@ function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
     if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
   });
   const isTerminal = stream.isTTY === true;
+  const canPin = isTerminal && env.TERM !== "dumb";
+  let pinned: readonly string[] = [];
+  const write = (text: string): void => {
+    if (!broken) stream.write(text);
+  };
+  const erase = (): string => (pinned.length === 0 ? "" : `\u001b[${pinned.length}A\u001b[0J`);
+  const below = (): string => pinned.map((line) => `${line}\n`).join("");
   return {
-    line: (text) => {
-      if (!broken) stream.write(`${text}\n`);
+    line: (text) => write(`${erase()}${text}\n${below()}`),
+    pin(lines) {
+      if (!canPin || (lines.length === 0 && pinned.length === 0)) return;
+      const before = erase();
+      pinned = [...lines];
+      write(before + below());
+    },
+    get height() {
+      return isTerminal ? (stream.rows ?? 24) : 0;
     },
     flushed: () =>
       new Promise((resolve) => {

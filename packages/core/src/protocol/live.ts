@@ -26,6 +26,21 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     tool: z.string(),
     detail: z.string(),
   }),
+  /** A tool call has its outcome. */
+  z.object({
+    v: Version,
+    kind: z.literal("tool.finished"),
+    session: Id,
+    run: Id,
+    agent: Token,
+    tool: z.string(),
+    /** Its first text argument. */
+    detail: z.string(),
+    durationMs: z.number().nonnegative(),
+    ok: z.boolean(),
+    /** The end in a few words, such as `exit 0`, or the type of its error. Empty: it worked, and has no more to say. */
+    result: z.string(),
+  }),
   z.object({ v: Version, kind: z.literal("run.claimed"), session: Id, run: Id, agent: Token }),
   /** The model call failed in a temporary way and will be repeated. */
   z.object({

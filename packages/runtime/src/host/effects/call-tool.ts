@@ -163,7 +163,11 @@ async function start(
   if ((held !== true && !(await held)) || scope.signal.aborted) return null;
   const detail = [detailOf(toolCall.args), unkept].filter(Boolean).join("; ");
   scope.publish({ kind: "tool.started", tool: toolCall.name, detail });
-  return ToolOutcome.parse(await scope.deps.tools.run(toolCall, { ...contextOf(effect, scope), plan }));
+  const outcome = ToolOutcome.parse(await scope.deps.tools.run(toolCall, { ...contextOf(effect, scope), plan }));
+  const { durationMs } = outcome;
+  const end = { detail: detailOf(toolCall.args), durationMs, ok: outcome.error === null, result: resultText(outcome) };
+  scope.publish({ kind: "tool.finished", tool: toolCall.name, ...end });
+  return outcome;
 }
 
 /**
@@ -244,6 +248,13 @@ function contextOf({ step, call, approved, approval, taint }: CallTool, scope: E
   const context = { ...own, ...state, ...taintField(taint) };
   const bytesMax = Math.floor(contextLimit(scope.pin) * bytesPerToken * outputShare);
   return Number.isFinite(bytesMax) ? { ...context, outputBytesMax: Math.max(bytesMax, outputBytesMin) } : context;
+}
+
+/** The end of a call in a few words, for the live display. */
+function resultText({ error, output }: ToolOutcome): string {
+  const [, exitCode] = /^exit code (\d+)/.exec(output) ?? [];
+  if (exitCode !== undefined) return `exit ${exitCode}`;
+  return error?.type.replaceAll("_", " ") ?? "";
 }
 
 /** The first text argument, for the live display. */
