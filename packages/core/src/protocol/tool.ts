@@ -30,6 +30,8 @@ export const ToolSpec = z.object({
   unready: z.string().exactOptional(),
   /** Only agents whose `tools` name it, or one of its groups, get the tool. Absent: agents with all tools get it too. */
   namedOnly: z.literal(true).exactOptional(),
+  /** Calls change no files of the workspace, whatever else they change. Absent: the host looks for changed files. */
+  changesFiles: z.literal(false).exactOptional(),
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
 

@@ -88,6 +88,8 @@ interface ToolBasics<Input extends z.ZodObject> {
    * @default agents with all tools get it too
    */
   namedOnly?: true;
+  /** False for an idempotent tool that changes no files of the workspace. @default the host looks for changed files */
+  changesFiles?: false;
   /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
   outputBytesMax?: number;
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
@@ -161,9 +163,10 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
   const { name, description, input, risk, riskOf, commandsOf, effect, groups = [], outputBytesMax = null } = definition;
   const unready = definition.unready === undefined ? {} : { unready: definition.unready };
   const namedOnly = definition.namedOnly ? { namedOnly: true } : {};
+  const files = definition.changesFiles === undefined ? {} : { changesFiles: definition.changesFiles };
   const inputSchema = modelSchema(input);
   return {
-    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema, ...unready, ...namedOnly }),
+    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema, ...unready, ...namedOnly, ...files }),
     outputBytesMax,
     ...(commandsOf ? { commandsOf: (args: unknown) => commandsIn(input.safeParse(args), commandsOf) } : {}),
     bind(args, context) {

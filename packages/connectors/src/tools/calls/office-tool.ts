@@ -63,6 +63,7 @@ export function changingTool<Input extends z.ZodObject>(tool: ChangingTool<Input
     risk: "low",
     riskOf: (args) => (isDryRun(args) ? "low" : "medium"),
     effect: "idempotent",
+    changesFiles: false,
     groups: [domain],
     namedOnly: true,
     outwardOf: (args) => (isDryRun(args) ? null : (outwardOf?.(args) ?? null)),

@@ -1,5 +1,5 @@
 /** Which calls run, which need approval, and which never run twice. */
-import { type ToolContext, ToolOutcome } from "@troupe/core";
+import { CallPreview, type ToolContext, ToolOutcome, type ToolSpec } from "@troupe/core";
 import {
   approvalId,
   type EffectClass,
@@ -8,6 +8,9 @@ import {
   type FilePlan,
   findAgentSpec,
   hashText,
+  previewPath,
+  type RunFolder,
+  sharedFolder,
 } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { toolCall } from "../host-deps.test-helper.ts";
@@ -240,6 +243,25 @@ describe("a call that needs an approval", () => {
     });
   });
 
+  test("has its preview in the question, whose id depends on it", async () => {
+    const asking = (title: string, digest: string) => ({
+      examine: async () => ({
+        ...{ decision: "ask" as const, risk: "high" as const, reason: "it deletes an event", covers: [] },
+        bound: [{ path: previewPath, digest }],
+        preview: CallPreview.parse({ kind: "event", action: "delete", title, when: "today" }),
+      }),
+    });
+    const questions = await Promise.all(
+      [asking("Standup", "1"), asking("Standup", "1"), asking("Board", "2")].map(async (tools) => {
+        const entry = await callTool(calling("deploy"), await createScope({ tools }));
+        return entry?.kind === "approval.requested" ? entry.approval : null;
+      }),
+    );
+    expect(questions.map((each) => each?.preview)).toMatchObject([{ title: "Standup" }, {}, { title: "Board" }]);
+    expect(questions[0]?.id).toBe(questions[1]?.id);
+    expect(questions[0]?.id).not.toBe(questions[2]?.id);
+  });
+
   test("runs with an approval of an earlier version, which is bound to no file", async () => {
     const scope = await createScope({ tools: examining("2") });
     expect(await callTool(calling("deploy", { approved: true, approval: { id: run } }), scope)).toMatchObject({
@@ -398,5 +420,29 @@ test("the approval of a whole run has its task, and comes before its start", asy
       reason: "the intent is of high risk",
       path: ["boss", "lead", "main"],
     },
+  });
+});
+
+describe("an idempotent call", () => {
+  const folderChange = { changes: [], note: "[changed while this command ran: a.txt.]" };
+
+  async function outputOf(fields: Partial<ToolSpec>): Promise<string | null> {
+    const spec = { name: "deploy", risk: "low" as const, effect: "idempotent" as const, description: "", groups: [] };
+    const folder: RunFolder = { ...sharedFolder("/work"), callEnded: async () => folderChange };
+    const tools = {
+      specs: () => [{ ...spec, inputSchema: {}, ...fields }],
+      assess: () => ({ decision: "allow" as const, risk: "low" as const, reason: "it may" }),
+      run: async () => ToolOutcome.parse({ output: "{}" }),
+    };
+    const body = await callTool(calling("deploy"), await createScope({ tools, scope: { folder } }));
+    return body?.kind === "tool.finished" ? body.outcome.output : null;
+  }
+
+  test("can change files, so the host looks for them", async () => {
+    expect(await outputOf({})).toBe(`{}\n${folderChange.note}`);
+  });
+
+  test("of a tool that changes no files has no files of other processes in its output", async () => {
+    expect(await outputOf({ changesFiles: false })).toBe("{}");
   });
 });

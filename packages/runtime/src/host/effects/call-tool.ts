@@ -120,7 +120,8 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   }
   // The verification may have outlasted the lease. Then nothing is journaled and nothing starts.
   if (!(await scope.isHeld())) return null;
-  if (effectClass === "read") return await start(effect, scope, { plan: journaledPlan, unkept: "" });
+  const isUntracked = effectClass === "idempotent" && !isTracked(effect, scope);
+  if (effectClass === "read" || isUntracked) return await start(effect, scope, { plan: journaledPlan, unkept: "" });
   return await runChanging({ effectClass, journaledPlan }, effect, scope);
 }
 
@@ -230,8 +231,8 @@ async function inDoubt(effect: CallTool, { folder }: EffectScope): Promise<ToolO
 
 /** Whether only a search of the folder can tell what a call changed. */
 function isTracked({ toolCall }: CallTool, { pin }: EffectScope): boolean {
-  const effect = pin.tools.find(({ name }) => name === toolCall.name)?.effect;
-  return effect === "unsafe" || effect === "idempotent";
+  const spec = pin.tools.find(({ name }) => name === toolCall.name);
+  return spec?.effect === "unsafe" || (spec?.effect === "idempotent" && spec.changesFiles !== false);
 }
 
 function inDoubtOutcome(tool: string): ToolOutcome {
