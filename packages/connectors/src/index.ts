@@ -1,5 +1,14 @@
 export { readAttachments } from "./attachments/read-attachments.ts";
 export { type OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
+export {
+  type DomainAgent,
+  type DomainAgentOptions,
+  defineDomainAgent,
+  type PreparedRequest,
+  type PrepareScope,
+  type RequestPlan,
+} from "./handlers/base/define-domain-agent.ts";
+export type { CallWork, RequestWork, WorkAnswer, WorkScope } from "./handlers/base/request-work.ts";
 export { createOfficeHandlers, officeAgents } from "./handlers/create-office-handlers.ts";
 export type { OfficeHandlerOptions } from "./handlers/domains/office-scope.ts";
 export { importFiles } from "./import/import-files.ts";

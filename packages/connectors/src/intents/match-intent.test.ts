@@ -63,6 +63,11 @@ describe("words of parameters", () => {
     ],
     ["calendar", "Move the design review to Friday at 10am", { title: "design", change: "to Friday at 10am" }],
     ["calendar", "Is Mara free tomorrow at 10?", { people: "Mara" }],
+    [
+      "calendar",
+      "Plan a standup every weekday at 9:15 with Mara and Ruth",
+      { people: "Mara and Ruth", noun: "standup" },
+    ],
     ["contacts", "Find contact info for people at Acme Corp", { organization: "Acme Corp" }],
     ["contacts", "What is Ruth's email address?", { name: "Ruth" }],
     ["slack", "Summarize recent discussions in #project-alpha channel", { channel: "#project-alpha" }],

@@ -1,4 +1,5 @@
 import { Temporal } from "temporal-polyfill";
+import { rangeText } from "../../phrases/read-time-range.ts";
 import { dateText } from "../../phrases/rewrite-words.ts";
 
 /**
@@ -62,6 +63,10 @@ export function capitalized(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
+export function uncapitalized(text: string): string {
+  return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+}
+
 /**
  * A moment for people: an instant in this zone, a wall clock time as it is, or a day.
  *
@@ -90,6 +95,12 @@ export function spanText(start: string, end: string, timeZone: string): string {
   const separator = isSameDay ? "–" : " to ";
   const until = isSameDay ? (to.clock ?? "24:00") : `${dateText(to.date)}, ${to.clock ?? "00:00"}`;
   return `${dateText(from.date)}, ${from.clock}${separator}${until} (${timeZone})`;
+}
+
+/** A span of days in a sentence: "on" a day, or "from" one "to" another. */
+export function rangeWords(range: { from: string; to: string }, timeZone: string): string {
+  const text = rangeText(range, timeZone);
+  return `${text.includes(" to ") ? "from" : "on"} ${text}`;
 }
 
 function partsOf(time: string, timeZone: string): { date: Temporal.PlainDate; clock: string | null } {

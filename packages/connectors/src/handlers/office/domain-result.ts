@@ -6,6 +6,7 @@ import { eventLines, FoundEvents } from "../domains/calendar/found-events.ts";
 import { contactLines, FoundContacts } from "../domains/contacts/found-contacts.ts";
 import { FoundMessages, messageLines } from "../domains/mail/found-messages.ts";
 import { FoundPosts, postLines } from "../domains/slack/found-posts.ts";
+import { Analysis, analysisText } from "../domains/slack/summarize-plan.ts";
 import type { PlannedPart } from "./plan-parts.ts";
 
 const ErrorOutput = z.object({
@@ -103,6 +104,8 @@ export function dataText({ part, data }: PartOutcome, timeZone: string): string 
         ("message_id" in data ? "" : shown(FoundMessages, ({ messages }) => messageLines(messages, timeZone)))
       );
     default:
-      return "message_count" in data ? "" : shown(FoundPosts, ({ messages }) => postLines(messages, timeZone));
+      return "message_count" in data
+        ? shown(Analysis, analysisText)
+        : shown(FoundPosts, ({ messages }) => postLines(messages, timeZone));
   }
 }

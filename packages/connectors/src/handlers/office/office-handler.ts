@@ -145,9 +145,18 @@ function messageOf(
     return { task: message.replace("{people}", () => listOf(addresses)), problem: null };
   }
   if (!message.includes("{outcome}")) return { task: message, problem: null };
-  if (done.length === 0) return { task: "", problem: "the parts before it failed, so it had nothing to tell" };
-  const outcome = done.map(({ summary }) => oneLine(summary, 400)).join(" ");
-  return { task: message.replace("{outcome}", () => outcome), problem: null };
+  const failed = needed.find(({ error }) => error !== null);
+  if (failed) return { task: "", problem: `it tells the outcome of ${quoted(failed.part.text)}, which failed` };
+  return { task: message.replace("{outcome}", () => outcomeText(done)), problem: null };
+}
+
+const outcomeCharactersMax = 1_000;
+
+/** What was done. A search that another part has used is no news, and its addresses are not for everyone. */
+function outcomeText(done: readonly PartOutcome[]): string {
+  const changes = done.filter(({ part }) => part.domain !== "contacts");
+  const told = changes.length > 0 ? changes : done;
+  return oneLine(told.map(({ summary }) => summary).join(" "), outcomeCharactersMax);
 }
 
 /** One answer for all parts. It is a failure only if no part worked. */
@@ -178,9 +187,12 @@ function failureText(failed: readonly PartOutcome[]): string {
 function summaryOf(done: readonly PartOutcome[], failed: readonly PartOutcome[]): string {
   if (failed.length === 0 && done.length === 1) return done[0]?.summary ?? "";
   const total = done.length + failed.length;
-  const worked = failed.length === 0 ? "" : `${done.length} of ${total} parts are done. `;
+  const worked =
+    failed.length === 0 ? "" : `${done.length} of ${total} parts ${done.length === 1 ? "is" : "are"} done. `;
   const outcomes = done.map(({ summary }) => sentence(firstSentence(summary))).join(" ");
-  const problems = failed.map(({ part, summary }) => `Not done: ${quoted(part.text)}, because ${sentence(summary)}`);
+  const problems = failed.map(
+    ({ part, summary }) => `Not done: ${quoted(part.text)}, because ${sentence(summary.split("; ")[0] ?? "")}`,
+  );
   return [`${worked}${outcomes}`, ...problems].join(" ");
 }
 

@@ -29,7 +29,7 @@ const mailIt =
 export function planParts(parts: readonly RequestPart[]): Omit<PlannedPart, "agent">[] | null {
   const planned: Omit<PlannedPart, "agent">[] = [];
   for (const [index, part] of parts.entries()) {
-    const message = withOutcome(part, index) ?? withPeople(part, parts.slice(0, index));
+    const message = withOutcome(part, parts.slice(0, index)) ?? withPeople(part, parts.slice(0, index));
     if (message === null) return null;
     planned.push({ domain: part.match.domain, text: part.text, ...message });
   }
@@ -39,11 +39,14 @@ export function planParts(parts: readonly RequestPart[]): Omit<PlannedPart, "age
 type Message = Pick<PlannedPart, "message" | "after">;
 
 /** A part that passes on what the parts before have found or done. */
-function withOutcome({ match, text }: RequestPart, index: number): Message | null {
-  if (index === 0) return null;
-  const after = Array.from({ length: index }, (_, i) => i);
+function withOutcome({ match, text }: RequestPart, before: readonly RequestPart[]): Message | null {
+  if (before.length === 0) return null;
+  const after = [...before.keys()];
   const [, recipients] = mailIt.exec(text) ?? [];
-  if (recipients !== undefined) return { message: `Send an email to ${recipients} saying: {outcome}`, after };
+  if (recipients !== undefined) {
+    const subject = before.at(-1)?.text ?? "";
+    return { message: `Send an email to ${recipients} with the subject ${subject} saying {outcome}`, after };
+  }
   if (match.domain !== "slack" || match.pattern !== "post") return null;
   const { channel, text: words } = match.words;
   if (words !== undefined && !outcomeWords.test(words)) return null;

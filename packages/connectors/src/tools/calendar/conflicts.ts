@@ -16,7 +16,8 @@ const peopleMax = 50;
 const dayMs = 86_400_000;
 const shownMax = 3;
 const searchDays = 7;
-const workingHours = { from: "09:00", to: "17:00" };
+/** Of proposed times. */
+export const workingHours = { from: "09:00", to: "17:00" };
 
 /** A time to check. `own` is the present time of a moved event, which is busy because of the event itself. */
 export interface PlannedTime {

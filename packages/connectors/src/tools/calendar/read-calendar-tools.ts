@@ -5,6 +5,7 @@ import { toIso } from "../../time/zoned-instant.ts";
 import { readingTool } from "../calls/office-tool.ts";
 import type { OfficeToolDeps } from "../calls/tool-options.ts";
 import { Instant, pageArguments } from "../text/arguments.ts";
+import { workingHours } from "./conflicts.ts";
 import { eventOutput, eventSources } from "./event-output.ts";
 
 /** `calendar_check_availability` and `calendar_list_events`. */
@@ -17,7 +18,9 @@ function checkAvailability(deps: OfficeToolDeps): Tool {
     {
       domain: "calendar",
       name: "calendar_check_availability",
-      description: "Tells when people are busy, and with slot_minutes the next times that are free for all of them.",
+      description:
+        "Tells when people are busy, and with slot_minutes the next times that are free for all of them: in a window of 12 hours " +
+        "or more, those from Monday to Friday between 9 and 17.",
       input: z.strictObject({
         from: Instant,
         to: Instant,
@@ -26,7 +29,11 @@ function checkAvailability(deps: OfficeToolDeps): Tool {
       }),
       async run({ from, to, people, slot_minutes }, call) {
         const calendar = await call.connect("calendar");
-        const query = { from, to, people, slotMinutes: slot_minutes };
+        // A meeting at night is of no use: a longer window is searched in working hours.
+        const isLong = slot_minutes !== null && Date.parse(to) - Date.parse(from) >= longWindowMs;
+        const timeZone = isLong ? await calendar.call((port) => port.timeZone()) : null;
+        const hours = timeZone === null ? null : { ...workingHours, timeZone };
+        const query = { from, to, people, slotMinutes: slot_minutes, workingHours: hours };
         const found = await calendar.call((port) => port.checkAvailability(query));
         const conflicts = found.people.flatMap(({ address, busy }) =>
           busy.map(({ startsAt, endsAt }) => ({ person: address, starts_at: startsAt, ends_at: endsAt })),
@@ -43,6 +50,8 @@ function checkAvailability(deps: OfficeToolDeps): Tool {
   );
 }
 
+/** From here on, free times are those of working hours. */
+const longWindowMs = 12 * 3_600_000;
 const dayMs = 86_400_000;
 /** The span of a list without times. */
 const daysDefault = 7;

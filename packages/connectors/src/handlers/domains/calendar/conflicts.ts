@@ -4,7 +4,7 @@ import type { Person } from "../../../ports/person.ts";
 import { toIso } from "../../../time/zoned-instant.ts";
 import { paramsError } from "../../base/call-failure.ts";
 import { type CallWork, calls } from "../../base/request-work.ts";
-import { listOf, spanText } from "../../base/wording.ts";
+import { countOf, listOf, someOf, spanText } from "../../base/wording.ts";
 import { nameOf, personWith } from "../people-text.ts";
 
 const Slot = z.object({ starts_at: z.string(), ends_at: z.string() });
@@ -20,14 +20,20 @@ export const FoundTimes = z.object({
   slots: z.array(Slot).default([]),
 });
 
+/** People in a text. */
+export interface NamedPeople {
+  /** The user is among them. */
+  people: readonly Person[];
+  /** The address of the user. */
+  user: string;
+  timeZone: string;
+}
+
 /** A time that people should be free at. */
-export interface WantedTime {
+export interface WantedTime extends NamedPeople {
   /** ISO times. */
   from: string;
   to: string;
-  /** The user is among them. */
-  people: readonly Person[];
-  timeZone: string;
 }
 
 const dayMs = 86_400_000;
@@ -51,13 +57,17 @@ export function* refuseConflicts(conflicts: readonly Conflict[], wanted: WantedT
   throw paramsError("time", conflictText(conflicts, wanted), `${free}say “even if busy”`);
 }
 
-/** Who is busy when. */
-export function conflictText(conflicts: readonly Conflict[], { people, timeZone }: WantedTime): string {
-  const shown = conflicts.slice(0, shownMax).map(({ person, starts_at, ends_at }) => {
-    return `${nameOf(personWith(person, people))} is busy on ${spanText(starts_at, ends_at, timeZone)}`;
+/** Who is busy when: people with the same time are named together. */
+export function conflictText(conflicts: readonly Conflict[], { people, user, timeZone }: NamedPeople): string {
+  const byTime = Map.groupBy(conflicts, ({ starts_at, ends_at }) => spanText(starts_at, ends_at, timeZone));
+  const texts = [...byTime].map(([when, busy]) => {
+    const isUser = busy.some(({ person }) => person === user);
+    const others = busy.filter(({ person }) => person !== user).map(({ person }) => nameOf(personWith(person, people)));
+    const names = [...(isUser ? ["you"] : []), ...others];
+    return `${someOf(names)} ${names.length > 1 || isUser ? "are" : "is"} busy on ${when}`;
   });
-  const more = conflicts.length - shown.length;
-  return listOf(more > 0 ? [...shown, `${more} more are busy`] : shown);
+  const more = texts.length - shownMax;
+  return listOf(more > 0 ? [...texts.slice(0, shownMax), `${countOf(more, "more time")} are busy`] : texts);
 }
 
 function* nextFree({ from, to, people }: WantedTime): CallWork<z.output<typeof Slot>[]> {

@@ -41,7 +41,13 @@ export const createPlan = (scope: OfficeScope): RequestPlan => ({
   *work({ params, call, timeZone }) {
     const event = Params.parse(params);
     const people = [...event.organizer, ...event.attendees];
-    const wanted = { from: event.starts_at, to: event.ends_at, people, timeZone };
+    const wanted = {
+      from: event.starts_at,
+      to: event.ends_at,
+      people,
+      user: event.organizer[0]?.address ?? "",
+      timeZone,
+    };
     // A note for a whole day does not take the time of its people.
     const isAllDay = !event.start.includes("T");
     const { conflicts, unknown } = isAllDay ? { conflicts: [], unknown: [] } : yield* checkTime(wanted);
@@ -50,19 +56,24 @@ export const createPlan = (scope: OfficeScope): RequestPlan => ({
     const args = { title, start, end, time_zone, recurrence, visibility, attendees: event.attendees.map(personLine) };
     const forced = event.even_if_busy ? { even_if_busy: true } : {};
     yield* call("calendar_create_event", { ...args, ...forced }, "Creates the event.");
-    const repeats = recurrence === undefined ? "" : `, ${repeatsText(recurrence)}`;
-    const whom = event.attendees.length === 0 ? "" : ` with ${namesOf(event.attendees)}`;
-    const overlap = conflicts.length > 0 ? ` It was wanted although ${conflictText(conflicts, wanted)}.` : "";
+    const overlap = conflicts.length > 0 ? ` You wanted it although ${conflictText(conflicts, wanted)}.` : "";
     const free = conflicts.length === 0 && !isAllDay ? " No conflict was found." : "";
     return {
-      summary: `Scheduled ${quoted(title)}${whom} for ${event.label}${repeats}.${overlap}${free}`,
+      summary: `${scheduledText(event)}${overlap}${free}`,
       details: event.attendees.length > 1 ? `Invited:\n\n${bullets(event.attendees.map(personLine))}` : "",
-      assumptions:
-        recurrence !== undefined && !isAllDay ? ["only the first time of the series was checked for conflicts"] : [],
+      assumptions: recurrence !== undefined && !isAllDay ? [onlyFirst] : [],
       missing: unknownText(unknown, people),
     };
   },
 });
+
+const onlyFirst = "only the first time of the series was checked for conflicts";
+
+function scheduledText({ title, attendees, label, recurrence }: z.output<typeof Params>): string {
+  const repeats = recurrence === undefined ? "" : `, ${repeatsText(recurrence)}`;
+  const whom = attendees.length === 0 ? "" : ` with ${namesOf(attendees)}`;
+  return `Scheduled ${quoted(title)}${whom} for ${label}${repeats}.`;
+}
 
 const evenIfBusy = /\b(?:even if|although|though|regardless|anyway|anyhow|despite|no matter)\b/i;
 

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { rangeText } from "../../../phrases/read-time-range.ts";
 import { toIso } from "../../../time/zoned-instant.ts";
 import type { RequestPlan } from "../../base/define-domain-agent.ts";
-import { capitalized, countOf, quoted } from "../../base/wording.ts";
+import { capitalized, countOf, quoted, rangeWords } from "../../base/wording.ts";
 import { namesOf, People } from "../people-text.ts";
 import { eventLines, FoundEvents, whenOf } from "./found-events.ts";
 
@@ -37,13 +36,13 @@ export const listPlan: RequestPlan = {
     const args = { ...range, text: title, attendee: people[0]?.address, limit: next ? 1 : limit };
     const { events, next_page } = yield* read(FoundEvents, "calendar_list_events", args, "Reads the calendar.");
     const which = `${title === undefined ? "" : ` about ${quoted(title)}`}${people.length === 0 ? "" : ` with ${namesOf(people)}`}`;
-    const when = rangeText(range, timeZone);
+    const when = rangeWords(range, timeZone);
     const [first] = events;
-    if (!first) return { summary: `You have no events${which}: ${when}.` };
+    if (!first) return { summary: `You have no events${which} ${when}.` };
     if (next) return { summary: `The next event${which} is ${quoted(first.title)}, on ${whenOf(first, timeZone)}.` };
-    const count = `${next_page && !next ? "more than " : ""}${countOf(events.length, "event")}`;
+    const count = `${next_page ? "more than " : ""}${countOf(events.length, "event")}`;
     return {
-      summary: `${capitalized(`you have ${count}${which}`)}: ${when}.`,
+      summary: `${capitalized(`you have ${count}${which}`)} ${when}.`,
       details: eventLines(events, timeZone),
     };
   },

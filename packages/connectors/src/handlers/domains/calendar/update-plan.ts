@@ -40,7 +40,7 @@ export const updatePlan = (scope: OfficeScope): RequestPlan => ({
     }
     const moved = movedTime(event, change, { nowMs: request.nowMs, timeZone });
     const people = [...organizer, ...event.attendees.filter(({ address }) => address !== organizer[0]?.address)];
-    const wanted = { from: moved.startsAt, to: moved.endsAt, people, timeZone };
+    const wanted = { from: moved.startsAt, to: moved.endsAt, people, user: organizer[0]?.address ?? "", timeZone };
     const { conflicts } = moved.isAllDay ? { conflicts: [] } : yield* checkTime(wanted);
     // The event itself is busy at its old time.
     const others = conflicts.filter(({ starts_at, ends_at }) => {
@@ -50,7 +50,7 @@ export const updatePlan = (scope: OfficeScope): RequestPlan => ({
     const { start, end, time_zone } = moved;
     const args = { event_id: event.event_id, start, end, time_zone, ...forced };
     yield* call("calendar_update_event", args, "The time is free: moves the event.");
-    const overlap = others.length > 0 ? ` It was wanted although ${conflictText(others, wanted)}.` : "";
+    const overlap = others.length > 0 ? ` You wanted it although ${conflictText(others, wanted)}.` : "";
     const now = whenOf({ ...event, start, end, time_zone: time_zone ?? event.time_zone }, timeZone);
     return {
       summary: `Moved ${quoted(event.title)} from ${whenOf(event, timeZone)} to ${now}.${overlap}`,

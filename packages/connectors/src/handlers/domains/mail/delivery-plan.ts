@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { RequestPlan } from "../../base/define-domain-agent.ts";
-import { momentText } from "../../base/wording.ts";
+import { momentText, uncapitalized } from "../../base/wording.ts";
 import { namesOf, People } from "../people-text.ts";
 import { deliveryDetails, deliverySentence, SentMail } from "./delivery.ts";
 import { noMessage } from "./find-plans.ts";
@@ -27,7 +27,7 @@ export const deliveryPlan: RequestPlan = {
     const whom = to.length === 0 ? "" : ` to ${namesOf(to)}`;
     const when = sent_at === undefined ? "" : ` of ${momentText(sent_at, timeZone)}`;
     return {
-      summary: `${id === undefined ? "The newest mail" : "The mail"}${whom}${when}: ${deliverySentence(delivery)}`,
+      summary: `${id === undefined ? "The newest mail" : "The mail"}${whom}${when}: ${uncapitalized(deliverySentence(delivery))}`,
       details: deliveryDetails(delivery, to),
     };
   },

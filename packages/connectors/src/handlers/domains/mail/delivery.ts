@@ -2,7 +2,7 @@ import { RunFailure } from "@troupe/core/tool";
 import { z } from "zod";
 import type { Person } from "../../../ports/person.ts";
 import { type CallWork, calls } from "../../base/request-work.ts";
-import { bullets, capitalized, countOf, listOf } from "../../base/wording.ts";
+import { bullets, capitalized, listOf } from "../../base/wording.ts";
 import { nameOf, personLine, personWith } from "../people-text.ts";
 
 const Delivery = z.array(
@@ -50,15 +50,15 @@ export function deliverySentence(delivery: Delivery): string {
 }
 
 function sameSentence(status: Delivery[number]["status"], count: number): string {
-  const subject = count === 1 ? "It" : `All ${countOf(count, "mail")}`;
-  const verb = count === 1 ? "was" : "were";
+  const isOne = count === 1;
+  const subject = isOne ? "It" : count === 2 ? "Both mails" : `All ${count} mails`;
   switch (status) {
     case "stored":
-      return `${subject} ${count === 1 ? "stays" : "stay"} in the local outbox, which sends nothing to other servers.`;
+      return `${subject} ${isOne ? "stays" : "stay"} in the local outbox, which sends nothing to other servers.`;
     case "failed":
-      return `${subject} ${verb} not delivered.`;
+      return `${subject} ${isOne ? "was" : "were"} not delivered.`;
     default:
-      return `${subject} ${verb} ${outcomes[status]}.`;
+      return `${subject} ${isOne ? "was" : "were"} ${outcomes[status]}.`;
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { paramsError } from "../../base/call-failure.ts";
 import type { RequestPlan } from "../../base/define-domain-agent.ts";
 import { blockQuote, capitalized, countOf, momentText, oneLine, quoted } from "../../base/wording.ts";
-import { FoundMessages, messageLines, messageText } from "./found-messages.ts";
+import { FoundMessages, messageLines, messageText, Sender } from "./found-messages.ts";
 
 const limitDefault = 20;
 const Range = z.object({ from: z.string(), to: z.string() });
@@ -41,6 +41,7 @@ const ReadParams = z.object({ id: text, from: text, subject: text });
 const WholeMessage = z.object({
   message: z.object({
     subject: z.string(),
+    from: Sender,
     sent_at: z.string(),
     body: z.string(),
     attachments: z.array(z.object({ name: z.string() })).default([]),
@@ -65,7 +66,7 @@ export const readPlan: RequestPlan = {
     const { message } = yield* read(WholeMessage, "gmail_get_message", { message_id }, "Reads the message.");
     const files = message.attachments.length;
     return {
-      summary: `The message is ${quoted(message.subject)} of ${momentText(message.sent_at, timeZone)}${files > 0 ? `, with ${countOf(files, "attachment")}` : ""}.`,
+      summary: `${quoted(message.subject)} is from ${oneLine(message.from)}, of ${momentText(message.sent_at, timeZone)}${files > 0 ? `, with ${countOf(files, "attachment")}` : ""}.`,
       details: blockQuote(message.body),
     };
   },

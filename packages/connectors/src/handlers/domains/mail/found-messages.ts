@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { bullets, momentText, quoted } from "../../base/wording.ts";
+import { bullets, momentText, oneLine, quoted } from "../../base/wording.ts";
 
 /** The sender: a text such as `Ana <ana@x.example>`, or its parts. */
-const Sender = z
+export const Sender = z
   .union([z.string(), z.object({ name: z.string().default(""), address: z.string() })])
   .transform((from) =>
     typeof from === "string" ? from.replace(/\s*<[^>]*>$/, "") || from : from.name || from.address,
@@ -26,19 +26,14 @@ export const FoundMessages = z.object({
 
 /** A message in a sentence. */
 export function messageText({ subject, from, sent_at }: FoundMessage, timeZone: string): string {
-  return `${subject === "" ? "the mail without a subject" : quoted(subject)} from ${quoteless(from)} of ${momentText(sent_at, timeZone)}`;
+  return `${subject === "" ? "the mail without a subject" : quoted(subject)} from ${oneLine(from)} of ${momentText(sent_at, timeZone)}`;
 }
 
 export function messageLines(messages: readonly FoundMessage[], timeZone: string): string {
   return bullets(
     messages.map(({ subject, from, sent_at, unread }) => {
       const title = quoted(subject === "" ? "(no subject)" : subject);
-      return `${title}, ${quoteless(from)}, ${momentText(sent_at, timeZone)}${unread ? ", unread" : ""}`;
+      return `${title}, ${oneLine(from)}, ${momentText(sent_at, timeZone)}${unread ? ", unread" : ""}`;
     }),
   );
-}
-
-/** Names come from strangers: they are one line. */
-function quoteless(name: string): string {
-  return quoted(name).slice(1, -1);
 }

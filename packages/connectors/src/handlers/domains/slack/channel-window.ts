@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { rangeText } from "../../../phrases/read-time-range.ts";
 import type { PreparedRequest } from "../../base/define-domain-agent.ts";
 import type { CallArgs, JsonObject } from "../../base/request-work.ts";
+import { rangeWords } from "../../base/wording.ts";
 
 const Range = z.object({ from: z.string(), to: z.string() });
 
@@ -36,5 +36,5 @@ export function windowArgs({ channel, limit, time_range, range }: ChannelWindow)
 
 /** The span for people. */
 export function windowText({ range }: ChannelWindow, timeZone: string): string {
-  return range ? rangeText(range, timeZone) : "the last 7 days";
+  return range ? rangeWords(range, timeZone) : "in the last 7 days";
 }

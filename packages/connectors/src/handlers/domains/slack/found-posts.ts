@@ -29,9 +29,10 @@ export const FoundPosts = z.object({
 
 /** Messages as a list: each is one line, because strangers wrote them. */
 export function postLines(posts: readonly FoundPost[], timeZone: string): string {
+  const channels = new Set(posts.map(({ channel }) => channel));
   return bullets(
     posts.map(({ author, text, sent_at, channel, reply_count }) => {
-      const where = channel === undefined ? "" : ` in #${oneLine(channel)}`;
+      const where = channel === undefined || channels.size === 1 ? "" : ` in #${oneLine(channel)}`;
       const replies = reply_count === 0 ? "" : ` (${reply_count} ${reply_count === 1 ? "reply" : "replies"})`;
       return `${oneLine(author)}${where}, ${momentText(sent_at, timeZone)}: ${oneLine(text, 300)}${replies}`;
     }),

@@ -14,9 +14,9 @@ export const messagesPlan: RequestPlan = {
     const { messages, next_page } = yield* read(FoundPosts, "slack_get_channel_messages", windowArgs(window));
     const where = `#${oneLine(window.channel)}`;
     const when = windowText(window, timeZone);
-    if (messages.length === 0) return { summary: `${where} has no messages: ${when}.` };
+    if (messages.length === 0) return { summary: `${where} has no messages ${when}.` };
     return {
-      summary: `${where} has ${next_page ? "more than " : ""}${countOf(messages.length, "message")}: ${when}.`,
+      summary: `${where} has ${next_page ? "more than " : ""}${countOf(messages.length, "message")} ${when}.`,
       details: postLines(messages, timeZone),
     };
   },

@@ -17,6 +17,6 @@ export const postPlan: RequestPlan = {
   *work({ params, call }) {
     const { channel, text } = Params.parse(params);
     yield* call("slack_post_message", { channel, text }, `Posts in #${oneLine(channel)}.`);
-    return `Posted in #${oneLine(channel)}: ${quoted(text)}.`;
+    return `Posted in #${oneLine(channel)}: ${quoted(text.replace(/[.]$/, ""))}.`;
   },
 };
