@@ -56,6 +56,7 @@ describe("a request is split", () => {
   it.each([
     ["no domain understands a part", "find Acme's contacts, and write a poem about them"],
     ["no domain understands it", "Paint the fence"],
+    ["it is a search without a place", "find a good restaurant"],
     ["it is empty", ""],
   ])("and left to the model if %s", (_, request) => {
     expect(partsOf(request) ?? []).toEqual([]);

@@ -67,19 +67,29 @@ export function splitRequest(request: string): RequestPart[] | null {
 function partOf(text: string, { isStrong }: Boundary): RequestPart | null {
   const isQuoteOpen = (text.match(/["“”]/g) ?? []).length % 2 === 1;
   if (isQuoteOpen || (!isStrong && textBegins.test(text))) return null;
+  if (hasJoint(text)) return null;
   const plain = text.trim().replace(/[.!]+$/, "");
   const match = matchDomain(plain);
   return match && { text: plain, match };
+}
+
+/** A pattern such as that of a search would take "find Mara, and write a poem" for its words. Only a message can have joints. */
+function hasJoint(text: string): boolean {
+  const message = textBegins.exec(text)?.index ?? text.length;
+  return [...text.matchAll(boundary)].some(({ index }) => index < message);
 }
 
 /** The first domain that understands a request. Words such as `#general` or `inbox` decide the doubtful cases. */
 function matchDomain(text: string): IntentMatch | null {
   for (const domain of domainOrder(text)) {
     const match = matchIntent(domain, text);
-    if (match) return match;
+    // A search of channels takes any words, so the request has to mention them.
+    if (match && (domain !== "slack" || match.pattern !== "search" || channelWords.test(text))) return match;
   }
   return null;
 }
+
+const channelWords = /#[\p{L}\p{N}]|\b(?:slack|channels?|messages?|posts?|discussions?|conversations?|mentions?)\b/iu;
 
 function domainOrder(text: string): IntentDomain[] {
   if (/#[\p{L}\p{N}]|\bslack\b|@[\p{L}]+(?![\p{L}\p{N}.@-])/iu.test(text) && !/\S@\S/.test(text)) {
