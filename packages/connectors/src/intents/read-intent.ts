@@ -34,12 +34,14 @@ export async function readIntent(
 ): Promise<IntentReading | null> {
   const file = patternsOf(domain);
   const match = matchPatterns(file, request);
-  return match && (await readParams(match, file, request, { nowMs, timeZone, people }));
+  const scope = { nowMs, timeZone, people: async () => people };
+  return match && (await readParams(match, file, request, scope));
 }
 
-/** The moment and place of a request, and the people that it can name. `people` is null for a domain without people. */
+/** The moment and place of a request, and the people that it can name. */
 export interface ReadingScope extends PhraseScope {
-  people: PeopleOptions | null;
+  /** Called only for a request that names people. Null for a domain without people. */
+  people: (() => Promise<PeopleOptions>) | null;
 }
 
 /** Reads the parameters of a request that matches a pattern of this file. Throws `params` like `readIntent`. */
@@ -95,8 +97,9 @@ async function readWords(
   if (kind === "channel") return words.replace(/^#/, "").toLowerCase();
   if (kind === "word") return words.replace(/[?.!,;]+$/, "");
   if (kind === "line") return unquoted(toLine(words)).replace(/[?.!,;]+$/, "");
-  const { people: options } = scope.options;
-  if (options === null) throw missing("people", "this domain knows no people", "use a parameter of the kind line");
+  const { people: contacts } = scope.options;
+  if (contacts === null) throw missing("people", "this domain knows no people", "use a parameter of the kind line");
+  const options = await contacts();
   if (/^(?:i|me|we|us|my|myself)$/i.test(words)) return [{ ...options.user }];
   const { people, assumptions } = await readPeople(words, options);
   scope.reading.assumptions.push(...assumptions);

@@ -24,7 +24,8 @@ export interface NewTimePhrase {
  * // { date: "2026-03-06", clock: "10:00", endClock: null, minutes: null, assumptions: [] }
  */
 export async function readNewTime(text: string, scope: PhraseScope): Promise<NewTimePhrase> {
-  const phrase: Phrase = { text, assumptions: [] };
+  // The date parser reads no hour behind "until".
+  const phrase: Phrase = { text: text.replace(/^\s*(?:until|till)\s+(?=\d)/i, "at "), assumptions: [] };
   const minutes = takeDuration(phrase);
   const range = takeClockRange(phrase);
   rewriteWords(phrase, scope);

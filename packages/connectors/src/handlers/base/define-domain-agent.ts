@@ -202,7 +202,8 @@ async function understand(request: HandledRequest, match: IntentMatch, base: Bas
   const plan = planOf(match.pattern, base);
   try {
     const timeZone = await timeZoneOf(request, base);
-    const people = (await base.options.people?.(request)) ?? null;
+    const { people: peopleOf } = base.options;
+    const people = peopleOf ? () => peopleOf(request) : null;
     const reading = await readParams(match, base.file, request.task, { nowMs: request.nowMs, timeZone, people });
     const prepared = (await plan.prepare?.(reading, { request, words, timeZone })) ?? { params: reading.params };
     const first = nextTurn(plan.work({ ...calls, request, timeZone, params: prepared.params }), [], iterationsMax);

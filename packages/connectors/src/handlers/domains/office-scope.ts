@@ -1,6 +1,7 @@
 import type { HandledRequest } from "@troupe/core";
 import type { Tool } from "@troupe/core/tool";
 import type { PeopleOptions } from "../../phrases/read-people.ts";
+import { ConnectorError } from "../../ports/connector-error.ts";
 import type { Connectors } from "../../ports/connectors.ts";
 import type { Person } from "../../ports/person.ts";
 import type { DomainAgentOptions } from "../base/define-domain-agent.ts";
@@ -51,16 +52,42 @@ export function officeScope(options: OfficeHandlerOptions): OfficeScope {
         const { contacts } = await connectors(request);
         return { contacts, user: await user(request), ...(groups ? { groups } : {}) };
       },
-      timeZone: async (request) => (await connectors(request)).calendar.timeZone(),
+      timeZone: async (request) => zoneOf(await connectors(request)),
     },
     toolsOf: (prefix) => tools.filter(({ spec }) => spec.name.startsWith(prefix)),
   };
 }
 
-async function accountOf({ mail, contacts }: Connectors): Promise<Person> {
-  const { account: address } = await mail.status();
-  const { contact } = await contacts.validateEmail(address);
-  return { name: contact?.name ?? "", address };
+/** The user's address, from the first connection that knows it. Accounts of channels have no address. */
+async function accountOf(connectors: Connectors): Promise<Person> {
+  let reason: unknown = new ConnectorError("auth", "no connection names the address of the user");
+  for (const port of ["mail", "calendar", "contacts"] as const) {
+    try {
+      const { account: address } = await connectors[port].status();
+      if (address.includes("@")) return { name: await nameIn(connectors, address), address };
+    } catch (thrown) {
+      // A domain that is not connected must not stop the others.
+      reason = thrown;
+    }
+  }
+  throw reason;
+}
+
+async function nameIn(connectors: Connectors, address: string): Promise<string> {
+  try {
+    return (await connectors.contacts.validateEmail(address)).contact?.name ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** The zone of the calendar. Without one, that of this machine: mail and channels work without a calendar. */
+async function zoneOf(connectors: Connectors): Promise<string> {
+  try {
+    return await connectors.calendar.timeZone();
+  } catch {
+    return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  }
 }
 
 function domainOf(address: string): string {

@@ -136,3 +136,36 @@ describe("a failed call", () => {
     await wrapped.close();
   });
 });
+
+describe("a domain that is not connected", () => {
+  const broken = (name: "calendar" | "contacts" | "mail") =>
+    openDriver({
+      wrap: (connectors) =>
+        Object.defineProperty({ ...connectors }, name, {
+          get() {
+            throw new ConnectorError("auth", `${name} is not connected`);
+          },
+        }),
+    });
+
+  it.each<["calendar" | "contacts" | "mail", IntentDomain, string]>([
+    ["calendar", "gmail", "Search emails about the budget"],
+    ["contacts", "gmail", "Search emails about the budget"],
+    ["mail", "calendar", "block an hour tomorrow at 10am for writing"],
+    ["calendar", "slack", "Summarize #project-alpha"],
+  ])("%s: %s still works", async (name, handler, task) => {
+    const driver = await broken(name);
+    const { error, answer } = await driver.drive(handler, task);
+    expect(error).toBeNull();
+    expect(answer?.summary).not.toBe("");
+    await driver.close();
+  });
+
+  it("is the problem of its own requests", async () => {
+    const driver = await broken("mail");
+    const { error, turns } = await driver.drive("gmail", "Search emails about the budget");
+    expect(error).toMatchObject({ type: "auth", message: "mail is not connected", tool: "gmail_search_messages" });
+    expect(turns).toEqual([]);
+    await driver.close();
+  });
+});

@@ -26,17 +26,8 @@ export function officeHandler(scope: OfficeScope): RequestHandler {
   return {
     name: "office",
     assess: async (request) => assessParts(request),
-    next: async (state) => nextStep(state, await timeZoneOf(state, scope)),
+    next: async (state) => nextStep(state, await scope.shared.timeZone(state.request)),
   };
-}
-
-/** A zone that cannot be read must not hide what was done. */
-async function timeZoneOf({ request }: HandlerState, scope: OfficeScope): Promise<string> {
-  try {
-    return await scope.shared.timeZone(request);
-  } catch {
-    return "UTC";
-  }
 }
 
 function assessParts(request: HandledRequest): HandledIntent | null {
