@@ -11,6 +11,15 @@ export {
 export type { CallWork, RequestWork, WorkAnswer, WorkScope } from "./handlers/base/request-work.ts";
 export { createOfficeHandlers, officeAgents } from "./handlers/create-office-handlers.ts";
 export type { OfficeHandlerOptions } from "./handlers/domains/office-scope.ts";
+export {
+  type ConnectedGoogle,
+  type ConnectGoogleOptions,
+  connectGoogle,
+  disconnectGoogle,
+} from "./google/connect-google.ts";
+export { type GoogleClient, readGoogleClient } from "./google/google-client.ts";
+export { OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
+export { type GoogleScope, googleScopes } from "./google/scopes.ts";
 export { importFiles } from "./import/import-files.ts";
 export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
 export { type IntentMatch, matchIntent } from "./intents/match-intent.ts";
