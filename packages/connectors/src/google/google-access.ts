@@ -6,21 +6,25 @@ import { connectCommand, isInvalidGrant, toConnectorError } from "./google-error
 import { loadGoogle, oauthEndpoints, requestOptions } from "./load-google.ts";
 
 /** The settings and secrets of a stored connection to Google. */
-export const GoogleConnection = z.object({
-  settings: z.object({
-    clientId: z.string(),
-    /** Granted scopes, separated by spaces. */
-    scopes: z.string(),
-    /** The name of the user, for the header From. */
-    name: z.string().default(""),
-    tokenExpiresAt: z.iso.datetime(),
-    /** Google refused the refresh token: the user has to connect again. */
-    isRevoked: z.stringbool().default(false),
-    /** A URL in place of Google's servers, for proxies and tests. */
-    baseUrl: z.url().nullable().default(null),
-  }),
-  secrets: z.object({ accessToken: z.string(), refreshToken: z.string(), clientSecret: z.string() }),
-});
+export const GoogleConnection = z
+  .object({
+    connection: z.object({
+      settings: z.object({
+        clientId: z.string(),
+        /** Granted scopes, separated by spaces. */
+        scopes: z.string(),
+        /** The name of the user, for the header From. */
+        name: z.string().default(""),
+        tokenExpiresAt: z.iso.datetime(),
+        /** Google refused the refresh token: the user has to connect again. */
+        isRevoked: z.stringbool().default(false),
+        /** A URL in place of Google's servers, for proxies and tests. */
+        baseUrl: z.url().nullable().default(null),
+      }),
+    }),
+    secrets: z.object({ accessToken: z.string(), refreshToken: z.string(), clientSecret: z.string() }),
+  })
+  .transform(({ connection, secrets }) => ({ settings: connection.settings, secrets }));
 export type GoogleConnection = z.infer<typeof GoogleConnection>;
 
 /** The access of one connection: its tokens are read from the store, and stored there after a refresh. */
