@@ -135,8 +135,13 @@ const messageMax = 300;
 
 /** Seconds, or the time until a date. */
 function retryAfterOf(headers: unknown): number | null {
-  const value = headers instanceof Headers ? headers.get("retry-after") : null;
+  const value = isHeaders(headers) ? headers.get("retry-after") : null;
   if (value === null) return null;
   const seconds = /^\d+$/.test(value.trim()) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null;
+}
+
+/** The SDKs have a class of headers of their own. */
+function isHeaders(headers: unknown): headers is { get(name: string): string | null } {
+  return typeof headers === "object" && headers !== null && "get" in headers && typeof headers.get === "function";
 }

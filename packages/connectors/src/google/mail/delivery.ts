@@ -4,7 +4,7 @@ import type { DeliveryStatus, RecipientDelivery } from "../../ports/mail.ts";
 import { toIso } from "../../time/zoned-instant.ts";
 import type { GoogleSession } from "../google-session.ts";
 import { deliveryHeaders } from "./find-marked.ts";
-import { folderOf, GmailMessage, headerOf, peopleOf } from "./gmail-messages.ts";
+import { folderOf, GmailMessage, headerOf, peopleOf, snippetOf } from "./gmail-messages.ts";
 
 const Thread = z.object({ messages: z.array(GmailMessage).default([]) });
 
@@ -23,19 +23,17 @@ export async function readDelivery(session: GoogleSession, id: string): Promise<
   const { messages } = await session.call({ what: "read the thread of the message", schema: Thread }, ({ gmail }) =>
     gmail.users.threads.get({ ...metadata, id: message.threadId }),
   );
-  return toDelivery(message, messages);
+  return await toDelivery(message, messages);
 }
 
 export const messageOf = (id: string): string => `read the message ${JSON.stringify(id)}`;
 
-function toDelivery(message: GmailMessage, thread: readonly GmailMessage[]): DeliveryStatus {
-  const failed = new Map(
-    thread
-      .filter(({ payload }) => /mailer-daemon@/i.test(headerOf(payload, "From") ?? ""))
-      .flatMap(({ payload, snippet }) =>
-        peopleOf(payload, "X-Failed-Recipients").map((each) => [each.address, snippet]),
-      ),
-  );
+async function toDelivery(message: GmailMessage, thread: readonly GmailMessage[]): Promise<DeliveryStatus> {
+  const failed = new Map<string, string>();
+  for (const { payload, snippet } of thread) {
+    if (!/mailer-daemon@/i.test(headerOf(payload, "From") ?? "")) continue;
+    for (const { address } of peopleOf(payload, "X-Failed-Recipients")) failed.set(address, await snippetOf(snippet));
+  }
   const everyone = ["To", "Cc", "Bcc"].flatMap((header) => peopleOf(message.payload, header));
   const recipients = [...new Set(everyone.map(({ address }) => address))]
     .toSorted()

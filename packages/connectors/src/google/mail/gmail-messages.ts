@@ -105,7 +105,7 @@ export function peopleOf(payload: GmailPart, header: string): Person[] {
 }
 
 /** Gmail writes a snippet as HTML. */
-async function snippetOf(snippet: string): Promise<string> {
+export async function snippetOf(snippet: string): Promise<string> {
   const text = /[&<]/.test(snippet) ? await htmlToText(snippet) : snippet;
   return toLine(text, snippetCharactersMax);
 }
