@@ -48,18 +48,22 @@ describe("optional parts", () => {
   const { "@troupe/nats": _, ...outside } = peersOf("packages/troupe");
 
   test("troupe passes on the optional parts of the other packages, and the command line has all of them", () => {
-    expect(outside).toEqual({ ...peersOf("packages/models"), ...peersOf("packages/tools") });
+    expect(outside).toEqual({
+      ...peersOf("packages/connectors"),
+      ...peersOf("packages/models"),
+      ...peersOf("packages/tools"),
+    });
     expect(manifest("packages/cli").dependencies).toMatchObject({ ...outside, "@troupe/nats": "workspace:*" });
   });
 
-  test.each(["models", "tools", "troupe"])("every one of %s is optional", (name) => {
+  test.each(["connectors", "models", "tools", "troupe"])("every one of %s is optional", (name) => {
     const { peerDependencies, peerDependenciesMeta } = manifest(`packages/${name}`);
     const optional = Object.keys(peerDependencies).map((part) => [part, { optional: true }]);
     expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
   });
 
   test("the commands that install them, in code and READMEs, name the declared versions", () => {
-    const files = ["packages/*/src/**/*.ts", "packages/{troupe,models,tools}/README.md"].flatMap((pattern) =>
+    const files = ["packages/*/src/**/*.ts", "packages/{troupe,connectors,models,tools}/README.md"].flatMap((pattern) =>
       globSync(pattern, { cwd: fileURLToPath(fromRoot(".")) }).filter((file) => !file.endsWith(".test.ts")),
     );
     const commands = files.flatMap((file) => {

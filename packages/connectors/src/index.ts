@@ -17,7 +17,7 @@ export {
   connectGoogle,
   disconnectGoogle,
 } from "./google/connect-google.ts";
-export { type GoogleClient, readGoogleClient } from "./google/google-client.ts";
+export { type GoogleClient, googleClientSteps, readGoogleClient } from "./google/google-client.ts";
 export { OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
 export { type GoogleScope, googleScopes } from "./google/scopes.ts";
 export { importFiles } from "./import/import-files.ts";

@@ -3,6 +3,7 @@ import type { Cli } from "../cli.ts";
 import type { OutputMode } from "../render/failure.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { addConnectCommands } from "./connect-commands.ts";
 import { addControlCommands } from "./control-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
 import { addNatsCommands } from "./nats-commands.ts";
@@ -66,6 +67,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addControlCommands(program, runCommand);
   addQueryCommands(program, runCommand);
   addOfficeCommands(program, runCommand);
+  addConnectCommands(program, runCommand);
   addNatsCommands(program, runCommand);
   addDaemonCommands(program, runCommand);
   addShellCommands(program, runCommand, (text) => out.line(text));
@@ -102,6 +104,8 @@ Environment:
   TROUPE_LOG    level of the log in the home: trace, debug, info (default), warn, error, fatal, silent
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,
   DEEPSEEK_API_KEY, OLLAMA_HOST configure model providers; troupe models ls lists them
+  TROUPE_GOOGLE_CLIENT_ID, TROUPE_GOOGLE_CLIENT_SECRET, TROUPE_GOOGLE_CLIENT_FILE name your OAuth client for
+                troupe connect google; TROUPE_GOOGLE_URL: a proxy in place of Google's servers
   NATS_URL      NATS server URL; NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER, NATS_PASSWORD, NATS_CA,
                 NATS_CERT, NATS_KEY are its credentials. TROUPE_NATS_SERVER: the program for up --nats auto
   NO_COLOR, FORCE_COLOR, TERM=dumb control colours

@@ -14,8 +14,8 @@ const fields = z.object({ client_id: z.string().min(1), client_secret: z.string(
 const ClientFile = z.object({ installed: fields });
 
 /**
- * Reads the OAuth client of `TROUPE_GOOGLE_CLIENT_ID` and `TROUPE_GOOGLE_CLIENT_SECRET`, or of a file from Google. Without
- * one, the error lists the steps to make one.
+ * Reads the OAuth client of `TROUPE_GOOGLE_CLIENT_ID` and `TROUPE_GOOGLE_CLIENT_SECRET`, or of a file from Google. Throws
+ * `params` if there is none: `googleClientSteps` lists how to make one.
  *
  * @param file the path of the JSON file; null: the variables, or the file of `TROUPE_GOOGLE_CLIENT_FILE`
  * @example
@@ -33,19 +33,19 @@ export async function readGoogleClient({
   const path = file ?? env.TROUPE_GOOGLE_CLIENT_FILE;
   if (path) return await readClientFile(path);
   const lacking = id ? "TROUPE_GOOGLE_CLIENT_SECRET is" : secret ? "TROUPE_GOOGLE_CLIENT_ID is" : "an OAuth client is";
-  throw new ConnectorError("params", `${lacking} missing. ${steps}`, {
+  throw new ConnectorError("params", `${lacking} missing`, {
     param: "client",
     fix: "set TROUPE_GOOGLE_CLIENT_ID and TROUPE_GOOGLE_CLIENT_SECRET, or pass --client FILE",
   });
 }
 
-const steps = [
-  "Make an OAuth client of your own, once:",
-  "1. open https://console.cloud.google.com and create a project;",
-  "2. in APIs & Services, Library: enable the Gmail API, the Google Calendar API and the People API;",
-  "3. in OAuth consent screen: choose External, and add your address as a test user;",
-  "4. in Credentials: create an OAuth client ID of the type Desktop app, and download its JSON file",
-].join("\n  ");
+/** How a user makes an OAuth client, once. */
+export const googleClientSteps: readonly string[] = [
+  "open https://console.cloud.google.com and create a project",
+  "in APIs & Services, Library: enable the Gmail API, the Google Calendar API and the People API",
+  "in OAuth consent screen: choose External, and add your address as a test user",
+  "in Credentials: create an OAuth client ID of the type Desktop app, and download its JSON file",
+];
 
 async function readClientFile(path: string): Promise<GoogleClient> {
   let text: string;
