@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { GoogleReply } from "./google-reply.ts";
 import { ok } from "./google-reply.ts";
 
-/** What the user does on the page of the consent. */
+/** The answer of the user on the page of the consent. */
 export interface Consent {
   email: string;
   name: string;

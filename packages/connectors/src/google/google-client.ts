@@ -39,7 +39,7 @@ export async function readGoogleClient({
   });
 }
 
-/** How a user makes an OAuth client, once. */
+/** The steps by which a user makes an OAuth client, once. */
 export const googleClientSteps: readonly string[] = [
   "open https://console.cloud.google.com and create a project",
   "in APIs & Services, Library: enable the Gmail API, the Google Calendar API and the People API",

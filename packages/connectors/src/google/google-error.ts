@@ -47,7 +47,7 @@ export function toConnectorError(thrown: unknown, call: FailedCall): Error {
   return new ConnectorError(type, `cannot ${call.what}: ${reason}`, details);
 }
 
-/** Whether the server answered that what was asked for does not exist, or not any more. */
+/** Whether the server answered that the resource does not exist, or no longer exists. */
 export function isMissing(thrown: unknown): boolean {
   return [404, 410].includes(statusOf(thrown) ?? 0);
 }

@@ -23,7 +23,7 @@ export const OpenGoogleOptions = z.strictObject({
 export type OpenGoogleOptions = z.input<typeof OpenGoogleOptions>;
 
 /**
- * The mail, calendar and contacts of a connected Google account: those that the user allowed. Calls no server.
+ * The connectors of a Google account, for the domains that the user allowed. Calls no server.
  *
  * @example
  * const store = openConnectionStore("/home/ana/.local/share/troupe");

@@ -3,7 +3,7 @@ import type { ConnectionDomain } from "../tokens/connections.ts";
 /** A permission that troupe asks Google for. */
 export interface GoogleScope {
   scope: string;
-  /** What it allows, for people. */
+  /** The permission in plain words. */
   allows: string;
   domain: ConnectionDomain | null;
 }

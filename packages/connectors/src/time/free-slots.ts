@@ -4,7 +4,7 @@ import type { Availability, AvailabilityQuery, TimeSpan } from "../ports/calenda
 import type { QueryWindow } from "./query-window.ts";
 import { toIso } from "./zoned-instant.ts";
 
-type Query = z.output<typeof AvailabilityQuery>;
+type ParsedQuery = z.output<typeof AvailabilityQuery>;
 
 /** The busy times of one person. */
 export interface BusyPerson {
@@ -15,7 +15,11 @@ export interface BusyPerson {
 }
 
 /** The answer to a query: the busy times of people, and the times when all of them are free. */
-export function composeAvailability(people: readonly BusyPerson[], window: QueryWindow, query: Query): Availability {
+export function composeAvailability(
+  people: readonly BusyPerson[],
+  window: QueryWindow,
+  query: ParsedQuery,
+): Availability {
   const all = mergeSpans(people.flatMap(({ busy }) => busy));
   return {
     isFree: people.every(({ isKnown, busy }) => isKnown && busy.length === 0),
@@ -47,7 +51,7 @@ function freeSlots(
   busy: readonly QueryWindow[],
   window: QueryWindow,
   slotMinutes: number,
-  hours: Query["workingHours"],
+  hours: ParsedQuery["workingHours"],
 ): QueryWindow[] {
   const slotMs = slotMinutes * 60_000;
   const slots: QueryWindow[] = [];
@@ -74,7 +78,7 @@ function gapsOf(open: QueryWindow, busy: readonly QueryWindow[]): QueryWindow[] 
 }
 
 /** The parts of a window that are within working hours, from Monday to Friday. */
-function* openTimes(window: QueryWindow, hours: Query["workingHours"]): Iterable<QueryWindow> {
+function* openTimes(window: QueryWindow, hours: ParsedQuery["workingHours"]): Iterable<QueryWindow> {
   if (hours === null) return yield window;
   const firstDay = Temporal.Instant.fromEpochMilliseconds(window.fromMs).toZonedDateTimeISO(hours.timeZone);
   for (let day = firstDay.toPlainDate(); ; day = day.add({ days: 1 })) {

@@ -1,4 +1,3 @@
-import type { OutgoingAttachment } from "../../ports/mail.ts";
 import type { Person } from "../../ports/person.ts";
 
 /** A mail with all of its headers. */
@@ -9,7 +8,7 @@ export interface ComposedMail {
   bcc: readonly Person[];
   subject: string;
   body: string;
-  attachments: readonly OutgoingAttachment[];
+  attachments: readonly { name: string; contentType: string; content: Uint8Array }[];
   messageId: string;
   /** Message-IDs of earlier messages of the thread, the first one first. */
   references: readonly string[];
@@ -18,7 +17,7 @@ export interface ComposedMail {
 
 /**
  * The bytes of a mail. The composer folds and encodes headers, and takes no line break into one. It may read no file and no
- * URL. The header Bcc stays: Gmail reads the recipients from it, and removes it from what they get.
+ * URL. The header Bcc stays: Gmail reads the recipients from it, and removes it from their copies.
  */
 export async function composeMail(mail: ComposedMail): Promise<Buffer> {
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer");

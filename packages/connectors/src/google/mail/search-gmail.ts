@@ -8,7 +8,7 @@ import { type GoogleSession, readAnswer } from "../google-session.ts";
 import { GmailMessage, summaryFields, toSummary } from "./gmail-messages.ts";
 import { gmailQuery } from "./gmail-query.ts";
 
-type Query = z.output<typeof MailQuery>;
+type GmailSearch = z.output<typeof MailQuery>;
 
 const MessageList = z.object({
   messages: z.array(z.object({ id: z.string(), threadId: z.string() })).default([]),
@@ -16,14 +16,14 @@ const MessageList = z.object({
 });
 
 /** Newest first, as Gmail lists them. */
-export async function searchGmail(session: GoogleSession, query: Query): Promise<Page<MailSummary>> {
+export async function searchGmail(session: GoogleSession, query: GmailSearch): Promise<Page<MailSummary>> {
   if (query.thread !== null) return await searchThread(session, query, query.thread);
   const { messages, nextPageToken = null } = await listMessages(session, query, query.limit);
   const summaries = await mapConcurrently(messages, ({ id }) => readSummary(session, id));
   return { items: summaries.filter((each) => each !== null).filter(withinTimes(query)), nextCursor: nextPageToken };
 }
 
-async function listMessages(session: GoogleSession, query: Query, maxResults: number) {
+async function listMessages(session: GoogleSession, query: GmailSearch, maxResults: number) {
   const q = gmailQuery(query);
   const param = query.cursor === null ? undefined : "cursor";
   const what = query.cursor === null ? "search mail" : "search mail from this cursor";
@@ -50,7 +50,7 @@ async function readSummary(session: GoogleSession, id: string): Promise<MailSumm
   }
 }
 
-function withinTimes({ since, until }: Query): (message: MailSummary) => boolean {
+function withinTimes({ since, until }: GmailSearch): (message: MailSummary) => boolean {
   const [fromMs, toMs] = [
     since === null ? -Infinity : Date.parse(since),
     until === null ? Infinity : Date.parse(until),
@@ -62,7 +62,7 @@ const Thread = z.object({ messages: z.array(GmailMessage).default([]) });
 const listedMax = 500;
 
 /** Gmail has no query for a thread. With other conditions, the hits around the times of the thread are compared with it. */
-async function searchThread(session: GoogleSession, query: Query, thread: string): Promise<Page<MailSummary>> {
+async function searchThread(session: GoogleSession, query: GmailSearch, thread: string): Promise<Page<MailSummary>> {
   let messages: GmailMessage[];
   try {
     const { data } = await session.callRaw(({ gmail }) =>
