@@ -1,5 +1,13 @@
 export { readAttachments } from "./attachments/read-attachments.ts";
-export { type OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
+export {
+  type ConnectedGoogle,
+  type ConnectGoogleOptions,
+  connectGoogle,
+  disconnectGoogle,
+} from "./google/connect-google.ts";
+export { type GoogleClient, googleClientSteps, readGoogleClient } from "./google/google-client.ts";
+export { type OpenGoogleOptions, OpenGoogleOptions, openGoogle, openGoogle } from "./google/open-google.ts";
+export { type GoogleScope, googleScopes } from "./google/scopes.ts";
 export {
   type DomainAgent,
   type DomainAgentOptions,
@@ -11,15 +19,6 @@ export {
 export type { CallWork, RequestWork, WorkAnswer, WorkScope } from "./handlers/base/request-work.ts";
 export { createOfficeHandlers, officeAgents } from "./handlers/create-office-handlers.ts";
 export type { OfficeHandlerOptions } from "./handlers/domains/office-scope.ts";
-export {
-  type ConnectedGoogle,
-  type ConnectGoogleOptions,
-  connectGoogle,
-  disconnectGoogle,
-} from "./google/connect-google.ts";
-export { type GoogleClient, googleClientSteps, readGoogleClient } from "./google/google-client.ts";
-export { OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
-export { type GoogleScope, googleScopes } from "./google/scopes.ts";
 export { importFiles } from "./import/import-files.ts";
 export type { ImportCounts, ImportedFile, ImportProblem } from "./import/import-report.ts";
 export { type IntentMatch, matchIntent } from "./intents/match-intent.ts";
@@ -86,6 +85,8 @@ export { type RepliedMessage, replyRecipients, replySubject } from "./ports/repl
 export { SeedOptions, seedOffice } from "./sample/seed-office.ts";
 export { type ConnectedSlack, connectSlack, SlackAccount, slackScopes } from "./slack/connect-slack.ts";
 export { createSlackChannels, openSlackChannels, SlackOptions } from "./slack/slack-channels.ts";
+export { createStandardMail } from "./standard/mail/standard-mail.ts";
+export { MailServer, StandardAccount } from "./standard/standard-options.ts";
 export {
   ConnectionDomain,
   ConnectionKind,

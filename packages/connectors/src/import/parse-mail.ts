@@ -12,7 +12,10 @@ export interface ParsedMail {
 }
 
 /** Reads a message of RFC 5322. Throws if it is not one, or is nested without an end. */
-export async function parseMail(raw: Uint8Array, { clock, person }: LocalAccount): Promise<ParsedMail> {
+export async function parseMail(
+  raw: Uint8Array,
+  { clock, person }: Pick<LocalAccount, "clock" | "person">,
+): Promise<ParsedMail> {
   const email = await PostalMime.parse(raw, parseLimits);
   const { subject, messageId, date } = email;
   if (!email.from && [subject, messageId, date].every((header) => header === undefined)) {

@@ -17,11 +17,11 @@ export interface ReceiptScope {
  */
 export function actOnce(scope: ReceiptScope, key: string, content: unknown, act: () => string): string {
   const { database, account, kind } = scope;
-  const contentHash = hashOf(content);
+  const hash = contentHash(content);
   return database.transaction(() => {
     const known = readReceipt(scope, key);
     if (known) {
-      if (known.contentHash === contentHash) return known.result;
+      if (known.contentHash === hash) return known.result;
       throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
         param: "idempotencyKey",
         fix: "use a new key",
@@ -30,7 +30,7 @@ export function actOnce(scope: ReceiptScope, key: string, content: unknown, act:
     const result = act();
     database.run(
       "INSERT INTO receipts (account, kind, key, content_hash, result, created_ms) VALUES (?, ?, ?, ?, ?, ?)",
-      ...[account, kind, key, contentHash, result, scope.clock.now()],
+      ...[account, kind, key, hash, result, scope.clock.now()],
     );
     return result;
   });
@@ -50,7 +50,7 @@ export function readReceipt(
 }
 
 /** The same content has the same hash. Bytes count by their own hash. */
-function hashOf(content: unknown): string {
+export function contentHash(content: unknown): string {
   const text = JSON.stringify(content, (_, value) =>
     value instanceof Uint8Array ? createHash("sha256").update(value).digest("hex") : value,
   );
