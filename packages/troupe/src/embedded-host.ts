@@ -9,6 +9,7 @@ import {
   type Logger,
   type ModelProvider,
   type Redactor,
+  type RequestHandler,
   type RunFolders,
   type RunRequest,
   type Secret,
@@ -44,6 +45,8 @@ export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> 
   agentSource?: AgentSource;
   /** @default none */
   tools?: ToolHost | readonly Tool[];
+  /** Handlers of requests that need no model, for agents that name them. @default none */
+  handlers?: readonly RequestHandler[];
   /** Folders of isolated runs and worktrees. @default none: such runs are refused */
   folders?: RunFolders;
   /** @default builtinVerifiers */
@@ -114,6 +117,7 @@ export function createEmbeddedHost(options: EmbeddedHostOptions): EmbeddedHost {
     logger,
     failpoint: noFailpoints,
     hostId,
+    handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
     ...(options.folders ? { folders: options.folders } : {}),
     ...(redact ? { redact } : {}),
   });

@@ -54,8 +54,8 @@ export async function openTroupe(given: TroupeOptions): Promise<Troupe> {
   });
 }
 
-function partsOf({ model, team, providers, tools }: TroupeOptions): ProgramParts {
-  return { model, team, ...(providers ? { providers } : {}), ...(tools ? { tools } : {}) };
+function partsOf({ model, team, providers, tools, connectors, handlers }: TroupeOptions): ProgramParts {
+  return { model, team, connectors, handlers, ...(providers ? { providers } : {}), ...(tools ? { tools } : {}) };
 }
 
 /** A troupe in memory has a temporary home: its record is a SQLite file too. */

@@ -1,3 +1,4 @@
+import type { Connectors } from "@troupe/connectors";
 import type {
   AgentDefinition,
   ApprovalAnswer,
@@ -7,6 +8,7 @@ import type {
   Logger,
   ModelProvider,
   PartialBudget,
+  RequestHandler,
   RunResponse,
   SubmitSession,
 } from "@troupe/core";
@@ -31,6 +33,13 @@ export interface TroupeOptions {
   teams?: readonly string[];
   /** Tools made with `defineTool`, beside the shipped ones. @default none */
   tools?: readonly Tool[];
+  /**
+   * Mail, calendar, contacts and channels of the office tools, such as those of `openLocalOffice`. A domain that is not given
+   * keeps the connection of the home. @default the connected accounts of the home, else its local office
+   */
+  connectors?: Partial<Connectors>;
+  /** Handlers of requests that need no model, for agents that name them. @default the handlers of the office alone */
+  handlers?: readonly RequestHandler[];
   /** Folder that agents work in. @default process.cwd() */
   workspace?: string;
   /** Allows a home, or a folder above one, as the workspace. @default false */

@@ -13,6 +13,10 @@ const TroupeOptionsSchema = z
     team: TeamName,
     teams: z.array(z.string().min(1)),
     tools: z.array(z.custom((tool) => isObject(tool) && "spec" in (tool as object), "it is not a tool of defineTool")),
+    connectors: z.custom(isObject, "it is not an object with mail, calendar, contacts or channels"),
+    handlers: z.array(
+      z.custom((value) => isObject(value) && "assess" in (value as object), "it is not a RequestHandler"),
+    ),
     workspace: z.string().min(1),
     allowHome: z.boolean(),
     store: z.enum(["home", "memory"]),

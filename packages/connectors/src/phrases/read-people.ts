@@ -12,7 +12,7 @@ export interface PeoplePhrase {
 export interface PeopleOptions {
   contacts: ContactsConnector;
   user: Person;
-  /** The members of groups, by their names in lower case: `{ "sales": [...] }`. */
+  /** The members of groups, by their names in lower case: `{ "sales": [...] }`. @default the groups of the contacts */
   groups?: Readonly<Record<string, readonly Person[]>>;
 }
 
@@ -40,8 +40,8 @@ export function splitNames(text: string): string[] {
 }
 
 /**
- * Finds the people that a request names: addresses as they are, names by the contacts, and "the team" as the contacts with the
- * user's domain. Throws `params` for an unknown name, and for one that fits several people; the message lists them.
+ * Finds the people that a request names: addresses as they are, names by the contacts, and "the team" as the group `team`, else as
+ * the contacts with the user's domain. Throws `params` for an unknown name, and for one that fits several people; the message lists them.
  *
  * @example
  * const { people } = await readPeople("Sarah and john@acme.example", { contacts: office.contacts, user });
@@ -67,8 +67,8 @@ interface NamedPeople {
 
 async function findNamed(name: string, options: PeopleOptions): Promise<NamedPeople> {
   if (name.includes("@")) return { people: [await addressed(name, options)], assumption: null };
-  const members = options.groups?.[name.toLowerCase().replace(/^(?:the|my|our) | team$/g, "")];
-  if (members) return { people: [...members], assumption: null };
+  const found = await findGroup(name, options);
+  if (found) return found;
   if (group.test(name)) return ownTeam(name, options);
   const [, at, before] = ofOrganization.exec(name) ?? [];
   const organization = at ?? before;
@@ -78,6 +78,17 @@ async function findNamed(name: string, options: PeopleOptions): Promise<NamedPeo
       return { people: all, assumption: `${name} is read as ${all.length} contacts of ${organization}` };
   }
   return oneContact(name, options);
+}
+
+/** `the sales team` and `sales` mean the group sales. Null: no group has this name. */
+async function findGroup(name: string, { groups, contacts }: PeopleOptions): Promise<NamedPeople | null> {
+  const all = groups ?? (await contacts.groups?.()) ?? {};
+  const group = name.toLowerCase().replace(/^(?:the|my|our) | team$/g, "");
+  const people = Object.hasOwn(all, group) ? all[group] : undefined;
+  if (!people) return null;
+  // The caller has named its groups; those of the contacts can be others than the user means.
+  const assumption = groups ? null : `${name} is read as the ${people.length} contacts of the group ${group}`;
+  return { people: [...people], assumption };
 }
 
 /** `Ana <ana@x>`, or an address alone. The name of a known address comes from the contacts. */

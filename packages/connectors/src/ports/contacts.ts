@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Connector } from "./connection.ts";
 import { type Page, pageFields } from "./page.ts";
+import type { Person } from "./person.ts";
 
 /** A search in the contacts. All given fields must match. */
 export const ContactQuery = z.strictObject({
@@ -62,4 +63,6 @@ export interface ContactsConnector extends Connector {
   listOrganizations(query: OrganizationQuery): Promise<Page<Organization>>;
   /** Never throws because of the address. */
   validateEmail(address: string): Promise<EmailCheck>;
+  /** The members of groups, by their names in lower case. @default absent: the service has no groups */
+  groups?(): Promise<Readonly<Record<string, readonly Person[]>>>;
 }

@@ -31,6 +31,9 @@ export const colleagues: readonly SamplePerson[] = [
   colleague("omar", "Omar Haddad", "Support Lead"),
 ];
 
+/** The handles of the user's own team. */
+export const team: readonly string[] = colleagues.slice(0, 5).map(({ handle }) => handle);
+
 /** People of other organizations. Their addresses end in `.example`, so that no mail can ever reach them. */
 export const outsiders: readonly SamplePerson[] = [
   outsider("john", "John Carver", "Procurement Manager", "Acme Corp"),

@@ -1,6 +1,6 @@
 import type { EventRecord } from "../local/calendar/event-store.ts";
 import { dayOf } from "../time/zoned-instant.ts";
-import { colleagues } from "./people.ts";
+import { colleagues, team } from "./people.ts";
 import { personNamed, type Sample } from "./sample.ts";
 
 type SampleEvent = Omit<EventRecord, "id" | "uid" | "exceptionOf" | "isCancelled">;
@@ -19,7 +19,6 @@ interface Meeting {
 }
 
 const dayMs = 86_400_000;
-const team = colleagues.slice(0, 5).map(({ handle }) => handle);
 /** Series began some weeks ago. */
 const before = -8 * 7;
 

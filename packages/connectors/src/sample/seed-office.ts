@@ -2,10 +2,11 @@ import { z } from "zod";
 import { putEvent } from "../local/calendar/event-store.ts";
 import { addChannelMessage, putChannel, putMember } from "../local/channels/channel-store.ts";
 import { putContact } from "../local/contacts/contact-store.ts";
+import { putGroup } from "../local/contacts/groups.ts";
 import { addMessage, ensureMailbox, shortHash } from "../local/mail/mail-store.ts";
 import type { LocalOffice } from "../local/open-local-office.ts";
 import { parseParams } from "../ports/connector-error.ts";
-import { colleagues, outsiders } from "./people.ts";
+import { colleagues, outsiders, team } from "./people.ts";
 import { peopleOf, personNamed, type Sample, spread } from "./sample.ts";
 import { sampleEvents } from "./sample-events.ts";
 import { conversations, threads } from "./texts.ts";
@@ -36,6 +37,7 @@ export function seedOffice(office: LocalOffice, options: SeedOptions = {}): void
   const sample: Sample = { account, nowMs: nowMs ?? account.clock.now(), seed, people: peopleOf(account) };
   account.database.transaction(() => {
     seedContacts(sample);
+    seedGroups(sample);
     seedMail(sample);
     seedEvents(sample);
     seedChannels(sample);
@@ -63,6 +65,12 @@ function seedContacts(sample: Sample): void {
       organization: organization ?? "Lantern Works",
     });
   }
+}
+
+/** Without the group, "the team" would be the whole company. */
+function seedGroups(sample: Sample): void {
+  const members = team.map((handle) => personNamed(sample, handle));
+  putGroup(sample.account.database, "team", members);
 }
 
 function seedMail(sample: Sample): void {

@@ -12,6 +12,8 @@ export interface ServedAgentsOptions {
   only: "all" | readonly string[];
   /** The agents that this machine's policy forbids. */
   denied?: readonly string[];
+  /** Whether this host has everything that an agent needs. It is asked at each load. @default it has */
+  accepts?(agent: AgentDefinition): boolean;
 }
 
 /** The agents whose tasks a host takes. */
@@ -35,13 +37,15 @@ export interface ServedAgents {
  * await served.refresh();
  * served.ids(); // ["coder", "main"]
  */
-export function createServedAgents({ agentSource, only, denied = [] }: ServedAgentsOptions): ServedAgents {
+export function createServedAgents(options: ServedAgentsOptions): ServedAgents {
+  const { agentSource, only, denied = [], accepts = () => true } = options;
   const ofProjects = new Map<string, ServedAgent>();
   const listeners = new Set<() => void>();
   let common = new Map<string, ServedAgent>();
   let list: readonly ServedAgent[] = [];
 
-  const isServed = ({ id, source, disabled, team }: AgentDefinition): boolean =>
+  const isServed = (agent: AgentDefinition): boolean => accepts(agent) && isChosen(agent);
+  const isChosen = ({ id, source, disabled, team }: AgentDefinition): boolean =>
     source.origin !== "remote" &&
     !disabled &&
     !denied.includes(id) &&

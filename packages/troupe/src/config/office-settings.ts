@@ -44,6 +44,15 @@ export interface OfficeSettings {
   connections: Readonly<Partial<Record<OfficeDomain, Setting<string>>>>;
 }
 
+/** The settings of a user without a configuration. */
+export const defaultOffice: OfficeSettings = {
+  name: null,
+  address: null,
+  timeZone: null,
+  domains: null,
+  connections: {},
+};
+
 /** A project's file cannot choose whose mail an agent reads. */
 export function readOffice({
   office,

@@ -1,4 +1,4 @@
-import type { AgentRegistry, TroupeError } from "@troupe/core";
+import { type AgentRegistry, TroupeError } from "@troupe/core";
 import { agentIdOf, agentNameOf, unknownAgent } from "@troupe/core/internal";
 import { namesAgent } from "@troupe/runtime/internal";
 import type { ProcessParts } from "./open-process.ts";
@@ -28,6 +28,14 @@ function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
   const own = agents.filter(({ source }) => source.origin !== "remote");
   const known = own.filter(({ disabled }) => !disabled).map(agentNameOf);
   const found = find(agentIdOf(id));
+  if (found && found.source.origin !== "remote" && !found.disabled) return noOffice(id);
   const why = found && found.source.origin !== "remote" ? "is disabled" : "does not exist";
   return unknownAgent(id, known, `the agent ${JSON.stringify(id)} ${why}`);
+}
+
+/** A worker has the tools of an office only if its home has one. */
+function noOffice(id: string): TroupeError {
+  return new TroupeError("CONFLICT", `the agent ${JSON.stringify(id)} needs an office, and this home has none`, {
+    fix: "troupe office seed   # or troupe office import, or connect an account",
+  });
 }

@@ -1,4 +1,14 @@
-import type { Clock, DaemonStatus, DiskShortage, Logger, Policy, Redactor } from "@troupe/core";
+import {
+  type AgentDefinition,
+  type Clock,
+  type DaemonStatus,
+  type DiskShortage,
+  type Logger,
+  type Policy,
+  type Redactor,
+  type RequestHandler,
+  TroupeError,
+} from "@troupe/core";
 import { createInvalidMessages, DiskPolicy, leaseMsDefault } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
@@ -25,10 +35,13 @@ import {
 } from "@troupe/tools";
 import { type Cleanup, withTimeout } from "../cleanup.ts";
 import type { ConfigSource } from "../config/config.ts";
+import type { OfficeSettings } from "../config/office-settings.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 import { selectRecord } from "../home/record.ts";
 import type { Models } from "../models/open-models.ts";
 import { type Connection, defaultLocality } from "../nats/connection.ts";
+import { hasOffice } from "../office/home-connectors.ts";
+import { needsOffice, openOfficeParts } from "../office/office-parts.ts";
 import { ownVersion } from "../version.ts";
 import { createProcessAgentFiles } from "./agent-files.ts";
 import { createHomeAgentSource, createProjectAgentsQueue, userAgentFolders } from "./agents.ts";
@@ -65,6 +78,8 @@ export interface ProcessOptions {
   capacity: number;
   /** Decides whether the tools of a project are used. */
   trust: ProcessTrust;
+  /** Whose mail, calendar, contacts and channels the office tools use. */
+  office: OfficeSettings;
   /** Parts that a program adds. */
   program?: ProgramParts | undefined;
   /** Shows the user changes of the connection. */
@@ -93,7 +108,11 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   const blobs = redactBlobs(ports.blobs, redact);
   const sandbox = await sandboxing;
   const toolOptions = { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, usage, trust };
-  const { rules, tools } = await openTools({ ...toolOptions, tools: program.tools ?? [] }, cleanup);
+  const office = openOfficeParts(
+    { home: settings, settings: options.office, given: program.connectors, clock, logger },
+    cleanup,
+  );
+  const { rules, tools } = await openTools({ ...toolOptions, tools: program.tools ?? [], office }, cleanup);
 
   let membership: HostMembership | null = null;
   const agentSource = createHomeAgentSource(settings, env, {
@@ -104,7 +123,10 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     project: options.project,
     trust,
   });
-  const served = createServedAgents({ agentSource, only: serve, denied: policy.layer.denyAgents });
+  const served = createServedAgents({
+    ...{ agentSource, only: serve, denied: policy.layer.denyAgents },
+    accepts: (agent) => role !== "worker" || acceptsOnWorker(agent, settings),
+  });
   const hints = options.hints ? createRecordHints({ clock, logger }) : null;
   const instrumented = injectFaults(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
@@ -124,6 +146,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
     }),
     policyLayer: policy.layer,
     invalidMessages: createInvalidMessages(),
+    handlers: handlersByName(office.handlers, program.handlers ?? []),
     verifiers: builtinVerifiers,
     observers: { named: builtinObservers, files: createWorkspaceFiles() },
     ...(shared ? { locality: shared.locality, leaseMs: shared.leaseMs } : {}),
@@ -136,6 +159,25 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   const userFolders = userAgentFolders(settings, env);
   const files = { source: agentSource, userFolders, tools, policy, trust, now: () => clock.now() };
   return { home, deps, blobs, ports, policy, rules, sandbox, served, hints, files, presence: membership };
+}
+
+/** Without an office of its own, a worker would answer from an empty one. */
+function acceptsOnWorker(agent: AgentDefinition, settings: Home): boolean {
+  return hasOffice(settings) || !needsOffice(agent);
+}
+
+/** Throws `USAGE` if a handler of the program has the name of another one. */
+function handlersByName(shipped: readonly RequestHandler[], own: readonly RequestHandler[]) {
+  const byName = new Map(shipped.map((handler) => [handler.name, handler]));
+  for (const handler of own) {
+    if (byName.has(handler.name)) {
+      throw new TroupeError("USAGE", `the handler ${JSON.stringify(handler.name)} exists already`, {
+        fix: "give the handler another name",
+      });
+    }
+    byName.set(handler.name, handler);
+  }
+  return byName;
 }
 
 /** Settings of the list of agents that delegating models read. */

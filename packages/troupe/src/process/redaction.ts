@@ -3,6 +3,7 @@ import { type ProviderSecrets, redactLogger, secretsOf } from "@troupe/runtime";
 import type { ConfigSource } from "../config/config.ts";
 import type { Home } from "../home/home.ts";
 import { type Connection, secretsOfConnection } from "../nats/connection.ts";
+import { hasConnections } from "../office/home-connectors.ts";
 import type { OfflineOptions } from "./running-troupe.ts";
 
 /** Redactor and logger that remove the secrets of the variables, the configuration and the connection. */
@@ -10,11 +11,21 @@ export async function openRedaction(
   { home, env, logger }: Pick<OfflineOptions, "env" | "logger"> & { home: Home & { token?: string } },
   config: ConfigSource | null,
   connection: Connection,
+  /** The home of the connected accounts. */
+  accounts: Home = home,
 ) {
   const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
   const token = home.token === undefined ? {} : { token: home.token };
-  const redact = createHomeRedactor({ env, ...token, providers, others: secretsOfConnection(connection) });
+  const others = [...secretsOfConnection(connection), ...(await secretsOfAccounts(accounts))];
+  const redact = createHomeRedactor({ env, ...token, providers, others });
   return { redact, logger: redactLogger(logger, redact) };
+}
+
+/** The tokens and passwords of connected accounts. Most homes have none, and then nothing loads. */
+async function secretsOfAccounts(home: Home): Promise<Secret[]> {
+  if (!hasConnections(home)) return [];
+  const { openConnectionStore } = await import("@troupe/connectors");
+  return await openConnectionStore(home.path).secrets();
 }
 
 export interface HomeSecrets {

@@ -1,4 +1,13 @@
-import type { AgentDefinition, DaemonStatus, Logger, ModelProvider, Policy, TroupeService } from "@troupe/core";
+import type { Connectors } from "@troupe/connectors";
+import type {
+  AgentDefinition,
+  DaemonStatus,
+  Logger,
+  ModelProvider,
+  Policy,
+  RequestHandler,
+  TroupeService,
+} from "@troupe/core";
 import type { HostDeps } from "@troupe/runtime";
 import type { Tool } from "@troupe/tools";
 import type { Home } from "../home/home.ts";
@@ -67,6 +76,10 @@ export interface ProgramParts {
   /** The team of requests that name neither a team nor an agent. @default the configured team */
   team?: string | undefined;
   tools?: readonly Tool[];
+  /** Connections that replace those of the home. */
+  connectors?: Partial<Connectors> | undefined;
+  /** Handlers of requests that need no model, beside the shipped ones. */
+  handlers?: readonly RequestHandler[] | undefined;
   /** `memory`: the journal is lost when the process ends. @default "home" */
   store?: "home" | "memory";
   /** Home of policy, rules, trust, agents and tools. @default the home itself */

@@ -5,6 +5,7 @@ import { type HttpServer, type ServeHttpOptions, serveHttp } from "@troupe/runti
 import { createProjectTrust } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
 import { openConfig } from "../config/config.ts";
+import { defaultOffice } from "../config/office-settings.ts";
 import { homeFiles } from "../home/home.ts";
 import { withoutDemo } from "../models/choose-model.ts";
 import { type Models, openModels } from "../models/open-models.ts";
@@ -40,17 +41,17 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
-  const { nats, listTokens, hints } = await config.at(null);
+  const { nats, listTokens, hints, office } = await config.at(null);
   const found = await findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await startOwnServerIfAsked(found, { home, env, logger: options.logger }, cleanup);
-  const { redact, logger } = await openRedaction(options, config, connection);
+  const { redact, logger } = await openRedaction(options, config, connection, settings);
   const { model, providers = [] } = program;
   const loadScenario = createScenarioLoader();
   const models = await openModels({ config, clock, logger, loadScenario, model, providers });
   const shared = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice };
   const delegation = { agentListTokens: listTokens?.value, hints: hints?.value !== "off" };
   const parts = await openProcess(
-    { ...options.work, ...shared, ...delegation, role: hostRole(kind), hostId: newHostId(kind) },
+    { ...options.work, ...shared, ...delegation, office, role: hostRole(kind), hostId: newHostId(kind) },
     cleanup,
   );
   const { deps } = parts;
@@ -133,12 +134,12 @@ export async function openOfflineTroupe(options: OfflineOptions, cleanup: Cleanu
   const trust = createProjectTrust({ file: homeFiles(home).trust });
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust }).catch(() => null);
-  const nats = (await config?.at(null))?.nats ?? {};
+  const { nats = {}, office = defaultOffice } = (await config?.at(null)) ?? {};
   const connection = await findConnection({ flags: {}, nats, env, cwd });
   if (connection.kind === "auto") throw new Error("--nats auto is a flag, and this process has no flags");
   const quiet = await openRedaction(options, config, connection);
   const parts = await openProcess(
-    { ...noAgents, home, env, ...quiet, trust, clock, models: noModels, connection, hostId: newHostId("rest") },
+    { ...noAgents, home, env, ...quiet, trust, clock, models: noModels, office, connection, hostId: newHostId("rest") },
     cleanup,
   );
   const recording = await openRecording(parts, quiet, cleanup);

@@ -29,7 +29,7 @@ export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Pro
   const trust = createLoggingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust });
-  const { nats, listTokens } = await config.at(null);
+  const { nats, listTokens, office } = await config.at(null);
   const connection = requireServer(await findConnection({ flags: options.nats, nats, env, cwd }));
   const { redact, logger } = await openRedaction(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
@@ -39,6 +39,7 @@ export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Pro
       ...{ ...work, home, env, logger, redact, clock, models, trust, connection, notice },
       ...{
         agentListTokens: listTokens?.value,
+        office,
         role: "worker",
         hostId: name,
         ...(workspace === null ? {} : { project: workspace }),

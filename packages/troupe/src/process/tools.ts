@@ -26,6 +26,7 @@ import {
 } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
 import { type Home, homeFiles } from "../home/home.ts";
+import { describedOfficeTools, type OfficeParts } from "../office/office-parts.ts";
 import { toolFolders } from "./agents.ts";
 
 export interface ProcessToolsOptions {
@@ -45,17 +46,18 @@ export interface ProcessToolsOptions {
   trust: Pick<ProjectTrust, "inspect">;
   /** Tools of the program, beside the shipped ones. */
   tools: readonly Tool[];
+  office: Pick<OfficeParts, "tools" | "withTools">;
 }
 
 /** Opens the tool host of this machine, under its policy and approval rules. */
 export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) {
-  const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, usage, trust } = options;
+  const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, usage, trust, office } = options;
   const files = homeFiles(home);
   const rules = await openApprovalRules({ file: homeFiles(settings).rules });
   // A workspace can contain the home. Agents must not see it: its files decide what they may do.
   cleanup.add(await hideFolder(home.path));
   const shipped = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
-  const tools = withProgramTools(shipped, options.tools);
+  const tools = withProgramTools([...shipped, ...office.tools], options.tools);
   const custom = createCustomTools({
     packagesFrom: import.meta.url,
     folders: toolFolders(settings, env),
@@ -66,7 +68,7 @@ export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) 
   const host = createToolHost({ tools, custom, policy, rules, journal, blobs, clock, redact, usage });
   // Commands of stopped sessions can take a moment to exit.
   cleanup.add(() => host.idle());
-  return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
+  return { rules, tools: office.withTools(policy.cacheReads ? cacheReads({ host }) : host) };
 }
 
 /**
@@ -74,7 +76,7 @@ export async function openTools(options: ProcessToolsOptions, cleanup: Cleanup) 
  * trusted project.
  */
 export async function readToolSpecs({ home, workspace, env }: ToolSpecsOptions): Promise<ToolSpec[]> {
-  const shipped = describedTools();
+  const shipped = [...describedTools(), ...describedOfficeTools()];
   const trust = createProjectTrust({ file: homeFiles(home).trust });
   const custom = createCustomTools({ packagesFrom: import.meta.url, folders: toolFolders(home, env), trust, shipped });
   await custom.refresh(workspace);

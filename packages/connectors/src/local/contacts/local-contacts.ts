@@ -16,6 +16,7 @@ import { numbersIn } from "../database/cursor.ts";
 import { fullTextQuery } from "../database/full-text.ts";
 import type { OfficeDatabase } from "../database/office-database.ts";
 import { type LocalAccount, localStatus } from "../local-account.ts";
+import { readGroups } from "./groups.ts";
 
 /** The contacts of a local office. */
 export function createLocalContacts(account: LocalAccount): ContactsConnector {
@@ -26,6 +27,7 @@ export function createLocalContacts(account: LocalAccount): ContactsConnector {
     getContact: async (id) => getContact(database, id),
     listOrganizations: async (query) => listOrganizations(database, parseParams(OrganizationQuery, query)),
     validateEmail: async (address) => checkEmail(database, String(address)),
+    groups: async () => readGroups(database),
   };
 }
 
