@@ -6,7 +6,7 @@ export {
   disconnectGoogle,
 } from "./google/connect-google.ts";
 export { type GoogleClient, googleClientSteps, readGoogleClient } from "./google/google-client.ts";
-export { type OpenGoogleOptions, OpenGoogleOptions, openGoogle, openGoogle } from "./google/open-google.ts";
+export { OpenGoogleOptions, openGoogle } from "./google/open-google.ts";
 export { type GoogleScope, googleScopes } from "./google/scopes.ts";
 export {
   type DomainAgent,
