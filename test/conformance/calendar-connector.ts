@@ -39,6 +39,18 @@ export function calendarConformance(create: () => Promise<CalendarHarness>): voi
       expect(await harness.calendar.getEvent(created.id)).toEqual(created);
     });
 
+    test("is found by its key, where the adapter can tell, until it is deleted", async () => {
+      await using harness = await create();
+      const { calendar } = harness;
+      const find = async (key: string) => (calendar.createdEvent ? await calendar.createdEvent(keyed(key)) : undefined);
+      const created = await calendar.createEvent(meeting, keyed("k1"));
+      const unknown = calendar.createdEvent ? null : undefined;
+      expect(await find("k1")).toEqual(unknown === null ? created : undefined);
+      expect(await find("k2")).toBe(unknown);
+      await calendar.deleteEvent(created.id);
+      expect(await find("k1")).toBe(unknown);
+    });
+
     test("with a used key and another content is refused", async () => {
       await using harness = await create();
       await harness.calendar.createEvent(meeting, keyed("k1"));

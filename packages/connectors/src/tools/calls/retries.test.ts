@@ -76,6 +76,13 @@ describe("an expired token", () => {
     expect(calls).toEqual(["search", "refresh", "search"]);
   });
 
+  it("is not refreshed again if the check before the call has done it", async () => {
+    const status = [{ auth: "expired" as const }, { auth: "valid" as const }];
+    const { sample: office, calls } = await openFailing({ errors: [expired()], status, refresh: async () => {} });
+    expect((await office.call("gmail_search_messages", {})).output.error.type).toBe("auth");
+    expect(calls).toEqual(["refresh", "search"]);
+  });
+
   it("ends the call if the connector cannot refresh", async () => {
     const { sample: office, calls } = await openFailing({ errors: [expired()] });
     expect((await office.call("gmail_search_messages", {})).output.error.type).toBe("auth");
