@@ -120,7 +120,9 @@ describe("troupe connect google", () => {
       what: "an answer with another state",
       browse: async (url: URL) => {
         const back = new URL(url.searchParams.get("redirect_uri") ?? "");
-        back.search = new URLSearchParams({ code: "4/stolen", state: "of another page" }).toString();
+        // Of the same length, so that the value counts.
+        const state = "x".repeat(url.searchParams.get("state")?.length ?? 0);
+        back.search = new URLSearchParams({ code: "4/stolen", state }).toString();
         await fetch(back);
       },
       code: 4,
