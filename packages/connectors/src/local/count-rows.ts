@@ -1,9 +1,12 @@
-import type { ImportCounts } from "../import/import-report.ts";
 import type { LocalOffice } from "./open-local-office.ts";
 
 /** Rows of a local office. Messages are those of the user's own mailbox. */
-export interface OfficeCounts extends ImportCounts {
+export interface OfficeCounts {
+  messages: number;
+  events: number;
+  contacts: number;
   channels: number;
+  channelMessages: number;
 }
 
 /**

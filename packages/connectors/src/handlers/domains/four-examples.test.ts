@@ -52,7 +52,7 @@ it("a team meeting is created after a look for conflicts", async () => {
   });
   expect(turns).toEqual([["calendar_check_availability"], ["calendar_create_event"]]);
   expect(answer?.summary).toBe(
-    "Scheduled “Team meeting” with Aiko Tanaka, Greta Nilsson, Jonas Weber, Léon Dubois, Mara Lindqvist and 5 more for Tuesday, 10 March 2026, 14:00–15:00 (Europe/Berlin). No conflict was found.",
+    "Scheduled “Team meeting” with Mara Lindqvist, Tomás Herrera, Priya Raman, Jonas Weber and Aiko Tanaka for Tuesday, 10 March 2026, 14:00–15:00 (Europe/Berlin). No conflict was found.",
   );
   expect(answer?.assumptions).toContain("next Tuesday is read as Tuesday, 10 March 2026");
 });
