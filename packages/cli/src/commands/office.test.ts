@@ -1,4 +1,4 @@
-/** The commands about the local office, with a real home: what they store, what they refuse and how they end. */
+/** The commands about the local office, with a real home: stored data, refusals and exit codes. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryAcquireHome } from "troupe/internal";
@@ -82,7 +82,7 @@ describe("office seed", () => {
 });
 
 describe("office import", () => {
-  test("reports for each file what was read, and what was left out and why", async () => {
+  test("reports for each file the parts that were read, and those that were left out with the reason", async () => {
     const cli = createFakeCli();
     mkdirSync(join(cli.cwd, "mails"));
     writeFileSync(join(cli.cwd, "good.eml"), aMail.join("\r\n"));

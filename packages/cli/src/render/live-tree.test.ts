@@ -39,7 +39,7 @@ describe("the live tree", () => {
     expect(tree.lines(size, 12_000)[1]).not.toContain("⚙");
   });
 
-  test("shows the end of the root's text, and nobody else's", () => {
+  test("shows the end of the root's text, and no other run's", () => {
     const tree = treeOf(root, coder);
     tree.live(event(root, { kind: "text.delta", text: `${"word ".repeat(300)}the end` }), 0);
     tree.live(event(coder, { kind: "text.delta", text: "secret" }), 0);
@@ -75,7 +75,7 @@ describe("the live tree", () => {
   });
 });
 
-describe("pinned lines", () => {
+describe("lines kept below", () => {
   function output(env: NodeJS.ProcessEnv = {}) {
     let text = "";
     const stdout = Object.assign(
@@ -92,16 +92,16 @@ describe("pinned lines", () => {
 
   test("stay below every other line, and leave nothing behind", () => {
     const { out, text } = output();
-    out.pin(["one", "two"]);
+    out.keepBelow(["one", "two"]);
     out.line("log");
-    out.pin(["three"]);
-    out.pin([]);
+    out.keepBelow(["three"]);
+    out.keepBelow([]);
     expect(text()).toBe("one\ntwo\n\u001b[2A\u001b[0Jlog\none\ntwo\n\u001b[2A\u001b[0Jthree\n\u001b[1A\u001b[0J");
   });
 
   test("are not printed where the cursor cannot move", () => {
     const { out, text } = output({ TERM: "dumb" });
-    out.pin(["one"]);
+    out.keepBelow(["one"]);
     out.line("log");
     expect(text()).toBe("log\n");
   });

@@ -37,7 +37,7 @@ const textCharactersMax = 2_000;
  * @example
  * const tree = createLiveTree(colours);
  * tree.change(change.runs);
- * output.pin(tree.lines({ width: output.width, height: 10 }, Date.now()));
+ * output.keepBelow(tree.lines({ width: output.width, height: 10 }, Date.now()));
  */
 export function createLiveTree(colours: Colours): LiveTree {
   const runs = new Map<string, RunRow>();

@@ -1,10 +1,9 @@
-import type { ApprovalRow } from "@troupe/core";
+import type { CallPreview } from "@troupe/core";
 import { describePreview, formatBytes, isOutside } from "@troupe/core/texts";
 import type { Output } from "../terminal/terminal.ts";
 import { cleanLine, cleanText } from "./clean.ts";
 import { wrap } from "./layout.ts";
 
-type CallPreview = NonNullable<ApprovalRow["preview"]>;
 type EmailPreview = Extract<CallPreview, { kind: "email" }>;
 type EventPreview = Extract<CallPreview, { kind: "event" }>;
 type MessagePreview = Extract<CallPreview, { kind: "message" }>;

@@ -22,8 +22,8 @@ export function createLiveScreen(output: Output, now: () => number): LiveScreen 
   let isHidden = false;
   const draw = (): void => {
     const hasSpace = output.isTerminal && output.width >= widthMin && output.height >= heightMin;
-    if (isHidden || !hasSpace) output.pin([]);
-    else output.pin(tree.lines({ width: output.width, height: Math.floor(output.height / 2) }, now()));
+    if (isHidden || !hasSpace) output.keepBelow([]);
+    else output.keepBelow(tree.lines({ width: output.width, height: Math.floor(output.height / 2) }, now()));
   };
   const timer = output.isTerminal ? setInterval(draw, drawnEveryMs) : undefined;
   // A process that has nothing else to do may end.

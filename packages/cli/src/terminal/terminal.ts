@@ -11,7 +11,7 @@ export interface Output {
    * Keeps lines below all others, in the place of those of the last call. None removes them. Has no effect without a
    * terminal that can move its cursor. A line may not be wider than the terminal.
    */
-  pin(lines: readonly string[]): void;
+  keepBelow(lines: readonly string[]): void;
   /** Lines of the terminal; 0 without one. */
   readonly height: number;
   /** Resolves when all output has left the process. */
@@ -42,19 +42,19 @@ function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
     if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
   });
   const isTerminal = stream.isTTY === true;
-  const canPin = isTerminal && env.TERM !== "dumb";
-  let pinned: readonly string[] = [];
+  const canKeep = isTerminal && env.TERM !== "dumb";
+  let footer: readonly string[] = [];
   const write = (text: string): void => {
     if (!broken) stream.write(text);
   };
-  const erase = (): string => (pinned.length === 0 ? "" : `\u001b[${pinned.length}A\u001b[0J`);
-  const below = (): string => pinned.map((line) => `${line}\n`).join("");
+  const erase = (): string => (footer.length === 0 ? "" : `\u001b[${footer.length}A\u001b[0J`);
+  const below = (): string => footer.map((line) => `${line}\n`).join("");
   return {
     line: (text) => write(`${erase()}${text}\n${below()}`),
-    pin(lines) {
-      if (!canPin || (lines.length === 0 && pinned.length === 0)) return;
+    keepBelow(lines) {
+      if (!canKeep || (lines.length === 0 && footer.length === 0)) return;
       const before = erase();
-      pinned = [...lines];
+      footer = [...lines];
       write(before + below());
     },
     get height() {

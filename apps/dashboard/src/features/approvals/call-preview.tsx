@@ -1,10 +1,9 @@
-import type { ApprovalRow } from "@troupe/core";
+import type { CallPreview } from "@troupe/core";
 import { describePreview, isOutside } from "@troupe/core/texts";
 import type { ReactNode } from "react";
 import { formatBytes, reveal } from "../../lib/format.ts";
 import { ArgumentBlocks } from "./argument-blocks.tsx";
 
-type CallPreview = NonNullable<ApprovalRow["preview"]>;
 type EmailPreview = Extract<CallPreview, { kind: "email" }>;
 type EventPreview = Extract<CallPreview, { kind: "event" }>;
 type MessagePreview = Extract<CallPreview, { kind: "message" }>;
@@ -13,7 +12,7 @@ type MessagePreview = Extract<CallPreview, { kind: "message" }>;
 export function PreviewedCall({ preview, args }: { preview: CallPreview; args: unknown }) {
   return (
     <>
-      <section className="preview" data-testid="call-preview" data-kind={preview.kind} aria-label="What will happen">
+      <section className="preview" data-testid="call-preview" data-kind={preview.kind} aria-label="Preview of the call">
         <p className="preview-kind">{describePreview(preview)}</p>
         {preview.kind === "email" && <EmailCard email={preview} />}
         {preview.kind === "event" && <EventCard event={preview} />}
