@@ -22,6 +22,8 @@ export const localId = "local";
 export interface HomeConnectors {
   /** For each call again: a connection that was added or chosen meanwhile counts. A domain that cannot be used throws when read. */
   open(): Promise<Connectors>;
+  /** Whether the only data are those of a local office that was never filled. */
+  isEmpty(): Promise<boolean>;
   /** Closes the local office. Later calls fail. */
   close(): void;
 }
@@ -90,6 +92,11 @@ export function createHomeConnectors({ home, settings, given = {} }: HomeConnect
         Object.defineProperty(connectors, portOf[domain], { enumerable: true, get: () => connectorIn(opened[i]) });
       }
       return connectors as Connectors;
+    },
+    async isEmpty() {
+      if (Object.keys(given).length > 0 || hasConnections(home)) return false;
+      const { countRows } = await import("@troupe/connectors");
+      return Object.values(countRows(await local())).every((count) => count === 0);
     },
     close() {
       void opening?.then((office) => office.close()).catch(() => {});

@@ -1,6 +1,6 @@
 import type { Connectors } from "@troupe/connectors";
 import { officeToolSpecs } from "@troupe/connectors/tool-specs";
-import type { Clock, Logger, RequestHandler, ToolCall, ToolContext, ToolHost, ToolSpec } from "@troupe/core";
+import type { Clock, Logger, RequestHandler, RunError, ToolCall, ToolContext, ToolHost, ToolSpec } from "@troupe/core";
 import { type AgentDefinition, TroupeError } from "@troupe/core";
 import { handlerNames, namesTool } from "@troupe/core/internal";
 import type { Tool } from "@troupe/core/tool";
@@ -30,7 +30,8 @@ export function openOfficeParts(options: OfficePartsOptions, cleanup: Cleanup): 
   const connectors = createHomeConnectors(options);
   cleanup.add(() => connectors.close());
   const tools = lazyTools(() => loadTools(options, connectors));
-  return { ...tools, handlers: lazyHandlers(() => loadHandlers(options, connectors)) };
+  const handlers = lazyHandlers(() => loadHandlers(options, connectors));
+  return { ...tools, handlers: handlers.map((handler) => withSeedHint(handler, connectors)) };
 }
 
 async function loadTools(
@@ -128,6 +129,30 @@ function lazyHandlers(load: () => Promise<readonly RequestHandler[]>): RequestHa
     assess: async (request) => (await find(name)).assess(request),
     next: async (state) => (await find(name)).next(state),
   }));
+}
+
+const seedHint =
+  "the office has no data yet: fill it with a sample company (troupe office seed) or with your files (troupe office import)";
+
+/** A request that fails in an office without data says how to fill it. */
+function withSeedHint(handler: RequestHandler, connectors: HomeConnectors): RequestHandler {
+  const explain = async (error: RunError): Promise<RunError> =>
+    (await connectors.isEmpty()) ? { ...error, message: `${error.message}; ${seedHint}` } : error;
+  return {
+    name: handler.name,
+    async assess(request) {
+      const intent = await handler.assess(request);
+      return intent?.problem ? { ...intent, problem: await explain(intent.problem) } : intent;
+    },
+    async next(state) {
+      const step = await handler.next(state);
+      if (step.kind === "failure" && !step.error.message.includes(seedHint)) {
+        return { kind: "failure", error: await explain(step.error) };
+      }
+      if (step.kind !== "answer" || step.answer.missing.length === 0 || !(await connectors.isEmpty())) return step;
+      return { kind: "answer", answer: { ...step.answer, missing: [...step.answer.missing, `Note: ${seedHint}.`] } };
+    },
+  };
 }
 
 /**
