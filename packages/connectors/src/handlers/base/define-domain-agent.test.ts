@@ -135,6 +135,13 @@ describe("the work", () => {
     });
   });
 
+  it("reads an output behind which the host names changed files", async () => {
+    const noted = found('{"book":"Emma","shelf":"C3"}\n\nchanged files: a.db');
+    expect(await books.handler.next(await stateOf("find book Emma", [noted]))).toMatchObject({
+      answer: { summary: "It stands on shelf C3.", missing: [] },
+    });
+  });
+
   it("fails with the text of a refused call", async () => {
     const refused = {
       ...found("permission: a person has denied the call"),

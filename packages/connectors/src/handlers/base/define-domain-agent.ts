@@ -25,6 +25,7 @@ import {
   type RequestWork,
   type WorkAnswer,
   type WorkScope,
+  withJsonOutput,
 } from "./request-work.ts";
 
 /** How a domain agent works on the requests of one pattern. */
@@ -238,7 +239,8 @@ async function timeZoneOf(request: HandledRequest, { options }: Base): Promise<s
 }
 
 /** The next calls of a request, its answer, or its failure. */
-async function nextStep(state: HandlerState, base: Base): Promise<HandlerStep> {
+async function nextStep(given: HandlerState, base: Base): Promise<HandlerStep> {
+  const state = { ...given, results: given.results.map(withJsonOutput) };
   const { context } = state.intent;
   try {
     const { pattern, ...params } = context.params;

@@ -81,6 +81,17 @@ function compact(args: CallArgs): JsonObject {
   );
 }
 
+/** A result whose host has added lines to the JSON of the tool, such as names of changed files. */
+export function withJsonOutput(result: HandledResult): HandledResult {
+  if (typeof result.output !== "string") return result;
+  const [line = ""] = result.output.split("\n");
+  try {
+    return { ...result, output: JSON.parse(line) };
+  } catch {
+    return result;
+  }
+}
+
 /** The output of a call that succeeded. */
 export function outputOf(result: HandledResult | undefined, tool: string): JsonObject {
   if (!result) throw brokenOutput(tool, "the call has no result");

@@ -9,7 +9,7 @@ import type {
 import { RunFailure } from "@troupe/core/tool";
 import { z } from "zod";
 import { errorOf, errorPlan } from "../base/call-failure.ts";
-import { type CallWork, calls, nextTurn, type PlannedTurn } from "../base/request-work.ts";
+import { type CallWork, calls, nextTurn, type PlannedTurn, withJsonOutput } from "../base/request-work.ts";
 import { countOf, listOf, oneLine, quoted } from "../base/wording.ts";
 import type { OfficeScope } from "../domains/office-scope.ts";
 import { addressesOf, dataText, notDone, outcomeOf, type PartOutcome } from "./domain-result.ts";
@@ -77,7 +77,7 @@ function nextStep({ intent, results, turnsLeft }: HandlerState, timeZone: string
       outcomes = yield* delegateParts(parts);
       return "";
     })();
-    const turn = nextTurn(work, results, turnsLeft);
+    const turn = nextTurn(work, results.map(withJsonOutput), turnsLeft);
     return turn.kind === "calls" ? turn : endOf(outcomes, timeZone);
   } catch (thrown) {
     return { kind: "failure", error: errorOf(thrown, delegate) };
