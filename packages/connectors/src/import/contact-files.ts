@@ -26,7 +26,8 @@ export async function importVcf(path: string, { database }: LocalAccount, report
   });
 }
 
-function parseCard(text: string): ContactRecord {
+/** Reads one vCard. Throws for one that cannot be stored. */
+export function parseCard(text: string): ContactRecord {
   if (/^VERSION:2\.1/im.test(text)) throw new Error("is a vCard of version 2.1: export it as version 3.0 or 4.0");
   const card = new ICAL.Component(ICAL.parse(text));
   const values = (name: string): string[] =>

@@ -29,7 +29,7 @@ export function parseEvent(component: ICAL.Component, account: LocalAccount): Pa
   if (!startProperty) throw new Error("has no start");
   const start = timeOf(startProperty, scope);
   const uid = toLine(text("uid")) || `${shortHash(component.toString())}@import.local`;
-  const series = `evt_${shortHash(`import ${uid}`)}`;
+  const series = eventIdOf(uid);
   const recurrenceId = component.getFirstProperty("recurrence-id");
   const originalMs = recurrenceId && eventInstant(timeOf(recurrenceId, scope), account.timeZone);
   const exceptionOf = originalMs ? { series, originalMs } : null;
@@ -55,6 +55,11 @@ export function parseEvent(component: ICAL.Component, account: LocalAccount): Pa
     .map((time) => eventInstant(time, account.timeZone))
     .map((cancelled) => ({ id: occurrenceId(series, cancelled), originalMs: cancelled }));
   return { event, name: `event ${JSON.stringify(event.title)}`, cancelledMs, problems };
+}
+
+/** The id of the event with this UID. */
+export function eventIdOf(uid: string): string {
+  return `evt_${shortHash(`import ${uid}`)}`;
 }
 
 interface ZoneScope {

@@ -41,6 +41,12 @@ export function openOfficeDatabase(folder: string): OfficeDatabase {
   }
 }
 
+/** An office in memory, for the copy of a remote account. */
+export function openMemoryOffice(): OfficeDatabase {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  return wrap(prepared(new DatabaseSync(":memory:"), "the memory"));
+}
+
 function prepared(database: DatabaseSync, file: string): DatabaseSync {
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   database.exec(

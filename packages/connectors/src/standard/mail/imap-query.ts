@@ -2,7 +2,7 @@ import type { SearchObject } from "imapflow";
 import type { z } from "zod";
 import type { MailQuery } from "../../ports/mail.ts";
 
-type Query = z.output<typeof MailQuery>;
+type MailSearch = z.output<typeof MailQuery>;
 
 const dayMs = 86_400_000;
 const partsMax = 20;
@@ -14,7 +14,7 @@ const partsMax = 20;
  * @example
  * toImapSearch(MailQuery.parse({ text: "invoice", isUnread: true }));
  */
-export function toImapSearch(query: Query): SearchObject {
+export function toImapSearch(query: MailSearch): SearchObject {
   const conditions: SearchObject[] = [
     ...partsOf(query.text).map(anywhere),
     ...partsOf(query.from).map((from) => ({ from })),
@@ -55,6 +55,6 @@ function allOf([first = { all: true }, ...rest]: readonly SearchObject[]): Searc
 }
 
 /** Whether a time is within the span of the query. */
-export function isWithinSpan(sentMs: number, { since, until }: Pick<Query, "since" | "until">): boolean {
+export function isWithinSpan(sentMs: number, { since, until }: Pick<MailSearch, "since" | "until">): boolean {
   return (since === null || sentMs >= Date.parse(since)) && (until === null || sentMs < Date.parse(until));
 }

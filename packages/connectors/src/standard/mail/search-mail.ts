@@ -9,7 +9,7 @@ import type { ImapSession, OpenedFolder } from "./imap-session.ts";
 import { parseMailId } from "./mail-ids.ts";
 import { countAttachments, previewBytes, toListed } from "./read-mail.ts";
 
-type Query = z.output<typeof MailQuery>;
+type MailSearch = z.output<typeof MailQuery>;
 
 /** Uids before which the next page begins, by folder, with the number of the folder's uids. */
 const Positions = z.partialRecord(z.enum(mailFolders), z.tuple([z.string(), z.int().min(0)]));
@@ -35,7 +35,7 @@ interface FolderHits {
 export async function searchMail(
   account: CheckedAccount,
   session: ImapSession,
-  query: Query,
+  query: MailSearch,
 ): Promise<Page<MailSummary>> {
   const positions = query.cursor === null ? {} : readCursor(query.cursor);
   const folders = mailFolders.filter(
@@ -76,7 +76,7 @@ function readCursor(cursor: string): Positions {
 async function findHits(
   { client }: ImapSession,
   opened: OpenedFolder,
-  query: Query,
+  query: MailSearch,
   position: [string, number] | null,
 ): Promise<FolderHits> {
   if (position && position[0] !== opened.uidValidity) throw wrongCursor(query.cursor ?? "");
@@ -98,7 +98,7 @@ async function findHits(
 }
 
 /** The thread of a message without a Message-ID is named by the message's id. */
-async function searchUids(client: ImapSession["client"], opened: OpenedFolder, query: Query): Promise<number[]> {
+async function searchUids(client: ImapSession["client"], opened: OpenedFolder, query: MailSearch): Promise<number[]> {
   const alone = query.thread === null ? null : parseMailId(query.thread);
   if (alone) return alone.folder === opened.folder && alone.uidValidity === opened.uidValidity ? [alone.uid] : [];
   return (await client.search(toImapSearch(query), { uid: true })) || [];
@@ -113,7 +113,7 @@ function toHit({ uid, envelope, internalDate, bodyStructure }: FetchMessageObjec
   };
 }
 
-function hasWanted({ attachments }: { attachments: number }, { hasAttachment }: Query): boolean {
+function hasWanted({ attachments }: { attachments: number }, { hasAttachment }: MailSearch): boolean {
   return hasAttachment === null || attachments > 0 === hasAttachment;
 }
 
