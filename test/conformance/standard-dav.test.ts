@@ -129,7 +129,7 @@ function atRealServer(): void {
         description: "Line 1\nLine 2",
         attendees: [{ name: "Eve 'the boss'; Stone", address: "eve@client.example", response: "none" }],
       });
-      // What one program deletes is gone for the other.
+      // The other program deletes the series for both.
       await other.deleteEvent(items[1]?.series ?? "");
       expect((await calendar.listEvents(march)).items).toEqual([]);
     });
@@ -149,8 +149,8 @@ function atRealServer(): void {
       expect(dentist).toMatchObject({ title: "Dentist", endsAt: "2026-03-04T10:00:00.000Z" });
       await calendar.updateEvent(dentist?.id ?? "", { start: at("2026-03-05T10:00") });
       const stored = await (await radicale.request(username, `${calendarUrl}other.ics`, { method: "GET" })).text();
-      for (const kept of ["X-OTHER-COLOUR:blue", "BEGIN:VALARM", "SUMMARY:Dentist", "SEQUENCE:1"]) {
-        expect(stored).toContain(kept);
+      for (const line of ["X-OTHER-COLOUR:blue", "BEGIN:VALARM", "SUMMARY:Dentist", "SEQUENCE:1"]) {
+        expect(stored).toContain(line);
       }
       expect(stored).toMatch(/DTSTART;TZID=Europe\/Berlin:20260305T100000/);
       expect(stored).toMatch(/BEGIN:DAYLIGHT[\s\S]*BYDAY=-1SU/);

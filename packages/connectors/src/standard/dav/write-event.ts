@@ -16,7 +16,7 @@ export interface EventSeries {
 export const contentProperty = "x-troupe-content";
 
 /**
- * The text of an event for its server. Of an existing object, only what differs is written: properties that troupe does not know
+ * The text of an event for its server. In an existing object, it changes only differing fields, so properties of other programs
  * stay, such as reminders.
  */
 export function writeEvent(before: string | null, { master, exceptions }: EventSeries, account: LocalAccount): string {
@@ -30,7 +30,7 @@ export function writeEvent(before: string | null, { master, exceptions }: EventS
   applyRecord(root.component, root.event, master, account);
   root.component.removeAllProperties("exdate");
   for (const { component, event } of known) {
-    if (event.exceptionOf && !kept(exceptions, event)) calendar.removeSubcomponent(component);
+    if (event.exceptionOf && !isStillChanged(exceptions, event)) calendar.removeSubcomponent(component);
   }
   for (const exception of exceptions) {
     const originalMs = exception.exceptionOf?.originalMs ?? 0;
@@ -69,7 +69,7 @@ function addOccurrence(calendar: ICAL.Component, root: ICAL.Component, original:
   return component;
 }
 
-function kept(exceptions: readonly EventRecord[], { exceptionOf }: EventRecord): boolean {
+function isStillChanged(exceptions: readonly EventRecord[], { exceptionOf }: EventRecord): boolean {
   return exceptions.some((each) => !each.isCancelled && each.exceptionOf?.originalMs === exceptionOf?.originalMs);
 }
 
