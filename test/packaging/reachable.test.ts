@@ -46,12 +46,15 @@ it("README.md itself links to each guide", () => {
   expect(pagesIn("docs/guides").filter((page) => !linksOf("README.md").includes(page))).toEqual([]);
 });
 
+const otherParts = /^\s*(Usage|Options|Arguments|Environment|Exit codes|Examples?|A |Restores|Add )|^(?!\s*[\w ]+:\n)/;
+
 it("the reference of the command line has each command and each flag of run", async (test) => {
   const home = await tempFolder("reachable", test);
   const helpOf = async (command: string[]): Promise<string> => (await troupe([...command, "--help"], { home })).stdout;
   const commandsOf = async (command: string[]): Promise<string[][]> => {
-    const [, list = ""] = (await helpOf(command)).split("\nCommands:\n");
-    const names = [...(list.split("\n\n")[0] ?? "").matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);
+    // The commands stand in groups, each under a heading; the other parts of a help have fixed headings.
+    const parts = (await helpOf(command)).split("\n\n").filter((part) => !otherParts.test(part));
+    const names = parts.flatMap((part) => [...part.matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name));
     const found = names.filter((name) => name !== "help").map((name) => [...command, name]);
     return [...found, ...(await Promise.all(found.map(commandsOf))).flat()];
   };

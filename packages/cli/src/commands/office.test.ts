@@ -82,7 +82,7 @@ describe("office seed", () => {
 });
 
 describe("office import", () => {
-  test("reports for each file the parts that were read, and those that were left out with the reason", async () => {
+  test("reports the read parts of each file, and the other parts with the reason", async () => {
     const cli = createFakeCli();
     mkdirSync(join(cli.cwd, "mails"));
     writeFileSync(join(cli.cwd, "good.eml"), aMail.join("\r\n"));

@@ -15,12 +15,12 @@ import type { OfficeHandlerOptions } from "./domains/office-scope.ts";
 
 /** Plays the engine with the real tools of the sample office: Wednesday, 4 March 2026, 13:00 in Berlin. */
 
-/** What happened with a request. */
+/** The course of a request. */
 export interface Driven {
   intent: HandledIntent;
   /** Tools in the order of their calls, one list for each turn. */
   turns: string[][];
-  /** What the turns were for. */
+  /** The purposes of the turns. */
   notes: string[];
   results: HandledResult[];
   answer: HandledAnswer | null;

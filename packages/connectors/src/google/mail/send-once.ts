@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { composeMail } from "../../mime/compose-mail.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { DraftMail } from "../../ports/mail.ts";
 import type { Person } from "../../ports/person.ts";
 import { isMissing, toConnectorError } from "../google-error.ts";
 import { type GoogleSession, readAnswer } from "../google-session.ts";
 import { type CallsOnce, createCallsOnce, digestOf, keyReused } from "../once.ts";
-import { composeMail } from "./compose-mail.ts";
 import { findMarked, type MarkedMail, type MarkHint, markHeader } from "./find-marked.ts";
 import { quotedWords } from "./gmail-query.ts";
 
@@ -101,13 +101,13 @@ async function createDraft(mailbox: OwnMailbox, own: OwnSend): Promise<{ id: str
   const { session, user } = mailbox;
   const { reply, ...content } = own.mail;
   const mark = markOf(mailbox, own.kind, own.key);
-  const bytes = await composeMail({
-    ...content,
-    from: user,
+  const composed = {
+    ...{ from: user, content, references: reply?.references ?? [] },
     messageId: `<${mark}@${user.address.split("@")[1]}>`,
-    references: reply?.references ?? [],
     headers: { [markHeader]: `${mark} ${own.digest}` },
-  });
+  };
+  // Gmail reads the hidden recipients from the header, and removes it from their copies.
+  const bytes = await composeMail(composed, { keepsBcc: true });
   const message = { raw: bytes.toString("base64url"), ...(reply ? { threadId: reply.thread } : {}) };
   const { id, message: stored } = await session.call({ what: "store the draft", schema: DraftAnswer }, ({ gmail }) =>
     gmail.users.drafts.create({ userId: "me", requestBody: { message } }),

@@ -28,11 +28,11 @@ import {
   withJsonOutput,
 } from "./request-work.ts";
 
-/** How a domain agent works on the requests of one pattern. */
+/** The work of a domain agent on the requests of one pattern. */
 export interface RequestPlan {
   /** The pattern, for a domain without a file of patterns. `tools` are in the order of their calls. */
   pattern?: Omit<PatternFile["patterns"][number], "name">;
-  /** What the answer has, as a sentence. */
+  /** The content of the answer, as a sentence. */
   expectedFormat: string;
   /** The success criteria: a sentence for each field that the outputs of the tools must have. */
   criteria: Readonly<Record<string, string>>;
@@ -174,7 +174,7 @@ function validatorOf(tools: readonly Tool[]): Base["validate"] {
   };
 }
 
-/** Before any tool runs: what is asked, with which calls, and whether they can be made. */
+/** Before any tool runs: the request, its calls, and the checks of both. */
 async function assessIntent(request: HandledRequest, base: Base): Promise<HandledIntent | null> {
   const match = matchPatterns(base.file, request.task);
   if (!match) return null;

@@ -5,13 +5,13 @@ import { listOf } from "./wording.ts";
 
 /** The checks before the first call of a request. */
 export interface Readiness {
-  /** What was checked, as sentences. */
+  /** The checks that passed, as sentences. */
   notes: string[];
   /** The first check that failed. Null: none. */
   problem: RunError | null;
 }
 
-/** What a request needs. */
+/** The needs of a request. */
 export interface Needs {
   /** In the order of their calls. */
   tools: readonly string[];

@@ -23,7 +23,7 @@ export interface OfficeHandlerOptions {
   tools?: readonly Tool[];
 }
 
-/** What the office domains share. */
+/** The shared part of the office domains. */
 export interface OfficeScope {
   connectors(request: RequestPlace): Promise<Connectors>;
   user(request: RequestPlace): Promise<Person>;

@@ -1,13 +1,16 @@
 import type { z } from "zod";
 import { contentHash } from "../../local/database/receipts.ts";
+import { type ComposedMail, composeMail } from "../../mime/compose-mail.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { DeliveryStatus, DraftMail, RecipientDelivery } from "../../ports/mail.ts";
 import type { CheckedAccount } from "../standard-options.ts";
-import { type ComposedMail, composeMail } from "./compose-mail.ts";
 import { type ImapSession, withImap } from "./imap-session.ts";
 import { type KeyedKind, keyedMessageId, keyMark, mailId } from "./mail-ids.ts";
 import { type ReadMail, readMail } from "./read-mail.ts";
 import { type SmtpResult, sendBySmtp, UnknownOutcome } from "./smtp-session.ts";
+
+/** A composed mail with the time that its copy is stored under. */
+type TimedMail = ComposedMail & { sentMs: number };
 
 /** A mail of the account, and the key of its call. */
 export interface KeyedMail {
@@ -67,7 +70,7 @@ export async function deliveryByKey(account: CheckedAccount, key: string): Promi
   });
 }
 
-function compose(account: CheckedAccount, kind: KeyedKind, { content, references, key }: KeyedMail): ComposedMail {
+function compose(account: CheckedAccount, kind: KeyedKind, { content, references, key }: KeyedMail): TimedMail {
   const { user, clock } = account;
   const hash = contentHash({ content, references });
   const messageId = keyedMessageId(keyMark(kind, user.address, key), hash, user.address);
@@ -93,7 +96,7 @@ async function findKeyed(
   return found === null ? null : readMail(account, session, found);
 }
 
-function checkContent(earlier: ReadMail, composed: ComposedMail, key: string): void {
+function checkContent(earlier: ReadMail, composed: TimedMail, key: string): void {
   if (earlier.message.messageId === composed.messageId) return;
   throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
     param: "idempotencyKey",
@@ -105,7 +108,7 @@ async function checked(
   account: CheckedAccount,
   session: ImapSession,
   earlier: ReadMail,
-  composed: ComposedMail,
+  composed: TimedMail,
   key: string,
 ): Promise<ReadMail> {
   checkContent(earlier, composed, key);
@@ -124,7 +127,7 @@ function checkSettled({ flags, message }: ReadMail, { paths }: ImapSession): voi
   );
 }
 
-async function storeCopy(session: ImapSession, composed: ComposedMail, flags: string[]): Promise<string> {
+async function storeCopy(session: ImapSession, composed: TimedMail, flags: string[]): Promise<string> {
   const path = await session.ensureFolder("sent");
   const raw = await composeMail(composed, { keepsBcc: true });
   const appended = await session.client.append(path, raw, flags, new Date(composed.sentMs));
@@ -141,7 +144,7 @@ async function storeCopy(session: ImapSession, composed: ComposedMail, flags: st
 }
 
 /** A mail that was certainly not sent leaves no copy, so the same key can be used again. */
-async function sendOrForget(account: CheckedAccount, composed: ComposedMail, pending: string): Promise<SmtpResult> {
+async function sendOrForget(account: CheckedAccount, composed: TimedMail, pending: string): Promise<SmtpResult> {
   const { to, cc, bcc } = composed.content;
   const recipients = [...new Set([...to, ...cc, ...bcc].map(({ address }) => address))];
   try {
@@ -160,7 +163,7 @@ async function removeCopy(session: ImapSession, id: string): Promise<void> {
 /** The copy of a mail with refused recipients names them. It replaces the pending one. */
 async function settleCopy(
   session: ImapSession,
-  composed: ComposedMail,
+  composed: TimedMail,
   pending: string,
   { rejected }: SmtpResult,
 ): Promise<string> {

@@ -7,7 +7,7 @@ import { fewPeopleMax, type OfficeScope } from "../office-scope.ts";
 import { namesOf, People, personLine } from "../people-text.ts";
 import { checkTime, conflictText, refuseConflicts, unknownText } from "./conflicts.ts";
 import { titleOf } from "./event-title.ts";
-import { repeatsText } from "./repeats-text.ts";
+import { recurrenceText } from "./recurrence-text.ts";
 
 const NamedTime = z.object({
   start: EventTime,
@@ -70,9 +70,9 @@ export const createPlan = (scope: OfficeScope): RequestPlan => ({
 const onlyFirst = "only the first time of the series was checked for conflicts";
 
 function scheduledText({ title, attendees, label, recurrence }: z.output<typeof Params>): string {
-  const repeats = recurrence === undefined ? "" : `, ${repeatsText(recurrence)}`;
+  const series = recurrence === undefined ? "" : `, ${recurrenceText(recurrence)}`;
   const whom = attendees.length === 0 ? "" : ` with ${namesOf(attendees)}`;
-  return `Scheduled ${quoted(title)}${whom} for ${label}${repeats}.`;
+  return `Scheduled ${quoted(title)}${whom} for ${label}${series}.`;
 }
 
 const evenIfBusy = /\b(?:even if|although|though|regardless|anyway|anyhow|despite|no matter)\b/i;

@@ -69,7 +69,7 @@ function shiftBy(amount: string, task: string, isLength: boolean): EventChange {
   if (minutes === null) {
     throw paramsError(
       "change",
-      `${JSON.stringify(toLine(amount))} is no length of time`,
+      `${JSON.stringify(toLine(amount))} is not a length of time`,
       "write it like `by 30 minutes`",
     );
   }

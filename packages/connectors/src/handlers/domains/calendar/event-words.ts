@@ -19,7 +19,7 @@ export async function readEventWords(params: JsonObject, text: string, scope: Pr
   }
   const range = named ?? { from: toIso(nowMs), to: toIso(nowMs + daysDefault * dayMs) };
   return {
-    // What is over cannot be changed any more.
+    // A past event cannot be changed any more.
     ...{
       from: Date.parse(range.from) < nowMs && Date.parse(range.to) > nowMs ? toIso(nowMs) : range.from,
       to: range.to,

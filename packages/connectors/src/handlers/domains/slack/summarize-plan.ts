@@ -13,7 +13,7 @@ const Point = z
       : `${oneLine(point.text, 300)}${point.author ? ` (${oneLine(point.author)})` : ""}`,
   );
 const points = z.array(Point).catch([]);
-/** Answered questions are no news. */
+/** Answered questions are left out. */
 const openQuestions = z
   .array(z.union([z.string(), z.looseObject({ answered: z.boolean().default(false) })]))
   .transform((all): unknown => all.filter((each) => typeof each === "string" || !each.answered))
@@ -30,7 +30,7 @@ export const Analysis = z.object({
 });
 type Analysis = z.output<typeof Analysis>;
 
-/** Reads a channel and sums up what was discussed and decided. */
+/** Reads a channel and sums up its discussions and decisions. */
 export const summarizePlan: RequestPlan = {
   expectedFormat: "A summary with the participants, topics, decisions, open questions and tasks.",
   criteria: { messages: "The messages are read.", message_count: "The conversation is analyzed." },

@@ -1,7 +1,7 @@
 import { loadOptional } from "@troupe/core/internal";
 import type { z } from "zod";
-import type { DraftMail } from "../../ports/mail.ts";
-import type { Person } from "../../ports/person.ts";
+import type { DraftMail } from "../ports/mail.ts";
+import type { Person } from "../ports/person.ts";
 
 /** A mail with everything that its headers need. */
 export interface ComposedMail {
@@ -10,7 +10,8 @@ export interface ComposedMail {
   messageId: string;
   /** Message-IDs of the thread, the first one first. */
   references: readonly string[];
-  sentMs: number;
+  /** Absent: the time of the composing. */
+  sentMs?: number;
   headers?: Record<string, string>;
 }
 
@@ -25,7 +26,13 @@ export async function composeMail(mail: ComposedMail, { keepsBcc }: { keepsBcc: 
   const inReplyTo = references.at(-1);
   const composer = new MailComposer({
     ...{ from, to: content.to, cc: content.cc, bcc: content.bcc },
-    ...{ subject: content.subject, text: content.body, messageId, headers, date: new Date(sentMs) },
+    ...{
+      subject: content.subject,
+      text: content.body,
+      messageId,
+      headers,
+      ...(sentMs === undefined ? {} : { date: new Date(sentMs) }),
+    },
     ...(inReplyTo === undefined ? {} : { inReplyTo, references: [...references] }),
     ...{ disableFileAccess: true, disableUrlAccess: true },
     attachments: content.attachments.map(({ name, contentType, content: bytes }) => {

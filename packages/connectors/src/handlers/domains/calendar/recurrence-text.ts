@@ -9,9 +9,9 @@ const units: Readonly<Record<string, string>> = { DAILY: "day", WEEKLY: "week", 
  * A rule for people.
  *
  * @example
- * repeatsText("FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"); // "every 2 weeks on Tuesday"
+ * recurrenceText("FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"); // "every 2 weeks on Tuesday"
  */
-export function repeatsText(rule: string): string {
+export function recurrenceText(rule: string): string {
   const parts = new Map(rule.split(";").map((part) => part.split("=") as [string, string]));
   const unit = units[parts.get("FREQ") ?? ""];
   if (unit === undefined) return "repeated";
