@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openConnectionStore, type Person } from "@troupe/connectors";
 import { describe } from "vitest";
-import { composeMail } from "../../packages/connectors/src/mime/compose-mail.ts";
+import { composeMail } from "../../packages/connectors/src/mail/compose-mail.ts";
 import { openAccount } from "../harness/google-server/connect-account.ts";
 import { startGoogleServer } from "../harness/google-server/start-google-server.ts";
 import { calendarConformance } from "./calendar-connector.ts";
@@ -41,13 +41,12 @@ describe("mail of Google", () => {
       user,
       async arrive({ sentAt, inReplyTo, messageId, cc = [], attachments = [], ...message }: ArrivingMail) {
         count += 1;
-        const { from, ...rest } = message;
-        const mail = {
-          ...{ from, content: { ...rest, to: [user], cc, bcc: [], attachments: attachments.map(owned) } },
+        const parts = { ...message, to: [user], cc, bcc: [], attachments, headers: {} };
+        const ids = {
           messageId: messageId ?? `<${count}@acme.example>`,
           references: inReplyTo === undefined ? [] : [inReplyTo],
         };
-        const raw = await composeMail(mail, { keepsBcc: true });
+        const raw = await composeMail({ ...parts, ...ids }, { keepsBcc: true });
         await server.gmail.arrive(user.address, raw, Date.parse(sentAt));
       },
       sentCount: async (subject) => server.gmail.sent.filter((sent) => sent.subject === subject).length,
@@ -86,8 +85,3 @@ describe("contacts of Google", () => {
     return { contacts: made.contacts, [Symbol.asyncDispose]: made[Symbol.asyncDispose] };
   });
 });
-
-/** Bytes in memory of their own, as mail has them. */
-function owned<T extends { content: Uint8Array }>(attachment: T): T & { content: Uint8Array<ArrayBuffer> } {
-  return { ...attachment, content: new Uint8Array(attachment.content) };
-}

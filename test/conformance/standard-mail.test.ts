@@ -7,14 +7,23 @@ import { mkdtempDisposable, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { createStandardMail, type MailConnector, type Person, type StandardAccount } from "@troupe/connectors";
+import {
+  createStandardMail,
+  type MailConnector,
+  openConnectionStore,
+  openStandard,
+  type Person,
+  type StandardAccount,
+} from "@troupe/connectors";
 import { ImapFlow } from "imapflow";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeCertificates } from "../harness/certificates.ts";
+import { troupe } from "../harness/cli.ts";
 import { isLong } from "../harness/long.ts";
 import { type Dovecot, mailPassword, startDovecot } from "../harness/office-servers/dovecot.ts";
 import { type SmtpServer, startSmtpServer } from "../harness/office-servers/smtp-server.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { type ArrivingMail, mailConformance } from "./mail-connector.ts";
 
@@ -263,6 +272,25 @@ function atRealServers(): void {
       await expect(mailbox.status()).rejects.toMatchObject({ type: "network" });
       silent.close();
     });
+  });
+
+  test("is connected by the command line, after a test of each server, and works from the store", async (context) => {
+    const home = await tempFolder("connect-mail", context);
+    const { address } = newUser();
+    const servers = ["--imap", `127.0.0.1:${dovecot.tlsPort}`, "--smtp", `starttls://127.0.0.1:${smtp.port}`];
+    const env = { NODE_EXTRA_CA_CERTS: join(folder.path, "ca.pem") };
+    const connect = (input: string) => troupe(["connect", "mail", address, ...servers], { home, input, env });
+    const refused = await connect("wrong-password");
+    expect([refused.code, refused.stdout]).toEqual([4, ""]);
+    expect(refused.stderr).not.toContain("wrong-password");
+    const { code, stdout } = await connect(`${mailPassword}\n`);
+    expect([code, stdout.trim()]).toEqual([0, `connected  standard/${address}  mail  (tested: imap, smtp)`]);
+    const opened = await openConnectionStore(home).get(`standard/${address}`);
+    const { mail, calendar } = opened ? openStandard(opened) : {};
+    expect([await mail?.status(), calendar]).toMatchObject([
+      { account: address, auth: "valid", canWrite: true },
+      undefined,
+    ]);
   });
 
   test("without a folder for sent mail gets one", async () => {

@@ -85,6 +85,7 @@ export { type RepliedMessage, replyRecipients, replySubject } from "./ports/repl
 export { SeedOptions, seedOffice } from "./sample/seed-office.ts";
 export { type ConnectedSlack, connectSlack, SlackAccount, slackScopes } from "./slack/connect-slack.ts";
 export { createSlackChannels, openSlackChannels, SlackOptions } from "./slack/slack-channels.ts";
+export { type ConnectedStandard, connectStandard, openStandard, parseMailServer } from "./standard/connect-standard.ts";
 export { createStandardCalendar } from "./standard/dav/standard-calendar.ts";
 export { createStandardContacts } from "./standard/dav/standard-contacts.ts";
 export { createStandardMail } from "./standard/mail/standard-mail.ts";

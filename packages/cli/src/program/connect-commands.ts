@@ -35,4 +35,75 @@ export function addConnectCommands(program: Command, runCommand: RunCommand): vo
         return connectGoogleAccount(cli, { ...flags, port: port === undefined ? 0 : parsePort(port) });
       }),
     );
+  addConnectSlack(connect, runCommand);
+  addConnectMail(connect, runCommand);
+}
+
+interface SlackOptions extends JsonFlag {
+  name?: string;
+  clientId?: string;
+}
+
+function addConnectSlack(connect: Command, runCommand: RunCommand): void {
+  connect
+    .command("slack")
+    .description(
+      "connect a workspace of Slack with a token of your app, from a hidden prompt or standard input; it is tested, and stays in your home",
+    )
+    .option("--name <name>", "name of the connection (default: the name of the workspace)")
+    .option("--client-id <id>", "the app rotates its tokens: also asks for the refresh token and the client secret")
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe connect slack < token.txt"))
+    .action(({ name, clientId, json }: SlackOptions) =>
+      runCommand(async (cli) => {
+        const { connectSlackAccount } = await import("../commands/connect-slack.ts");
+        return connectSlackAccount(cli, { name: name ?? null, clientId: clientId ?? null, json: !!json });
+      }),
+    );
+}
+
+interface MailOptions extends JsonFlag {
+  fullName?: string;
+  name?: string;
+  user?: string;
+  imap?: string;
+  smtp?: string;
+  caldav?: string;
+  carddav?: string;
+  calendar?: string;
+  timeZone?: string;
+  allowPlain?: boolean;
+}
+
+function addConnectMail(connect: Command, runCommand: RunCommand): void {
+  connect
+    .command("mail")
+    .argument("[address]", "your mail address")
+    .description(
+      "connect an account of any IMAP, SMTP, CalDAV and CardDAV servers; the password comes from a hidden prompt or standard input. Each server is tested first",
+    )
+    .option("--imap <server>", "IMAP server, as HOST, HOST:PORT or starttls://HOST:PORT (default: TLS at port 993)")
+    .option("--smtp <server>", "SMTP server, in the same form (default: TLS at port 465)")
+    .option("--caldav <url>", "URL of the CalDAV server, for the calendar")
+    .option("--carddav <url>", "URL of the CardDAV server, for contacts")
+    .option("--user <name>", "user of the servers (default: the address)")
+    .option("--full-name <name>", "your name in outgoing mail")
+    .option("--calendar <name>", "calendar for new events (default: the first one)")
+    .option("--time-zone <zone>", "zone of the calendar, such as Europe/Berlin (default: the zone of this machine)")
+    .option("--name <name>", "name of the connection (default: the address)")
+    .option("--allow-plain", "allow plain:// and http:// servers, which receive the password without TLS")
+    .option("--json", jsonHelp)
+    .addHelpText(
+      "after",
+      example("troupe connect mail me@acme.example --imap imap.acme.example --smtp smtp.acme.example:587"),
+    )
+    .action((address: string | undefined, options: MailOptions) =>
+      runCommand(async (cli) => {
+        const { connectMailAccount } = await import("../commands/connect-mail.ts");
+        const { imap = null, smtp = null, caldav = null, carddav = null, calendar = null, timeZone = null } = options;
+        const { fullName = "", name = null, user = null, allowPlain = false, json } = options;
+        const servers = { imap, smtp, caldav, carddav, calendar, timeZone, allowPlain };
+        return connectMailAccount(cli, { address: address ?? null, fullName, name, user, ...servers, json: !!json });
+      }),
+    );
 }

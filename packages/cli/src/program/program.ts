@@ -105,7 +105,7 @@ Environment:
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,
   DEEPSEEK_API_KEY, OLLAMA_HOST configure model providers; troupe models ls lists them
   TROUPE_GOOGLE_CLIENT_ID, TROUPE_GOOGLE_CLIENT_SECRET, TROUPE_GOOGLE_CLIENT_FILE name your OAuth client for
-                troupe connect google; TROUPE_GOOGLE_URL: a proxy in place of Google's servers
+                troupe connect google; TROUPE_GOOGLE_URL, TROUPE_SLACK_URL: a proxy in place of the vendor's servers
   NATS_URL      NATS server URL; NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER, NATS_PASSWORD, NATS_CA,
                 NATS_CERT, NATS_KEY are its credentials. TROUPE_NATS_SERVER: the program for up --nats auto
   NO_COLOR, FORCE_COLOR, TERM=dumb control colours

@@ -112,3 +112,32 @@ test.each(["abort", "end", "abort before"] as const)("%s is not an answer", asyn
   expect(await Promise.all(both)).toEqual([null, null]);
   expect([input.reading, input.listenerCount("data"), input.modes.at(-1) ?? false]).toEqual([false, 0, false]);
 });
+
+describe("a secret", () => {
+  test.each([
+    ["typed", ["s", "3", "c", "\r"], "s3c"],
+    ["pasted", ["\u001b[200~s3c\u001b[201~", "\n"], "s3c"],
+    ["corrected", ["s4", "\u007f", "3cx\b", "\r"], "s3c"],
+    ["with a letter of two code units removed", ["s3c\u{1F511}\u007f\r"], "s3c"],
+    ["ended by Ctrl-D", ["s3c\u0004"], "s3c"],
+    ["with text behind its line", ["s3c\rls\r"], "s3c"],
+    ["empty", ["\r"], ""],
+  ])("that is %s is read without an echo, and restores the terminal", async (_, typed, expected) => {
+    const { input, keyboard, type, stop } = setUp();
+    const secret = keyboard.readSecret(stop.signal);
+    // A terminal in raw mode does not show the keys.
+    expect(input.modes).toEqual([true]);
+    for (const text of typed) type(text);
+    expect(await secret).toBe(expected);
+    expect([input.modes, input.reading, input.listenerCount("data")]).toEqual([[true, false], false, 0]);
+  });
+
+  test("is given up with Ctrl-C", async () => {
+    const { keyboard, type, stop, interrupts } = setUp();
+    const secret = keyboard.readSecret(stop.signal);
+    type("s3c\u0003");
+    expect(interrupts()).toBe(1);
+    stop.abort();
+    expect(await secret).toBeNull();
+  });
+});

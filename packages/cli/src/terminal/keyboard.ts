@@ -7,6 +7,8 @@ export interface Keyboard {
   readKey(keys: string, signal: AbortSignal): Promise<string | null>;
   /** A line of text without its newline. Null as above. */
   readLine(signal: AbortSignal): Promise<string | null>;
+  /** A line that the terminal does not show. Null as above. */
+  readSecret(signal: AbortSignal): Promise<string | null>;
 }
 
 type Input = Pick<ReadStream, "setRawMode" | "on" | "off" | "resume" | "pause">;
@@ -45,8 +47,25 @@ export function terminalKeyboard(options: KeyboardOptions): Keyboard {
         return line.includes("\n") ? (line.split("\n")[0] ?? "").replace(/\r$/, "") : null;
       });
     },
+    readSecret(signal) {
+      let line = "";
+      return read(options.input(), { raw: true, signal }, (text) => {
+        if (text.includes(ctrlC)) interrupt();
+        for (const character of pasteMarks.reduce((rest, mark) => rest.replaceAll(mark, ""), text)) {
+          if (endOfLine.includes(character)) return line;
+          line = erasing.includes(character) ? Array.from(line).slice(0, -1).join("") : line + character;
+        }
+        return null;
+      });
+    },
   };
 }
+
+/** Enter, and Ctrl-D. */
+const endOfLine = "\r\n\u0004";
+const erasing = "\u007f\b";
+/** Terminals put them around pasted text. */
+const pasteMarks = ["\u001b[200~", "\u001b[201~"];
 
 /** Passes the input to `take` until it returns an answer, then resets the terminal. */
 function read(

@@ -62,6 +62,14 @@ export async function readTask(input: PipedInput, options: ReadOptions): Promise
   });
 }
 
+/** The lines of a secret that is piped into a command; null for a terminal, or without input. */
+export async function readSecretLines(input: PipedInput, options: ReadOptions): Promise<string[] | null> {
+  if (input.kind === "none" || input.kind === "terminal") return null;
+  const waiting = "reading the secret from standard input until it ends";
+  const text = await readToEnd(input, { ...options, waiting, graceMs: null });
+  return text === null ? null : text.split(/\r?\n/);
+}
+
 interface ReadingOptions extends ReadOptions {
   /** The notice for a user who waits; null for none. */
   waiting: string | null;

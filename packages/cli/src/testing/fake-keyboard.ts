@@ -26,6 +26,7 @@ export function createFakeKeyboard(isTerminal: boolean): FakeKeyboard {
     isTerminal,
     readKey: (keys, signal) => read((text) => keys.includes(text), signal),
     readLine: (signal) => read(() => true, signal),
+    readSecret: (signal) => read(() => true, signal),
     async type(text) {
       await vi.waitFor(() => {
         if (asked === null) throw new Error("nothing is asked");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { composeMail } from "../../mime/compose-mail.ts";
+import { composeMail } from "../../mail/compose-mail.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { DraftMail } from "../../ports/mail.ts";
 import type { Person } from "../../ports/person.ts";
@@ -101,13 +101,10 @@ async function createDraft(mailbox: OwnMailbox, own: OwnSend): Promise<{ id: str
   const { session, user } = mailbox;
   const { reply, ...content } = own.mail;
   const mark = markOf(mailbox, own.kind, own.key);
-  const composed = {
-    ...{ from: user, content, references: reply?.references ?? [] },
-    messageId: `<${mark}@${user.address.split("@")[1]}>`,
-    headers: { [markHeader]: `${mark} ${own.digest}` },
-  };
-  // Gmail reads the hidden recipients from the header, and removes it from their copies.
-  const bytes = await composeMail(composed, { keepsBcc: true });
+  const headers = { [markHeader]: `${mark} ${own.digest}` };
+  const messageId = `<${mark}@${user.address.split("@")[1]}>`;
+  const references = reply?.references ?? [];
+  const bytes = await composeMail({ ...content, from: user, messageId, references, headers }, { keepsBcc: true });
   const message = { raw: bytes.toString("base64url"), ...(reply ? { threadId: reply.thread } : {}) };
   const { id, message: stored } = await session.call({ what: "store the draft", schema: DraftAnswer }, ({ gmail }) =>
     gmail.users.drafts.create({ userId: "me", requestBody: { message } }),

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { contentHash } from "../../local/database/receipts.ts";
-import { type ComposedMail, composeMail } from "../../mime/compose-mail.ts";
+import { type ComposedMail, composeMail } from "../../mail/compose-mail.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { DeliveryStatus, DraftMail, RecipientDelivery } from "../../ports/mail.ts";
 import type { CheckedAccount } from "../standard-options.ts";
@@ -9,15 +9,15 @@ import { type KeyedKind, keyedMessageId, keyMark, mailId } from "./mail-ids.ts";
 import { type ReadMail, readMail } from "./read-mail.ts";
 import { type SmtpResult, sendBySmtp, UnknownOutcome } from "./smtp-session.ts";
 
-/** A composed mail with the time that its copy is stored under. */
-type TimedMail = ComposedMail & { sentMs: number };
-
 /** A mail of the account, and the key of its call. */
 export interface KeyedMail {
   content: z.output<typeof DraftMail>;
   references: readonly string[];
   key: string;
 }
+
+/** A mail with its time. */
+type PreparedMail = ComposedMail & { sentMs: number };
 
 /** A header of the own copy: recipients that the server refused. */
 const refusedHeader = "X-Troupe-Refused";
@@ -70,13 +70,13 @@ export async function deliveryByKey(account: CheckedAccount, key: string): Promi
   });
 }
 
-function compose(account: CheckedAccount, kind: KeyedKind, { content, references, key }: KeyedMail): TimedMail {
+function compose(account: CheckedAccount, kind: KeyedKind, { content, references, key }: KeyedMail): PreparedMail {
   const { user, clock } = account;
   const hash = contentHash({ content, references });
   const messageId = keyedMessageId(keyMark(kind, user.address, key), hash, user.address);
   // A header has whole seconds.
   const sentMs = Math.floor(clock.now() / 1_000) * 1_000;
-  return { from: user, content, references, messageId, sentMs };
+  return { from: user, ...content, references, messageId, sentMs, headers: {} };
 }
 
 async function findKeyed(
@@ -96,7 +96,7 @@ async function findKeyed(
   return found === null ? null : readMail(account, session, found);
 }
 
-function checkContent(earlier: ReadMail, composed: TimedMail, key: string): void {
+function checkContent(earlier: ReadMail, composed: PreparedMail, key: string): void {
   if (earlier.message.messageId === composed.messageId) return;
   throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
     param: "idempotencyKey",
@@ -108,7 +108,7 @@ async function checked(
   account: CheckedAccount,
   session: ImapSession,
   earlier: ReadMail,
-  composed: TimedMail,
+  composed: PreparedMail,
   key: string,
 ): Promise<ReadMail> {
   checkContent(earlier, composed, key);
@@ -127,7 +127,7 @@ function checkSettled({ flags, message }: ReadMail, { paths }: ImapSession): voi
   );
 }
 
-async function storeCopy(session: ImapSession, composed: TimedMail, flags: string[]): Promise<string> {
+async function storeCopy(session: ImapSession, composed: PreparedMail, flags: string[]): Promise<string> {
   const path = await session.ensureFolder("sent");
   const raw = await composeMail(composed, { keepsBcc: true });
   const appended = await session.client.append(path, raw, flags, new Date(composed.sentMs));
@@ -144,8 +144,8 @@ async function storeCopy(session: ImapSession, composed: TimedMail, flags: strin
 }
 
 /** A mail that was certainly not sent leaves no copy, so the same key can be used again. */
-async function sendOrForget(account: CheckedAccount, composed: TimedMail, pending: string): Promise<SmtpResult> {
-  const { to, cc, bcc } = composed.content;
+async function sendOrForget(account: CheckedAccount, composed: PreparedMail, pending: string): Promise<SmtpResult> {
+  const { to, cc, bcc } = composed;
   const recipients = [...new Set([...to, ...cc, ...bcc].map(({ address }) => address))];
   try {
     return await sendBySmtp(account, { recipients, raw: await composeMail(composed, { keepsBcc: false }) });
@@ -163,7 +163,7 @@ async function removeCopy(session: ImapSession, id: string): Promise<void> {
 /** The copy of a mail with refused recipients names them. It replaces the pending one. */
 async function settleCopy(
   session: ImapSession,
-  composed: TimedMail,
+  composed: PreparedMail,
   pending: string,
   { rejected }: SmtpResult,
 ): Promise<string> {

@@ -1,4 +1,3 @@
-import { loadOptional } from "@troupe/core/internal";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { CheckedAccount, MailServer } from "../standard-options.ts";
 import { fromSmtpError, type SmtpError, smtpReply, unreachable } from "./mail-errors.ts";
@@ -45,10 +44,7 @@ export async function checkSmtp(account: CheckedAccount): Promise<void> {
 
 async function openSmtp({ smtp: server, user, username, password, timeoutMs }: CheckedAccount) {
   if (!server) throw new ConnectorError("permission", "the account has no SMTP server", { fix: "troupe connect mail" });
-  const { default: SMTPConnection } = await loadOptional(
-    "nodemailer@10",
-    () => import("nodemailer/lib/smtp-connection"),
-  );
+  const { default: SMTPConnection } = await import("nodemailer/lib/smtp-connection");
   const connection = new SMTPConnection({
     ...{ host: server.host, port: server.port, secure: server.security === "tls" },
     ...{ requireTLS: server.security === "starttls", ignoreTLS: server.security === "plain" },
