@@ -45,6 +45,7 @@ it("a project update goes to two people outside, and its delivery is checked", a
 it("a team meeting is created after a look for conflicts", async () => {
   const { intent, turns, answer } = await office.drive("calendar", "Schedule a meeting with the team next Tuesday 2pm");
   expect(intent.tools).toEqual(["calendar_check_availability", "calendar_create_event"]);
+  expect(intent.risk).toBe("medium");
   expect(intent.params).toMatchObject({
     title: "Team meeting",
     start: "2026-03-10T14:00:00",
