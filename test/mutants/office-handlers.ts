@@ -20,7 +20,10 @@ export const mutants: readonly Mutant[] = [
     file: `${handlers}/base/request-work.ts`,
     find: "else if (turnsLeft > 0)",
     replace: "else if (turnsLeft >= 0)",
-    tests: [`${workTest} > fails with no turn left`, `${master} > answers with what it has when no turn is left`],
+    tests: [
+      `${workTest} > fails with no turn left`,
+      `${master} > answers with the results so far when no turn is left`,
+    ],
   },
   {
     name: "a domain agent has ten iterations",
@@ -95,15 +98,12 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "a post has low risk and the tool of a search",
+    name: "a post has the tool of a search",
     rows: ["S4.10"],
     file: "packages/connectors/patterns/slack.yaml",
     find: "tools: [slack_post_message]",
     replace: "tools: [slack_search_messages]",
-    tests: [
-      `${refused} > before any tool runs > slack: post in #project-alpha`,
-      `${everyPattern} > slack post: tell #general that lunch is at noon`,
-    ],
+    tests: [`${everyPattern} > slack post: tell #general that lunch is at noon`],
   },
   {
     name: "the arguments of the first call are not checked",
@@ -152,7 +152,7 @@ export const mutants: readonly Mutant[] = [
     rows: ["S4.15"],
     file: `${handlers}/domains/mail/delivery.ts`,
     find: '    const { delivery } = yield* calls.read(SentMail, tool, { message_id }, "Checks the delivery.");\n',
-    replace: "    const { delivery } = { ...sent, tool, message_id };\n",
+    replace: "    const { delivery } = sent;\n    if (message_id === tool) yield* calls.call(tool, {});\n",
     tests: [projectUpdate],
   },
 ];

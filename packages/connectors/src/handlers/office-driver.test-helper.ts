@@ -15,12 +15,12 @@ import type { OfficeHandlerOptions } from "./domains/office-scope.ts";
 
 /** Plays the engine with the real tools of the sample office: Wednesday, 4 March 2026, 13:00 in Berlin. */
 
-/** The course of a request. */
+/** The way of a request. */
 export interface Driven {
   intent: HandledIntent;
   /** Tools in the order of their calls, one list for each turn. */
   turns: string[][];
-  /** The purposes of the turns. */
+  /** Purposes of the turns. */
   notes: string[];
   results: HandledResult[];
   answer: HandledAnswer | null;

@@ -28,11 +28,11 @@ import {
   withJsonOutput,
 } from "./request-work.ts";
 
-/** The work of a domain agent on the requests of one pattern. */
+/** The way of a domain agent through the requests of one pattern. */
 export interface RequestPlan {
   /** The pattern, for a domain without a file of patterns. `tools` are in the order of their calls. */
   pattern?: Omit<PatternFile["patterns"][number], "name">;
-  /** The content of the answer, as a sentence. */
+  /** Contents of the answer, as a sentence. */
   expectedFormat: string;
   /** The success criteria: a sentence for each field that the outputs of the tools must have. */
   criteria: Readonly<Record<string, string>>;
@@ -174,7 +174,7 @@ function validatorOf(tools: readonly Tool[]): Base["validate"] {
   };
 }
 
-/** Before any tool runs: the request, its calls, and the checks of both. */
+/** The intent of a request before any tool runs: its calls, and whether they can be made. */
 async function assessIntent(request: HandledRequest, base: Base): Promise<HandledIntent | null> {
   const match = matchPatterns(base.file, request.task);
   if (!match) return null;

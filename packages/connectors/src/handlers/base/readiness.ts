@@ -11,7 +11,7 @@ export interface Readiness {
   problem: RunError | null;
 }
 
-/** The needs of a request. */
+/** Needs of a request. */
 export interface Needs {
   /** In the order of their calls. */
   tools: readonly string[];

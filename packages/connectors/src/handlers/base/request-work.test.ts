@@ -57,7 +57,7 @@ describe("the next turn", () => {
 
   it.each([
     ["an output of another form", [ok("first", { total: 4 })], "the result of first cannot be used (count"],
-    ["an output that is not an object", [ok("first", "four")], "is not an object of JSON"],
+    ["a text in the place of an object", [ok("first", "four")], "is not a JSON object"],
     ["a result of another tool", [ok("other", { count: 4 })], "the result is one of other"],
     ["no turn left", [], "no turn is left for first"],
   ])("fails with %s", (_, results, message) => {

@@ -8,7 +8,7 @@ export type JsonObject = HandledIntent["params"];
 /** The calls of one turn. */
 export interface PlannedTurn {
   calls: readonly { tool: string; args: JsonObject }[];
-  /** The purpose of the calls, as a short sentence. */
+  /** Purpose of the calls, as a short sentence. */
   note: string;
 }
 
@@ -29,7 +29,7 @@ export type WorkAnswer =
 /**
  * The work on a request: it yields the calls of its turns, gets their results and returns the answer. It runs again from its
  * start for every turn, with the results so far, so it must depend on its scope and on results alone: no clock, no server.
- * An error that it throws is the failure of the request.
+ * Its error is the failure of the request.
  */
 export type RequestWork = Generator<PlannedTurn, WorkAnswer, readonly HandledResult[]>;
 
@@ -39,7 +39,7 @@ export type CallWork<Output> = Generator<PlannedTurn, Output, readonly HandledRe
 /** Arguments of a call. Absent values are left out. */
 export type CallArgs = Readonly<Record<string, Json | undefined>>;
 
-/** The facts that a work can use. */
+/** Knowledge of a work. */
 export interface WorkScope {
   params: JsonObject;
   request: HandledRequest;
@@ -100,7 +100,7 @@ export function outputOf(result: HandledResult | undefined, tool: string): JsonO
   if (typeof result.output === "object" && result.output !== null && !Array.isArray(result.output)) {
     return result.output;
   }
-  throw brokenOutput(tool, "the output is not an object of JSON");
+  throw brokenOutput(tool, "the output is not a JSON object");
 }
 
 function brokenOutput(tool: string, reason: string): RunFailure {

@@ -211,6 +211,7 @@ describe("a request", () => {
     const { intent, answer, error, ...driven } = await office.drive(handler, task);
     expect(error).toBeNull();
     expect(intent.params.pattern).toBe(pattern);
+    expect(intent.tools).toEqual([...new Set(driven.turns.flat())]);
     expect(driven.turns.map((tools) => tools.join("+")).join(" > ")).toBe(turns);
     expect(answer?.summary).toMatch(summary);
   });

@@ -23,7 +23,7 @@ export interface OfficeHandlerOptions {
   tools?: readonly Tool[];
 }
 
-/** The shared part of the office domains. */
+/** Shared parts of the office domains. */
 export interface OfficeScope {
   connectors(request: RequestPlace): Promise<Connectors>;
   user(request: RequestPlace): Promise<Person>;

@@ -47,7 +47,7 @@ describe("the master", () => {
     expect(intent.notes).toContain("Part 2 is for email: “email her saying see you there”.");
   });
 
-  it("names the parts that worked and the parts that failed", async () => {
+  it("names the parts that worked and the one that failed", async () => {
     const { answer, error } = await office.drive(
       "office",
       "Schedule a meeting with Zoe tomorrow at 3pm, and post in #general: hello",
@@ -82,7 +82,7 @@ describe("the master", () => {
     expect(answer?.details).toContain("Decisions:\n\n- We decided in the review");
   });
 
-  it("answers with its results so far when no turn is left", async () => {
+  it("answers with the results so far when no turn is left", async () => {
     const request = "find Acme's contacts, invite them Tuesday at 2, and post in #project-alpha";
     const { answer, turns } = await office.drive("office", request, 1);
     expect(turns).toHaveLength(1);

@@ -20,7 +20,7 @@ const delegate = "delegate";
 
 /**
  * The master of the office: splits a request into single messages for the domain agents, delegates independent ones at the same
- * time, and answers once with the results and failures of all parts.
+ * time, and answers once, with the successful and the failed parts.
  */
 export function officeHandler(scope: OfficeScope): RequestHandler {
   return {
@@ -71,7 +71,7 @@ const Params = z.object({ parts: z.array(PlannedPart) });
 function nextStep({ intent, results, turnsLeft }: HandlerState, timeZone: string): HandlerStep {
   try {
     const { parts } = Params.parse(intent.context.params);
-    // The work ends with the outcomes, which the answer is made of.
+    // The work ends with the outcomes, before they become an answer.
     let outcomes: PartOutcome[] = [];
     const work = (function* (): Generator<PlannedTurn, string, typeof results> {
       outcomes = yield* delegateParts(parts);
@@ -115,13 +115,13 @@ function* runParts(
       outcomes.set(index, result ? outcomeOf(part, result) : notDone(part, "the delegation has no result"));
     }
   } catch (thrown) {
-    // No turn is left: the earlier results are still an answer.
+    // No turn is left: the parts before are still an answer.
     if (!(thrown instanceof RunFailure)) throw thrown;
     for (const { index, part } of begun) outcomes.set(index, notDone(part, thrown.message));
   }
 }
 
-/** The message for an agent, with the found people and the earlier results. `problem`: the reason that it cannot be sent. */
+/** The message for an agent, with the found people and the outcome of other parts. `problem` says why it cannot be sent. */
 function messageOf(
   { message, after }: PlannedPart,
   outcomes: ReadonlyMap<number, PartOutcome>,
@@ -143,7 +143,7 @@ function messageOf(
 
 const outcomeCharactersMax = 1_000;
 
-/** The earlier results. A search that another part has used is left out: its addresses are not for every agent. */
+/** The outcome of parts. A search that another part has used is left out: its addresses are not for everyone. */
 function outcomeText(done: readonly PartOutcome[]): string {
   const changes = done.filter(({ part }) => part.domain !== "contacts");
   const told = changes.length > 0 ? changes : done;

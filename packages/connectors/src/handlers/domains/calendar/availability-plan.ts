@@ -26,7 +26,7 @@ export const availabilityPlan = (scope: OfficeScope): RequestPlan => ({
     const people = isWithUser ? [user, ...named] : named;
     const next = { from: toIso(request.nowMs), to: toIso(request.nowMs + daysDefault * dayMs) };
     const wanted = Range.parse(params.range ?? next);
-    // Past times are of no use.
+    // A past time is of no use.
     const range =
       Date.parse(wanted.to) > request.nowMs && wanted.from < next.from ? { ...wanted, from: next.from } : wanted;
     const isLong = Date.parse(range.to) - Date.parse(range.from) > dayMs;

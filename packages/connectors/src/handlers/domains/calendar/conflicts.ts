@@ -8,13 +8,13 @@ import { countOf, listOf, someOf, spanText } from "../../base/wording.ts";
 import { nameOf, personWith } from "../people-text.ts";
 
 const Slot = z.object({ starts_at: z.string(), ends_at: z.string() });
-const BusyTime = Slot.extend({ person: z.string() });
-export type BusyTime = z.output<typeof BusyTime>;
+const FoundConflict = Slot.extend({ person: z.string() });
+export type FoundConflict = z.output<typeof FoundConflict>;
 
 /** The output of a check of free times. */
 export const FoundTimes = z.object({
   free: z.boolean(),
-  conflicts: z.array(BusyTime).default([]),
+  conflicts: z.array(FoundConflict).default([]),
   /** Addresses of people whose calendar cannot be read. */
   unknown: z.array(z.string()).default([]),
   slots: z.array(Slot).default([]),
@@ -42,7 +42,7 @@ const slotMinutesMax = 480;
 const shownMax = 3;
 
 /** Checks a time. Its value has the conflicts, and the people whose calendar is unknown. */
-export function* checkTime({ from, to, people }: WantedTime): CallWork<{ conflicts: BusyTime[]; unknown: string[] }> {
+export function* checkTime({ from, to, people }: WantedTime): CallWork<{ conflicts: FoundConflict[]; unknown: string[] }> {
   const args = { from, to, people: people.map(({ address }) => address) };
   const tool = "calendar_check_availability";
   const { conflicts, unknown } = yield* calls.read(FoundTimes, tool, args, "Looks for conflicts before the change.");
@@ -50,15 +50,15 @@ export function* checkTime({ from, to, people }: WantedTime): CallWork<{ conflic
 }
 
 /** Fails with the conflicts and the next free times, which another call finds if a turn is left. */
-export function* refuseConflicts(conflicts: readonly BusyTime[], wanted: WantedTime): CallWork<never> {
+export function* refuseConflicts(conflicts: readonly FoundConflict[], wanted: WantedTime): CallWork<never> {
   const slots = yield* nextFree(wanted);
   const times = slots.slice(0, shownMax).map((slot) => spanText(slot.starts_at, slot.ends_at, wanted.timeZone));
   const free = times.length === 0 ? "" : `the next free times are: ${times.join("; ")}; name one of them, or `;
   throw paramsError("time", conflictText(conflicts, wanted), `${free}say “even if busy”`);
 }
 
-/** The busy times: people with the same time are named together. */
-export function conflictText(conflicts: readonly BusyTime[], { people, user, timeZone }: NamedPeople): string {
+/** Busy people with their times. People with the same time are named together. */
+export function conflictText(conflicts: readonly FoundConflict[], { people, user, timeZone }: NamedPeople): string {
   const byTime = Map.groupBy(conflicts, ({ starts_at, ends_at }) => spanText(starts_at, ends_at, timeZone));
   const texts = [...byTime].map(([when, busy]) => {
     const isUser = busy.some(({ person }) => person === user);

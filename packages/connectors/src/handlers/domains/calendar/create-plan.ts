@@ -70,9 +70,9 @@ export const createPlan = (scope: OfficeScope): RequestPlan => ({
 const onlyFirst = "only the first time of the series was checked for conflicts";
 
 function scheduledText({ title, attendees, label, recurrence }: z.output<typeof Params>): string {
-  const series = recurrence === undefined ? "" : `, ${recurrenceText(recurrence)}`;
+  const rule = recurrence === undefined ? "" : `, ${recurrenceText(recurrence)}`;
   const whom = attendees.length === 0 ? "" : ` with ${namesOf(attendees)}`;
-  return `Scheduled ${quoted(title)}${whom} for ${label}${series}.`;
+  return `Scheduled ${quoted(title)}${whom} for ${label}${rule}.`;
 }
 
 const evenIfBusy = /\b(?:even if|although|though|regardless|anyway|anyhow|despite|no matter)\b/i;

@@ -27,9 +27,9 @@ export const deletePlan: RequestPlan = {
     );
     if (!results.some(({ ok }) => ok)) outputOf(results[0], tool);
     const deleted = events.filter((_, i) => results[i]?.ok);
-    const remaining = events.filter((_, i) => !results[i]?.ok);
+    const undeleted = events.filter((_, i) => !results[i]?.ok);
     const missing = [
-      ...remaining.map(({ title }) => `${quoted(title)} was not deleted.`),
+      ...undeleted.map(({ title }) => `${quoted(title)} was not deleted.`),
       ...(found.length > events.length && words.all
         ? [`${found.length - events.length} more events fit; ask again.`]
         : []),

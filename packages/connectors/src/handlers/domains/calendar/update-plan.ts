@@ -15,7 +15,7 @@ const Params = EventWords.extend({ change: EventChange, organizer: People, even_
 export const updatePlan = (scope: OfficeScope): RequestPlan => ({
   expectedFormat: "The event with its old and its new time, or the conflicts and the next free times.",
   criteria: { changes: "The event is changed." },
-  async prepare({ params }, place) {
+  async prepare({ params, tools }, place) {
     const { task } = place.request;
     const changeText = String(params.change);
     const at = task.lastIndexOf(changeText);
@@ -27,6 +27,8 @@ export const updatePlan = (scope: OfficeScope): RequestPlan => ({
         ...{ ...words, change, organizer: [{ ...(await scope.user(place.request)) }] },
         ...(isForced ? { even_if_busy: true } : {}),
       },
+      // A new title needs no free time.
+      tools: change.title === undefined ? tools : tools.filter((tool) => tool !== "calendar_check_availability"),
       assumptions,
     };
   },

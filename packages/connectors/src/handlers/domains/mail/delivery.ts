@@ -73,7 +73,7 @@ export function deliveryDetails(delivery: Delivery, people: readonly Person[]): 
   );
 }
 
-/** The recipients who did not get it, for the missing data of an answer. */
+/** Recipients without the mail, for the missing data of an answer. */
 export function undelivered(delivery: Delivery): string[] {
   return delivery.flatMap((each) =>
     each.status === "failed" ? [`${capitalized(nameOf(personWith(each.address, [])))} did not get the mail.`] : [],

@@ -30,7 +30,7 @@ export const Analysis = z.object({
 });
 type Analysis = z.output<typeof Analysis>;
 
-/** Reads a channel and sums up its discussions and decisions. */
+/** Reads a channel and sums up its topics, decisions and tasks. */
 export const summarizePlan: RequestPlan = {
   expectedFormat: "A summary with the participants, topics, decisions, open questions and tasks.",
   criteria: { messages: "The messages are read.", message_count: "The conversation is analyzed." },
