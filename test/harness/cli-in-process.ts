@@ -34,7 +34,12 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
       version,
       terminal,
       stdin: { kind: "none" as const, open: () => Readable.from([]) },
-      keyboard: { isTerminal: false, readKey: async () => null, readLine: async () => null },
+      keyboard: {
+        isTerminal: false,
+        readKey: async () => null,
+        readLine: async () => null,
+        readSecret: async () => null,
+      },
       interrupts,
       composition,
       now: Date.now,
