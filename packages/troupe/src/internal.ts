@@ -27,7 +27,7 @@ export type { OwnServer } from "./nats/own-server.ts";
 export { startOwnServerIfAsked } from "./nats/own-server.ts";
 export { offlineServerWarnings, streamWarnings } from "./nats/stream-warnings.ts";
 export { chooseConnection, hasConnections, openAccount, portOf } from "./office/home-connectors.ts";
-export { deleteLocalOffice, hasLocalOffice, officeError, openHomeOffice } from "./office/home-office.ts";
+export { deleteLocalOffice, hasLocalOffice, openHomeOffice } from "./office/home-office.ts";
 export { nextPlanSession, type PlanSubmission, type SessionReader } from "./plans/next-session.ts";
 export { planIn } from "./plans/troupe-plans.ts";
 export { createActiveSessions } from "./process/active-sessions.ts";

@@ -10,8 +10,8 @@ import {
 } from "@troupe/connectors";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { connectionFailure } from "../render/connection-failure.ts";
 import { mayOpenPage } from "../terminal/open-page.ts";
-import { connectionFailure } from "./connection-failure.ts";
 
 export interface ConnectGoogleFlags {
   account: string | null;

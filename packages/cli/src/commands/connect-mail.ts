@@ -2,8 +2,8 @@ import { connectStandard, openConnectionStore, parseMailServer, type StandardAcc
 import { TroupeError } from "@troupe/core";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { connectionFailure } from "../render/connection-failure.ts";
 import { askLine, openSecrets } from "./ask-secret.ts";
-import { connectionFailure } from "./connection-failure.ts";
 
 export interface ConnectMailFlags {
   address: string | null;

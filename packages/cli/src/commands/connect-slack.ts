@@ -1,8 +1,8 @@
 import { connectSlack, openConnectionStore, type SlackAccount, slackScopes } from "@troupe/connectors";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { connectionFailure } from "../render/connection-failure.ts";
 import { openSecrets } from "./ask-secret.ts";
-import { connectionFailure } from "./connection-failure.ts";
 
 export interface ConnectSlackFlags {
   name: string | null;

@@ -3,6 +3,7 @@ import { findOwner, homeFiles, type OwnerInfo } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkAgents, checkModels, checkPolicy, checkSandbox, checkTrust } from "../doctor/configuration.ts";
+import { checkOffice } from "../doctor/office.ts";
 import { checkDatabase, checkIntegrity } from "../doctor/stores.ts";
 import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
@@ -53,6 +54,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkSandbox(cli, owned.status),
     await checkTrust(cli),
     await checkAgents(cli),
+    ...(await checkOffice(cli)),
     checkSearch(env),
     await checkGit(),
     await checkRipgrep(),

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import type { ImportCounts, ImportedFile, LocalOffice, OfficeCounts } from "@troupe/connectors";
 import { exitCodes, TroupeError } from "@troupe/core";
-import { deleteLocalOffice, findOwner, hasLocalOffice, homeFiles, officeError, openHomeOffice } from "troupe/internal";
+import { deleteLocalOffice, findOwner, type Home, hasLocalOffice, homeFiles, openHomeOffice } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { connectionFailure } from "../render/connection-failure.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal/terminal.ts";
 
@@ -87,13 +88,36 @@ async function withOffice<Result>(cli: Cli, act: (office: LocalOffice) => Result
   const { office: settings } = await cli.composition.readConfig({ home, env, cwd, workspace: null });
   let office: LocalOffice | null = null;
   try {
-    office = await openHomeOffice(home, settings);
+    office = await openHomeOffice(home, settings).catch((thrown: unknown) => {
+      throw unopened(connectionFailure(thrown));
+    });
     return await act(office);
   } catch (thrown) {
-    throw officeError(thrown, home);
+    throw isFull(thrown) ? diskFull(home, thrown) : connectionFailure(thrown);
   } finally {
     office?.close();
   }
+}
+
+/** The user has to mend the folder: this is no defect of troupe. */
+function unopened(failure: unknown): unknown {
+  if (!TroupeError.is(failure)) return failure;
+  const fix = failure.fix === null ? {} : { fix: failure.fix };
+  return new TroupeError("HOME_UNWRITABLE", failure.message, { cause: failure.cause, ...fix });
+}
+
+/** SQLite's code of a full disk. */
+const fullCode = 13;
+
+function isFull(thrown: unknown): boolean {
+  return thrown instanceof Error && "errcode" in thrown && thrown.errcode === fullCode;
+}
+
+function diskFull(home: Home, cause: unknown): TroupeError {
+  return new TroupeError("HOME_UNWRITABLE", `no space is left for the office in ${homeFiles(home).office}`, {
+    cause,
+    fix: "free space on this disk, or use another home: export TROUPE_HOME=<folder>",
+  });
 }
 
 function factsOf(cli: Cli, { account: { person, timeZone } }: LocalOffice) {

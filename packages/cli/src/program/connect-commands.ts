@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { example, type JsonFlag, jsonHelp, type RunCommand } from "./shared-options.ts";
+import { example, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
 
 interface GoogleOptions extends JsonFlag {
   account?: string;
@@ -105,5 +105,37 @@ function addConnectMail(connect: Command, runCommand: RunCommand): void {
         const servers = { imap, smtp, caldav, carddav, calendar, timeZone, allowPlain };
         return connectMailAccount(cli, { address: address ?? null, fullName, name, user, ...servers, json: !!json });
       }),
+    );
+}
+
+/** `troupe connections …`: the connected accounts of this home. */
+export function addConnectionCommands(program: Command, runCommand: RunCommand): void {
+  const commands = () => import("../commands/connections.ts");
+  const connections = program.command("connections").description("list, test and remove the connected accounts");
+  connections
+    .command("ls")
+    .description("list the connected accounts and the domains that use each; calls no service")
+    .option("--json", jsonArrayHelp)
+    .addHelpText("after", example("troupe connections ls"))
+    .action((flags: JsonFlag) =>
+      runCommand(async (cli) => (await commands()).listConnections(cli, { json: !!flags.json })),
+    );
+  connections
+    .command("test")
+    .description("ask the services of an account whether its access is valid; exits with 4 if it is not")
+    .argument("[id]", "a connection from troupe connections ls (default: all)")
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe connections test google/kim@acme.example"))
+    .action((id: string | undefined, flags: JsonFlag) =>
+      runCommand(async (cli) => (await commands()).testConnections(cli, id ?? null, { json: !!flags.json })),
+    );
+  connections
+    .command("rm")
+    .description("forget an account and its secrets; Google is asked to end the access")
+    .argument("<id>", "a connection from troupe connections ls")
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe connections rm google/kim@acme.example"))
+    .action((id: string, flags: JsonFlag) =>
+      runCommand(async (cli) => (await commands()).removeConnection(cli, id, { json: !!flags.json })),
     );
 }

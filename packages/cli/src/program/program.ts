@@ -3,7 +3,7 @@ import type { Cli } from "../cli.ts";
 import type { OutputMode } from "../render/failure.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { addConnectCommands } from "./connect-commands.ts";
+import { addConnectCommands, addConnectionCommands } from "./connect-commands.ts";
 import { addControlCommands } from "./control-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
 import { addNatsCommands } from "./nats-commands.ts";
@@ -68,6 +68,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addQueryCommands(program, runCommand);
   addOfficeCommands(program, runCommand);
   addConnectCommands(program, runCommand);
+  addConnectionCommands(program, runCommand);
   addNatsCommands(program, runCommand);
   addDaemonCommands(program, runCommand);
   addShellCommands(program, runCommand, (text) => out.line(text));

@@ -102,9 +102,9 @@ describe("the connectors of a home", () => {
   test("follow a connection that is added later", async () => {
     const connectors = open();
     expect((await (await connectors.open()).channels.userInfo("me").catch(() => null))?.name ?? null).toBe(null);
-    await openConnectionStore(path).put({ ...connection("slack/acme", ["channels"]), kind: "standard" }, {});
+    await openConnectionStore(path).put(connection("slack/acme", ["mail", "channels"]), { token: "xoxb-1" });
     const opened = await connectors.open();
-    expect(() => opened.channels).toThrow("slack/acme");
+    expect(() => opened.mail).toThrow("slack/acme");
     expect(await connectors.isEmpty()).toBe(false);
     connectors.close();
   });

@@ -146,11 +146,11 @@ export async function openAccount(
   { id, kind }: StoredConnection,
   store: ConnectionStore,
 ): Promise<Partial<Connectors>> {
-  const { ConnectorError, openGoogle, openSlackChannels } = await import("@troupe/connectors");
+  const { ConnectorError, openGoogle, openSlackChannels, openStandard } = await import("@troupe/connectors");
   if (kind === "google") return await openGoogle({ store, id });
   const opened = await store.get(id);
-  if (opened && kind === "slack") return { channels: openSlackChannels(store, opened) };
-  throw new ConnectorError("params", `the connection ${id} cannot be opened`, { fix: `troupe connections rm ${id}` });
+  if (!opened) throw new ConnectorError("auth", `the connection ${id} was removed`, { fix: "connect it again" });
+  return kind === "slack" ? { channels: openSlackChannels(store, opened) } : openStandard(opened);
 }
 
 async function missingRight({ id }: StoredConnection, domain: OfficeDomain): Promise<Error> {

@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ConnectorErrorType, LocalOffice } from "@troupe/connectors";
-import { type ErrorCode, TroupeError } from "@troupe/core";
-import { RunFailure } from "@troupe/core/tool";
+import type { LocalOffice } from "@troupe/connectors";
 import type { OfficeSettings } from "../config/office-settings.ts";
 import { type Home, homeFiles } from "../home/home.ts";
 
@@ -38,37 +36,4 @@ export async function deleteLocalOffice(home: Home): Promise<void> {
   for (const file of ["office.db", "office.db-wal", "office.db-shm"]) await rm(join(folder, file), { force: true });
   // Files of the user in this folder stay, and keep it.
   await rmdir(folder).catch(() => {});
-}
-
-const codes: Readonly<Record<ConnectorErrorType, ErrorCode>> = {
-  auth: "UNAUTHORIZED",
-  params: "USAGE",
-  rate_limit: "UNREACHABLE",
-  network: "UNREACHABLE",
-  permission: "FORBIDDEN",
-  tool_error: "HOME_UNWRITABLE",
-};
-
-/** The error of a connector for the command line: with a code, and the fix apart from the message. */
-export function officeError(thrown: unknown, home: Home): unknown {
-  if (!(thrown instanceof RunFailure)) return isFull(thrown) ? diskFull(home, thrown) : thrown;
-  const { type, fix } = thrown as RunFailure & { type?: ConnectorErrorType; fix?: string | null };
-  if (type === undefined || !(type in codes)) return thrown;
-  const message = fix ? thrown.message.replace(`; ${fix}`, "") : thrown.message;
-  return new TroupeError(codes[type], message, { cause: thrown, ...(fix ? { fix } : {}) });
-}
-
-/** SQLite's code of a full disk. */
-const full = 13;
-
-function isFull(thrown: unknown): boolean {
-  return thrown instanceof Error && "errcode" in thrown && thrown.errcode === full;
-}
-
-function diskFull(home: Home, cause: unknown): TroupeError {
-  const { office } = homeFiles(home);
-  return new TroupeError("HOME_UNWRITABLE", `no space is left for the office in ${office}`, {
-    cause,
-    fix: "free space on this disk, or use another home: export TROUPE_HOME=<folder>",
-  });
 }
