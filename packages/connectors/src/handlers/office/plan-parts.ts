@@ -36,10 +36,10 @@ export function planParts(parts: readonly RequestPart[]): Omit<PlannedPart, "age
   return planned;
 }
 
-type Message = Pick<PlannedPart, "message" | "after">;
+type PartMessage = Pick<PlannedPart, "message" | "after">;
 
 /** A part that passes on what the parts before have found or done. */
-function withOutcome({ match, text }: RequestPart, before: readonly RequestPart[]): Message | null {
+function withOutcome({ match, text }: RequestPart, before: readonly RequestPart[]): PartMessage | null {
   if (before.length === 0) return null;
   const after = [...before.keys()];
   const [, recipients] = mailIt.exec(text) ?? [];
@@ -54,7 +54,7 @@ function withOutcome({ match, text }: RequestPart, before: readonly RequestPart[
 }
 
 /** A part whose people are a pronoun. Null if no earlier part has people. */
-function withPeople(part: RequestPart, before: readonly RequestPart[]): Message | null {
+function withPeople(part: RequestPart, before: readonly RequestPart[]): PartMessage | null {
   const words = peopleWords(part);
   const named = words === null ? null : pronoun.exec(words);
   if (words === null || !named) return { message: part.text, after: [] };

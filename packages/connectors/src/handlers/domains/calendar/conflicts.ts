@@ -42,7 +42,11 @@ const slotMinutesMax = 480;
 const shownMax = 3;
 
 /** Checks a time. Its value has the conflicts, and the people whose calendar is unknown. */
-export function* checkTime({ from, to, people }: WantedTime): CallWork<{ conflicts: FoundConflict[]; unknown: string[] }> {
+export function* checkTime({
+  from,
+  to,
+  people,
+}: WantedTime): CallWork<{ conflicts: FoundConflict[]; unknown: string[] }> {
   const args = { from, to, people: people.map(({ address }) => address) };
   const tool = "calendar_check_availability";
   const { conflicts, unknown } = yield* calls.read(FoundTimes, tool, args, "Looks for conflicts before the change.");
