@@ -99,7 +99,7 @@ async function withOffice<Result>(cli: Cli, act: (office: LocalOffice) => Result
   }
 }
 
-/** The user has to mend the folder: this is no defect of troupe. */
+/** The user has to mend the folder: troupe cannot. */
 function unopened(failure: unknown): unknown {
   if (!TroupeError.is(failure)) return failure;
   const fix = failure.fix === null ? {} : { fix: failure.fix };
