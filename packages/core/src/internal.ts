@@ -118,6 +118,7 @@ export { type FileRestoration, NotRestoredError, type PathState } from "./ports/
 export type { HostView } from "./ports/host-directory.ts";
 export type { AppendResult, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
 export type { ModelPreference, ResolveModel } from "./ports/model-provider.ts";
+export type { RecordQueries } from "./ports/record-queries.ts";
 export {
   type CollectedFiles,
   type FolderCall,
@@ -211,6 +212,8 @@ export {
   verifierParams,
 } from "./protocol/check-params.ts";
 export { decode, decodeText, encode, inlineBytesMax, protocolVersion, Version } from "./protocol/codec.ts";
+export { ConversationCall, ConversationItem, ConversationPage, ConversationText } from "./protocol/conversation.ts";
+export { Branch, CostGrouping, CostReport, CostRow, CostSum, OutcomeCounts, RecordTotals } from "./protocol/costs.ts";
 export {
   DelegationTarget,
   EntryHead,
@@ -268,6 +271,7 @@ export {
   toDelegationResult,
 } from "./protocol/response.ts";
 export { permanentError, RunErrorType, toRunError } from "./protocol/run-error.ts";
+export { IdMatch, RunNode, RunSpan, RunTimeline, SpanKind, TreePage } from "./protocol/run-tree.ts";
 export {
   sampleApproval,
   sampleChange,
@@ -276,6 +280,7 @@ export {
   sampleRun,
   sampleSession,
 } from "./protocol/sample-rows.ts";
+export { SearchHit, SearchPage, SnippetPart, searchCharsMax } from "./protocol/search.ts";
 export {
   SessionFileContent,
   SessionFileList,

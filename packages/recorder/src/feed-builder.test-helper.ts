@@ -435,12 +435,16 @@ function intentOf({ task }: RunRequest): Intent {
   };
 }
 
-/** Every row of every table of a record, to compare two records. Leaves out `origin`, which differs in each file. */
+/**
+ * Every row of every table of a record, to compare two records. Leaves out `origin`, which differs in each file, and the
+ * index of words, which depends on the batches.
+ */
 export function rowsOf(file: string): Record<string, unknown[]> {
   const database = openSqlite(file, { readOnly: true });
   const tables = database
     .prepareValue<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'",
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'
+         AND name NOT LIKE 'words%'`,
     )
     .all();
   const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()]);

@@ -3,9 +3,12 @@ import type { ApprovalRow, ChangeRow, RecordChange, RunRow, SessionDetail, Sessi
 import type { RunResponse } from "../protocol/response.ts";
 import type { TimelinePage } from "../protocol/timeline.ts";
 import type { UndoRow } from "../protocol/undo.ts";
+import type { RecordQueries } from "./record-queries.ts";
 
 /** Queries of the record. Its rows lag behind the journal by one batch; `position` is their journal position. */
 export interface RecordReader {
+  /** Questions about the whole record: search, costs, totals, trees and conversations. */
+  readonly queries: RecordQueries;
   /** Journal position up to which the rows are current. */
   position(): number;
   /** Newest first. */

@@ -1,5 +1,5 @@
 import type { RecordReader, RunResponse } from "@troupe/core";
-import { openEntry, type RecordChange } from "@troupe/core/internal";
+import { openEntry, type RecordChange, type RecordQueries } from "@troupe/core/internal";
 import type { Database, SqlValue } from "../database/sqlite.ts";
 import { createAgentStats } from "./agent-stats.ts";
 import { approvalQuery, toApprovalRow } from "./approvals.ts";
@@ -21,7 +21,7 @@ export interface Reader extends RecordReader {
   announce(written: Written, onError: (thrown: unknown) => void): void;
 }
 
-export function createReader(database: Database): Reader {
+export function createReader(database: Database, queries: RecordQueries): Reader {
   const listeners = new Set<(change: RecordChange) => void>();
   const position = database.prepareValue<[], number>("SELECT position FROM cursor");
   const newest = database.prepare<[number], SqlRow>(
@@ -73,6 +73,7 @@ export function createReader(database: Database): Reader {
   const now = (): number => position.get() ?? 0;
 
   return {
+    queries,
     position: now,
     async sessions({ limit }) {
       return newest.all(limit).map(toSessionRow);

@@ -1,8 +1,9 @@
 import type { FeedItem, RecordReader } from "@troupe/core";
 import { toDatabaseProblem } from "../database/database-error.ts";
-import { openDatabase } from "../database/open-database.ts";
+import { openDatabase, openToRead } from "../database/open-database.ts";
 import { toTroupeError, withTroupeErrors } from "../database/troupe-error.ts";
 import { createJournalCopy, type JournalCopy } from "./journal-copy.ts";
+import { createLazyQueries } from "./queries/index.ts";
 import { createReader } from "./reader.ts";
 import { type RecordProblem, recorderProblem } from "./record-problem.ts";
 import { recordSpec } from "./table-migrations.ts";
@@ -42,7 +43,9 @@ export interface RecordStore {
 export async function openRecord({ file }: { file: string }): Promise<RecordStore> {
   const spec = recordSpec(file);
   const database = withTroupeErrors(() => openDatabase(spec));
-  const reader = createReader(database);
+  // A connection of its own that can only read: a question never waits for a batch of the recorder, and changes nothing.
+  const asked = createLazyQueries(() => withTroupeErrors(() => openToRead(spec)));
+  const reader = createReader(database, asked.queries);
   const writer = createWriter(database);
   const quarantined = database.prepareValue<[], number>("SELECT count(*) FROM quarantine");
   const forked = database.prepareValue<[], number>("SELECT count(*) FROM forks");
@@ -54,7 +57,10 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
     forked: () => forked.get() ?? 0,
     origin: writer.origin,
     rewind: writer.rewind,
-    close: () => void database.close(),
+    close() {
+      asked.close();
+      database.close();
+    },
     cursor: writer.cursor,
     adopt: writer.adopt,
     write(items) {

@@ -277,6 +277,40 @@ const approvalPreview = `
 ALTER TABLE approvals ADD COLUMN preview_json TEXT;
 `;
 
+/**
+ * Version 16: the words of requests, responses and tool calls, for searches. The index has no copy of the texts: it reads
+ * them from `messages`. Triggers keep it up to date.
+ */
+const words = `
+CREATE VIRTUAL TABLE words USING fts5(
+  agent_role, request_content, response_summary, response_content, error_message,
+  content = 'messages', content_rowid = 'id', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+);
+INSERT INTO words (words) VALUES ('rebuild');
+CREATE TRIGGER words_insert AFTER INSERT ON messages BEGIN
+  INSERT INTO words (rowid, agent_role, request_content, response_summary, response_content, error_message)
+  VALUES (new.id, new.agent_role, new.request_content, new.response_summary, new.response_content, new.error_message);
+END;
+CREATE TRIGGER words_delete AFTER DELETE ON messages BEGIN
+  INSERT INTO words
+    (words, rowid, agent_role, request_content, response_summary, response_content, error_message)
+  VALUES ('delete', old.id, old.agent_role, old.request_content, old.response_summary, old.response_content,
+    old.error_message);
+END;
+-- A row is written at each step of its run. Its texts change only at the end.
+CREATE TRIGGER words_update AFTER UPDATE ON messages
+WHEN (new.agent_role, new.request_content, new.response_summary, new.response_content, new.error_message)
+  IS NOT (old.agent_role, old.request_content, old.response_summary, old.response_content, old.error_message)
+BEGIN
+  INSERT INTO words
+    (words, rowid, agent_role, request_content, response_summary, response_content, error_message)
+  VALUES ('delete', old.id, old.agent_role, old.request_content, old.response_summary, old.response_content,
+    old.error_message);
+  INSERT INTO words (rowid, agent_role, request_content, response_summary, response_content, error_message)
+  VALUES (new.id, new.agent_role, new.request_content, new.response_summary, new.response_content, new.error_message);
+END;
+`;
+
 /** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-columns.ts`. */
 export const tableMigrations: Readonly<Record<number, string>> = {
   1: tree,
@@ -288,6 +322,7 @@ export const tableMigrations: Readonly<Record<number, string>> = {
   12: runsLater,
   13: approvalLosses,
   15: approvalPreview,
+  16: words,
 };
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -23,6 +23,7 @@ import {
   decodeText,
   GrantExplanation,
   HostOutcome,
+  type RecordQueries,
   RunControlOutcome,
   SessionFileContent,
   SessionFileList,
@@ -35,6 +36,7 @@ import {
 } from "@troupe/core/internal";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
+import { createQueryClient } from "./client-queries.ts";
 import { ApprovalList, ChangePage, EntryPage, HostList, RuleList, SessionList } from "./pages.ts";
 import { downloadOf, uploadOf } from "./session-file-content.ts";
 import { createTransport, withQuery } from "./transport.ts";
@@ -75,6 +77,8 @@ export interface HttpClient
   readonly agentFiles: AgentFiles;
   /** The workbenches of sessions. A file whose bytes do not match their digest fails with `INVALID_MESSAGE`. */
   readonly sessionFiles: SessionFiles;
+  /** Search, costs, totals, trees and conversations of the record. */
+  readonly queries: RecordQueries;
   /** The usable teams of a folder. */
   teams(workspace: string | null): Promise<TeamList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -154,6 +158,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
           transport.url,
         ),
     },
+    queries: createQueryClient(call),
     agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/agents/stats", { since: windowMs })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),

@@ -26,6 +26,7 @@ import {
   type UndoRow,
 } from "@troupe/core/internal";
 import { notFound } from "../service/lookup.ts";
+import { createFakeQueries } from "./queries.fixture.ts";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
 
 export const sessionA = "01990000-0000-7000-8000-00000000000a";
@@ -260,6 +261,7 @@ export function createFakeService(): FakeService {
       return storedRule;
     },
     record: {
+      queries: createFakeQueries(sessionA),
       position: () => changes.length,
       sessions: async ({ limit }) => toChange(0, allRows()).sessions.slice(0, limit),
       session: async (session) => detailOf(session),
