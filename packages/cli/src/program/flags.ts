@@ -51,9 +51,9 @@ export function parseTimeoutMs(text: string): number {
   return parseMs("--timeout", text, { min: 1, max: 2_147_483_647, fix: 'troupe run "…" --timeout 5m' });
 }
 
-/** The time that `troupe agents stats` looks back. */
-export function parseSince(text: string): number {
-  return parseMs("--since", text, { min: 1, max: statsWindowMsMax, fix: "troupe agents stats --since 30d" });
+/** The time that a command looks back. `fix` is an example of the command. */
+export function parseSince(text: string, fix = "troupe agents stats --since 30d"): number {
+  return parseMs("--since", text, { min: 1, max: statsWindowMsMax, fix });
 }
 
 export function parseSeed(text: string): number {

@@ -6,6 +6,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { addConnectCommands, addConnectionCommands } from "./connect-commands.ts";
 import { addControlCommands } from "./control-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
+import { addLookupCommands } from "./lookup-commands.ts";
 import { addNatsCommands } from "./nats-commands.ts";
 import { addOfficeCommands } from "./office-commands.ts";
 import { addPlanCommands } from "./plan-commands.ts";
@@ -69,6 +70,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addOfficeCommands(program, runCommand);
   addConnectCommands(program, runCommand);
   addConnectionCommands(program, runCommand);
+  addLookupCommands(program, runCommand);
   addNatsCommands(program, runCommand);
   addDaemonCommands(program, runCommand);
   addShellCommands(program, runCommand, (text) => out.line(text));

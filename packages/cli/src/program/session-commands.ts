@@ -27,10 +27,21 @@ export function addSessionCommands(program: Command, runCommand: RunCommand): vo
     .argument("<session>", idHelp)
     .option("--tree", "show the tree of runs instead of the answer")
     .option("--diff", "also show the diff of each changed file")
+    .addOption(
+      new Option(
+        "--log",
+        "show the whole conversation: requests, replies, calls with arguments, and results",
+      ).conflicts(["tree", "diff"]),
+    )
+    .option("--run <run>", "with --log: the conversation of this run (default: the first run of each turn)")
     .option("--json", jsonHelp)
     .addHelpText("after", example("troupe sessions show 0199c2a4 --tree"))
-    .action((session: string, flags: JsonFlag & { tree?: true; diff?: true }) =>
+    .action((session: string, flags: JsonFlag & { tree?: true; diff?: true; log?: true; run?: string }) =>
       runCommand(async (cli) => {
+        if (flags.log || flags.run !== undefined) {
+          const { showLog } = await import("../commands/session-log.ts");
+          return showLog(cli, { session, run: flags.run ?? null }, { json: !!flags.json });
+        }
         const { showSession } = await import("../commands/sessions.ts");
         return showSession(cli, session, { tree: !!flags.tree, diff: !!flags.diff, json: !!flags.json });
       }),

@@ -10,7 +10,7 @@ export interface JsonFlag {
 
 export const jsonHelp = "print one JSON object on stdout";
 export const jsonArrayHelp = "print one JSON array on stdout";
-export const idHelp = "an id, or the beginning of one";
+export const idHelp = "an id, the beginning of one, or last for the newest session";
 
 /** An example below the help of a command. */
 export function example(command: string): string {

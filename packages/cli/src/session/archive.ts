@@ -1,8 +1,9 @@
 import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
-import type { AgentStatsList } from "@troupe/core/internal";
+import type { AgentStatsList, RecordQueries } from "@troupe/core/internal";
 import { checkIsFolder } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { responseOrNull, sessionOrNull } from "./client.ts";
+import { emptyQueries } from "./empty-queries.ts";
 import { type HomeConnection, joinOwner } from "./join-or-start.ts";
 
 /** Reads sessions through the owner of the home, or from the record if no process owns the home. */
@@ -18,6 +19,8 @@ export interface Archive {
   mayHaveRun(run: string): Promise<boolean>;
   /** Success, time and cost of the agents' runs over the last `windowMs`. */
   agentStats(windowMs: number): Promise<AgentStatsList>;
+  /** Questions about the whole record. */
+  queries: RecordQueries;
   /** Oldest first. `waiting` returns the oldest waiting requests, otherwise the newest requests of any state. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
 }
@@ -51,6 +54,7 @@ export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promis
       // The service of the owner reports an unknown run.
       mayHaveRun: async () => true,
       agentStats: (windowMs) => client.agentStats(windowMs),
+      queries: client.queries,
       approvals: async (options) => (await client.approvals(options)).approvals,
     });
   }
@@ -72,6 +76,7 @@ export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promis
         const none = { since: new Date(sinceMs).toISOString(), agents: [], pairs: [] };
         return (await reader?.agentStats({ sinceMs })) ?? none;
       },
+      queries: reader?.queries ?? emptyQueries,
       approvals: async (options) => (await reader?.approvals(options)) ?? [],
     });
   } finally {

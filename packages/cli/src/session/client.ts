@@ -10,7 +10,7 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import type { AgentList, AgentStatsList, RecordChange, Submitted } from "@troupe/core/internal";
+import type { AgentList, AgentStatsList, RecordChange, RecordQueries, Submitted } from "@troupe/core/internal";
 import type { Control } from "troupe/internal";
 
 /** An event of one session. `resync`: too many events were missed, so the reader loads the session again. */
@@ -24,6 +24,8 @@ export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "dr
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   agentStats(windowMs: number): Promise<AgentStatsList>;
+  /** Search, costs, totals, trees and conversations of the record. */
+  readonly queries: RecordQueries;
   submit(request: SubmitSession): Promise<Submitted>;
   /** Newest first, with the record's position. At most 500. */
   sessions(options: { limit: number }): Promise<{ position: number; sessions: SessionRow[] }>;

@@ -39,6 +39,12 @@ const approvals: IdKind = {
 };
 const rules: IdKind = { words: "rule", plural: "rules", code: "UNKNOWN_RULE", fix: "troupe rules ls" };
 
+/** Stands for the newest session. No id can begin with it. */
+const newest = "last";
+
+/** Enough to see that a prefix is not unique. */
+const matchesMax = 6;
+
 /** Newest sessions that are searched for a prefix. */
 const searchedMax = 500;
 
@@ -49,7 +55,7 @@ const settledSearchedMax = 20;
 export async function resolveSession(archive: Archive, given: string): Promise<SessionRow> {
   const found = await findSession(archive, given.toLowerCase(), sessions);
   if (found) return found;
-  throw unknownId(sessions, given);
+  throw await unknownWithHint(archive, sessions, given);
 }
 
 /** Like `resolveSession`, but accepts any full id: the journal can have a session that the record does not have yet. */
@@ -79,11 +85,11 @@ export async function resolveRunOf(archive: Archive, given: string, session: str
   if (session === null) return await resolveRun(archive, given);
   const { session: id, rootRun } = await resolveSession(archive, session);
   const wanted = given.toLowerCase();
-  if (wanted !== "" && id.startsWith(wanted)) return rootRun;
+  if (wanted === newest || (wanted !== "" && id.startsWith(wanted))) return rootRun;
   const rows = (await archive.session(id))?.runs ?? [];
   const found = findUnique(rows, (row) => row.run, wanted, runs);
   if (found) return found.run;
-  throw unknownId(runs, given);
+  throw await unknownWithHint(archive, runs, given);
 }
 
 export async function resolveApproval(archive: Archive, given: string): Promise<string> {
@@ -120,7 +126,23 @@ export function resolveRule(stored: readonly ApprovalRule[], given: string): str
 async function findSession(archive: Archive, wanted: string, kind: IdKind): Promise<SessionRow | null> {
   if (wanted.length === 36) return (await archive.session(wanted))?.session ?? null;
   if (wanted === "") return null;
-  return findUnique(await archive.sessions(searchedMax), (row) => row.session, wanted, kind);
+  if (wanted === newest) return await newestSession(archive);
+  const found = findUnique(await archive.sessions(searchedMax), (row) => row.session, wanted, kind);
+  return found ?? (await findOlderSession(archive, wanted, kind));
+}
+
+/** Older sessions than the searched ones: the record finds a prefix among all ids. */
+async function findOlderSession(archive: Archive, wanted: string, kind: IdKind): Promise<SessionRow | null> {
+  const matches = await archive.queries.idsWith(wanted, { limit: matchesMax });
+  const ofSessions = matches.filter((match) => match.kind === "session");
+  const match = findUnique(ofSessions, ({ id }) => id, wanted, kind);
+  return match ? ((await archive.session(match.id))?.session ?? null) : null;
+}
+
+async function newestSession(archive: Archive): Promise<SessionRow> {
+  const [row] = await archive.sessions(1);
+  if (row) return row;
+  throw new TroupeError("UNKNOWN_SESSION", "no session has started yet", { fix: 'troupe run "what to do"' });
 }
 
 async function resolveRunAlone(archive: Archive, given: string, kind: IdKind): Promise<string> {
@@ -129,6 +151,14 @@ async function resolveRunAlone(archive: Archive, given: string, kind: IdKind): P
     if (Id.safeParse(wanted).success && (await archive.mayHaveRun(wanted))) return wanted;
     throw unknownId(kind, given);
   }
+  const matches = await archive.queries.idsWith(wanted, { limit: matchesMax });
+  const indexed = findUnique(
+    matches.filter((match) => match.kind === "run"),
+    ({ id }) => id,
+    wanted,
+    kind,
+  );
+  if (indexed) return indexed.id;
   const rows = await archive.sessions(searchedMax);
   const searched = rows.filter((row, i) => i < settledSearchedMax || !isSettled(row.status));
   const details = await Promise.all(searched.map((row) => archive.session(row.session)));
@@ -139,7 +169,7 @@ async function resolveRunAlone(archive: Archive, given: string, kind: IdKind): P
     kind,
   );
   if (found) return found.run;
-  throw unknownId(kind, given);
+  throw await unknownWithHint(archive, kind, given);
 }
 
 /** Null if no id starts with the prefix. Several matches are an error, because a guess could stop the wrong run. */
@@ -153,6 +183,23 @@ function findUnique<T>(rows: readonly T[], idOf: (row: T) => string, wanted: str
   throw new TroupeError("USAGE", `"${cleanLine(wanted)}" matches ${count}: ${ids.join(", ")}${more}`, {
     fix: `type more of the id: ${idOf(match)}`,
   });
+}
+
+/** The shortest beginning of an id that is worth a suggestion. */
+const hintCharactersMin = 4;
+
+/** The error for an unknown id, with ids that begin in the same way. */
+async function unknownWithHint(archive: Archive, kind: IdKind, given: string): Promise<TroupeError> {
+  const wanted = given.toLowerCase();
+  if (!/^[0-9a-f-]{4,36}$/.test(wanted)) return unknownId(kind, given);
+  for (let length = wanted.length - 1; length >= hintCharactersMin; length -= 1) {
+    const near = await archive.queries.idsWith(wanted.slice(0, length), { limit: 3 });
+    const ids = near.filter((match) => kind !== sessions || match.kind === "session").map(({ id }) => id);
+    if (ids.length === 0) continue;
+    const fix = `did you mean ${ids.join(" or ")}? For a list: ${kind.fix}`;
+    return unknownId({ ...kind, fix }, given);
+  }
+  return unknownId(kind, given);
 }
 
 function unknownId({ code, words, fix }: IdKind, given: string): TroupeError {

@@ -17,6 +17,7 @@ export function createServiceClient(service: TroupeService): TroupeClient {
     status: () => service.status(),
     agents: (workspace) => service.agents(workspace),
     agentStats: (windowMs) => service.agentStats(windowMs),
+    queries: record.queries,
     submit: async (request) => await service.submit(parseRequest(request)),
     cancel: (session, reason) => service.cancel(session, reason),
     cancelRun: (run, reason) => service.cancelRun(run, reason),

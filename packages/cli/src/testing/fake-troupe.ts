@@ -30,6 +30,7 @@ import {
 import type { OwnerKind, OwnServer, SandboxFacts } from "troupe/internal";
 import type { RunningTroupe } from "../cli.ts";
 import type { ClientEvent, TroupeClient } from "../session/client.ts";
+import { emptyQueries } from "../session/empty-queries.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {
@@ -48,6 +49,7 @@ export interface FakeTroupeOptions {
  */
 export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly url: string;
+  queries = emptyQueries;
   readonly token: string;
   readonly requestedPort = null;
   /** Warnings about the server. */
