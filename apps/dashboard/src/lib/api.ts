@@ -22,6 +22,7 @@ import type {
   ApprovalOutcome,
   ApprovalRule,
   CancelOutcome,
+  ConversationPage,
   GrantExplanation,
   HostOutcome,
   RunControlOutcome,
@@ -80,6 +81,8 @@ export const api = {
     call<UndoOutcome>("POST", `${runPath(run)}/undo`, { ...request, by }),
   undos: (run: string) => call<{ undos: UndoRow[] }>("GET", `${runPath(run)}/undos`),
   firstEntry: (run: string) => call<{ entries: Entry[] }>("GET", `${runPath(run)}/entries?from=0&limit=1`),
+  conversation: (run: string, from: number) =>
+    call<ConversationPage>("GET", `${runPath(run)}/conversation?from=${from}`),
   approvals: (state: "waiting" | "all") =>
     call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
   answer: (approval: string, answer: ApprovalDecision) =>

@@ -41,10 +41,18 @@ export function hrefOf(to: Partial<Route>): string {
   return location.pathname + formatRoute(routeOf(to), location.search);
 }
 
+/** Shows the details or the conversation of the selected run. */
+export function selectTab(tab: Route["tab"]): void {
+  if (current.session === null) return;
+  setCurrent({ ...current, tab });
+  clearTimeout(timer);
+  history.replaceState(null, "", hrefOf(current));
+}
+
 /** A link to a session keeps the way in which sessions are shown. */
 function routeOf(to: Partial<Route>): Route {
-  const { show } = current;
-  return { ...emptyRoute, ...(to.session ? { show } : {}), ...to };
+  const { show, tab } = current;
+  return { ...emptyRoute, ...(to.session ? { show, tab } : {}), ...to };
 }
 
 function setCurrent(next: Route): void {

@@ -25,6 +25,9 @@ describe("the route in the URL", () => {
   it.each([
     [`?session=${s}&show=timeline`, { session: s, show: "timeline" }],
     [`?session=${s}&show=other`, { session: s }],
+    [`?session=${s}&run=${r}&tab=conversation`, { session: s, run: r, tab: "conversation" }],
+    [`?session=${s}&tab=other`, { session: s }],
+    ["?tab=conversation", {}],
     ["?show=timeline", {}],
     ["?view=agents", { view: "agents" }],
     ["?view=agents&agent=coder&folder=%2Fmy%2Fproject", { view: "agents", agent: "coder", folder: "/my/project" }],

@@ -9,6 +9,8 @@ export interface Route {
   view: View | null;
   /** Shows the runs of the session over time, in place of the tree. */
   show: "timeline" | null;
+  /** The conversation of the selected run, in place of its details. */
+  tab: "conversation" | null;
   /** The agent in the editor. */
   agent: string | null;
   /** The project whose agents the view lists too. */
@@ -16,13 +18,21 @@ export interface Route {
 }
 
 /** The page without a session and without another view. */
-export const emptyRoute: Route = { session: null, run: null, view: null, show: null, agent: null, folder: null };
+export const emptyRoute: Route = {
+  session: null,
+  run: null,
+  view: null,
+  show: null,
+  tab: null,
+  agent: null,
+  folder: null,
+};
 
 const agentPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Parses `?session=…&run=…&show=timeline`, `?view=approvals`, `?view=hosts` or `?view=agents&agent=…&folder=…`. Ignores
+ * Parses `?session=…&run=…&show=timeline&tab=conversation`, `?view=approvals`, `?view=hosts` or `?view=agents&agent=…&folder=…`. Ignores
  * invalid ids and a run without a session.
  */
 export function parseRoute(search: string): Route {
@@ -30,7 +40,8 @@ export function parseRoute(search: string): Route {
   const session = idIn(query.get("session"));
   if (session !== null) {
     const show = query.get("show") === "timeline" ? "timeline" : null;
-    return { ...emptyRoute, session, run: idIn(query.get("run")), show };
+    const tab = query.get("tab") === "conversation" ? "conversation" : null;
+    return { ...emptyRoute, session, run: idIn(query.get("run")), show, tab };
   }
   const view = views.find((each) => each === query.get("view")) ?? null;
   if (view !== "agents") return { ...emptyRoute, view };
@@ -45,6 +56,7 @@ export function formatRoute(route: Route, search = ""): string {
   if (route.session !== null) query.set("session", route.session);
   if (route.session !== null && route.run !== null) query.set("run", route.run);
   if (route.session !== null && route.show !== null) query.set("show", route.show);
+  if (route.session !== null && route.tab !== null) query.set("tab", route.tab);
   if (route.session === null && route.view !== null) query.set("view", route.view);
   if (route.session === null && route.view === "agents") {
     if (route.agent !== null) query.set("agent", route.agent);

@@ -8,10 +8,11 @@ import { LineList, LongText, PanelSection } from "../../components/text-blocks.t
 import { api } from "../../lib/api.ts";
 import { subjectOf } from "../../lib/approvals.ts";
 import { activityOf } from "../../lib/live-note.ts";
-import { selectRun } from "../../lib/navigation.ts";
+import { selectRun, selectTab, useRoute } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { isActive } from "../../lib/status.ts";
 import { ancestors } from "../../lib/tree.ts";
+import { Conversation } from "../conversation/conversation.tsx";
 import { Changes } from "./changes.tsx";
 import { PassedContext } from "./passed-context.tsx";
 import { RunControls } from "./run-controls.tsx";
@@ -30,8 +31,10 @@ export function RunPanel({ run, session, runs }: Props) {
     event.preventDefault();
     document.querySelector<HTMLElement>(`[role="row"][data-run="${run.run}"]`)?.focus();
   };
+  const { tab } = useRoute();
+  const isConversation = tab === "conversation";
   return (
-    <aside className="run-panel" aria-labelledby="run-title" onKeyDown={onKeyDown}>
+    <aside className="run-panel" data-tab={tab ?? "details"} aria-labelledby="run-title" onKeyDown={onKeyDown}>
       <div className="panel-head">
         <RoleIcon agent={run.agent} />
         <h2 id="run-title" tabIndex={-1}>
@@ -42,22 +45,64 @@ export function RunPanel({ run, session, runs }: Props) {
           <Glyph name="close" />
         </button>
       </div>
-      <div className="panel-body">
-        <DemoTag session={session} />
-        <RunPath run={run} runs={runs} />
-        <PanelSection name="Task">
-          <LongText text={run.task} />
-        </PanelSection>
-        <PassedContext key={`context ${run.run}`} run={run} />
-        {isActive(run) && <WaitingApprovals run={run} />}
-        {isActive(run) && <RunControls run={run} />}
-        {isActive(run) && <Activity run={run} />}
-        <Results run={run} isRoot={run.run === session.rootRun} />
-        <Changes key={run.run} run={run} />
-        <BudgetFigures run={run} runs={runs} />
-        <RunFigures run={run} session={session} />
-      </div>
+      <PanelTabs isConversation={isConversation} />
+      {isConversation ? (
+        <div className="panel-body" role="tabpanel" aria-labelledby="tab-conversation">
+          <Conversation run={run} />
+        </div>
+      ) : (
+        <Details run={run} session={session} runs={runs} />
+      )}
     </aside>
+  );
+}
+
+/** The arrow keys go to the other tab, as in every list of tabs. */
+function PanelTabs({ isConversation }: { isConversation: boolean }) {
+  const select = (conversation: boolean): void => selectTab(conversation ? "conversation" : null);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    event.preventDefault();
+    select(!isConversation);
+    document.getElementById(isConversation ? "tab-details" : "tab-conversation")?.focus();
+  };
+  const tab = (id: string, name: string, isSelected: boolean, conversation: boolean) => (
+    <button
+      type="button"
+      role="tab"
+      id={id}
+      aria-selected={isSelected}
+      tabIndex={isSelected ? 0 : -1}
+      onClick={() => select(conversation)}
+    >
+      {name}
+    </button>
+  );
+  return (
+    <div className="panel-tabs" role="tablist" aria-label="Parts of the run" onKeyDown={onKeyDown}>
+      {tab("tab-details", "Details", !isConversation, false)}
+      {tab("tab-conversation", "Conversation", isConversation, true)}
+    </div>
+  );
+}
+
+function Details({ run, session, runs }: Props) {
+  return (
+    <div className="panel-body" role="tabpanel" aria-labelledby="tab-details">
+      <DemoTag session={session} />
+      <RunPath run={run} runs={runs} />
+      <PanelSection name="Task">
+        <LongText text={run.task} />
+      </PanelSection>
+      <PassedContext key={`context ${run.run}`} run={run} />
+      {isActive(run) && <WaitingApprovals run={run} />}
+      {isActive(run) && <RunControls run={run} />}
+      {isActive(run) && <Activity run={run} />}
+      <Results run={run} isRoot={run.run === session.rootRun} />
+      <Changes key={run.run} run={run} />
+      <BudgetFigures run={run} runs={runs} />
+      <RunFigures run={run} session={session} />
+    </div>
   );
 }
 
