@@ -9,6 +9,7 @@ import { fanOut } from "./fan-out.ts";
 import { files } from "./files.ts";
 import { office } from "./office.ts";
 import { rate } from "./rate.ts";
+import { record } from "./record.ts";
 import { recorder } from "./recorder.ts";
 import { runs } from "./runs.ts";
 import { sandbox } from "./sandbox.ts";
@@ -38,6 +39,7 @@ export const benchmarks: readonly Benchmark[] = [
   spread,
   appends,
   recorder,
+  record,
   files,
   agents,
 ];

@@ -66,9 +66,14 @@ function csvOf({ by, rows }: CostReport): string[] {
   const head = [by, ...csvColumns.map(([name]) => name), ...csvColumns.map(([name]) => `subtree_${name}`)];
   const body = rows.map(({ name, own, subtree }) => [
     name === null ? "" : cleanLine(name),
-    ...[own, subtree].flatMap((sum) => csvColumns.map(([, read]) => read(sum))),
+    ...[own, subtree].flatMap((sum) => csvColumns.map(([, read]) => rounded(read(sum)))),
   ]);
   return [head, ...body].map((fields) => fields.map(csvField).join(","));
+}
+
+/** A sum of decimal fractions without the noise of its last digits. */
+function rounded(value: number | null): number | null {
+  return value === null ? null : Number(value.toFixed(10));
 }
 
 function csvField(value: string | number | null): string {
