@@ -11,7 +11,7 @@ import { openSqlite } from "@troupe/recorder/internal";
 import { watchLoopLag } from "./loop-lag.ts";
 import { writeGeneratedRecord } from "./record-rows.ts";
 
-const repeats = 15;
+const callsMeasured = 15;
 
 await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-bench-record-"));
 const file = join(folder.path, "troupe.db");
@@ -69,6 +69,6 @@ async function once(act: () => unknown): Promise<number> {
 async function median(act: () => unknown): Promise<number> {
   await act();
   const values: number[] = [];
-  for (let i = 0; i < repeats; i += 1) values.push(await once(act));
-  return values.sort((a, b) => a - b)[Math.floor(repeats / 2)] ?? 0;
+  for (let i = 0; i < callsMeasured; i += 1) values.push(await once(act));
+  return values.sort((a, b) => a - b)[Math.floor(callsMeasured / 2)] ?? 0;
 }
