@@ -78,7 +78,7 @@ export async function writeGeneratedRecord(file: string, rows: number): Promise<
     insertSession.run(session, session, text(12), now(), now());
     const placed: PlacedRun[] = [];
     for (let i = 0; i < runs; i += 1) {
-      const run = i === 0 ? session : idOf(written + i, 8);
+      const run = i === 0 ? session : idOf(written, 8);
       const above = i === 0 ? null : (placed[Math.floor((i - 1) / 6)] ?? null);
       placed.push({ run, message: writeRun(session, { run, i, above }) });
       written += 1 + callsPerRun;

@@ -70,7 +70,7 @@ export const mutants: readonly Mutant[] = [
     name: "a subtree is only its own run",
     rows: ["S5.8d"],
     file: `${queries}/totals.ts`,
-    find: "for (const { run } of above(fact)) add(run, fact);",
+    find: "for (const { run } of above) add(run);",
     replace: "",
     tests: [`${treeTest} > has each run with its parent, its children, its own cost, and the cost with the runs below`],
   },

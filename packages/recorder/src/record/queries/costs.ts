@@ -2,13 +2,13 @@ import type { CostGrouping, CostReport, CostRow } from "@troupe/core/internal";
 import { describeAgent } from "@troupe/core/texts";
 import { toIso } from "../time.ts";
 import { addCharge, emptySum } from "./cost-sum.ts";
-import { createAncestry, type FactList, type RunFacts } from "./run-facts.ts";
+import { createAncestry, type FactList, forEachFact, type RunFacts } from "./run-facts.ts";
 
 /** Sums the cost of runs by a property of each run: for the runs alone, and for them with the runs below. */
-export function costReport(list: FactList, by: CostGrouping, sinceMs: number | null): CostReport {
+export async function costReport(list: FactList, by: CostGrouping, sinceMs: number | null): Promise<CostReport> {
   const { facts, leftOut, isCut } = list;
   const nameOf = names[by];
-  const above = createAncestry(facts);
+  const above = await createAncestry(facts);
   const rows = new Map<string | null, CostRow>();
   const rowOf = (name: string | null): CostRow => {
     const known = rows.get(name);
@@ -18,7 +18,7 @@ export function costReport(list: FactList, by: CostGrouping, sinceMs: number | n
     return row;
   };
   const total = emptySum();
-  for (const fact of facts) {
+  await forEachFact(facts, (fact) => {
     const own = nameOf(fact);
     addCharge(total, fact);
     addCharge(rowOf(own).own, fact);
@@ -26,7 +26,7 @@ export function costReport(list: FactList, by: CostGrouping, sinceMs: number | n
     const groups = new Set([own]);
     for (const ancestor of above(fact)) groups.add(nameOf(ancestor));
     for (const name of groups) addCharge(rowOf(name).subtree, fact);
-  }
+  });
   const since = sinceMs === null ? null : toIso(sinceMs);
   return { since, by, rows: [...rows.values()].sort(orders[by] ?? byCost), total, leftOut, isCut };
 }

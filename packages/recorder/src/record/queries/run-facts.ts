@@ -45,7 +45,7 @@ export function createFactReader(database: Database): (sinceMs: number | null) =
       r.tool_calls AS toolCalls, r.total_tokens AS tokens, r.cost_usd AS costUsd, r.estimated_tokens AS estimatedTokens,
       s.demo OR s.replay AS isOffline
     FROM messages m JOIN runs r ON r.message_id = m.id JOIN sessions s ON s.session_id = m.session_id
-    WHERE m.started_at >= ? AND (m.started_at, m.id) < (?, ?)
+    WHERE m.request_type IS NOT 'tool_call' AND m.started_at >= ? AND (m.started_at, m.id) < (?, ?)
     ORDER BY m.started_at DESC, m.id DESC LIMIT ${pageRows}`);
 
   async function* pagesSince(since: string): AsyncGenerator<FactRow[]> {
@@ -72,9 +72,21 @@ export function createFactReader(database: Database): (sinceMs: number | null) =
   };
 }
 
+/** Facts between which other work can run: sums over a large record take longer than a process may stand still. */
+const factsPerTurn = 10_000;
+
+/** Calls a function with each fact, and lets other work run from time to time. */
+export async function forEachFact(facts: readonly RunFacts[], act: (fact: RunFacts) => void): Promise<void> {
+  for (const [i, fact] of facts.entries()) {
+    if (i > 0 && i % factsPerTurn === 0) await nextTurn();
+    act(fact);
+  }
+}
+
 /** The runs above a run, from its parent up, as far as they are among the facts. */
-export function createAncestry(facts: readonly RunFacts[]): (fact: RunFacts) => Generator<RunFacts> {
-  const byRun = new Map(facts.map((fact) => [fact.run, fact]));
+export async function createAncestry(facts: readonly RunFacts[]): Promise<(fact: RunFacts) => Generator<RunFacts>> {
+  const byRun = new Map<string, RunFacts>();
+  await forEachFact(facts, (fact) => void byRun.set(fact.run, fact));
   return function* above({ parentRun }) {
     // A chain has no cycle: ids of children are derived from their parents. The bound protects from a damaged file.
     let steps = 0;

@@ -2,7 +2,7 @@ import type { Branch, CostSum, RecordTotals } from "@troupe/core/internal";
 import type { Database } from "../../database/sqlite.ts";
 import { toIso } from "../time.ts";
 import { addCharge, countOutcome, emptyCounts, emptySum } from "./cost-sum.ts";
-import { createAncestry, type FactList, type RunFacts } from "./run-facts.ts";
+import { createAncestry, type FactList, forEachFact, type RunFacts } from "./run-facts.ts";
 
 const taskCharactersMax = 200;
 
@@ -19,7 +19,11 @@ export function createTotals(database: Database) {
      WHERE r.run_id = ?`,
   );
 
-  return ({ facts, leftOut, isCut }: FactList, sinceMs: number | null, branchesMax: number): RecordTotals => {
+  return async (
+    { facts, leftOut, isCut }: FactList,
+    sinceMs: number | null,
+    branchesMax: number,
+  ): Promise<RecordTotals> => {
     const since = sinceMs === null ? null : toIso(sinceMs);
     const ofSessions = emptyCounts();
     for (const { status, count } of sessions.all(since ?? "")) countOutcome(ofSessions, status, count);
@@ -27,16 +31,17 @@ export function createTotals(database: Database) {
     const cost = emptySum();
     const agents = new Map<string, AgentCounts>();
     let toolCalls = 0;
-    for (const fact of facts) {
+    await forEachFact(facts, (fact) => {
       countOutcome(runs, fact.status);
       addCharge(cost, fact);
       toolCalls += fact.toolCalls;
       const counts = agents.get(fact.agent) ?? { agent: fact.agent, team: fact.team, ...emptyCounts() };
       countOutcome(counts, fact.status);
       agents.set(fact.agent, counts);
-    }
-    const above = createAncestry(facts);
-    const sums = subtreeSums(facts, above);
+    });
+    const above = await createAncestry(facts);
+    const sums = new Map<string, CostSum>();
+    await forEachFact(facts, (fact) => addToBranches(sums, fact, above(fact)));
     const toBranch = (fact: RunFacts): Branch => ({
       session: fact.session,
       run: fact.run,
@@ -73,14 +78,22 @@ export function subtreeSums<Fact extends Pick<RunFacts, "run" | "tokens" | "cost
   facts: readonly Fact[],
   above: (fact: Fact) => Iterable<Pick<RunFacts, "run">>,
 ): Map<string, CostSum> {
-  const sums = new Map<string, CostSum>(facts.map(({ run }) => [run, emptySum()]));
-  const add = (run: string, fact: Fact): void => {
-    const sum = sums.get(run);
-    if (sum) addCharge(sum, fact);
-  };
-  for (const fact of facts) {
-    add(fact.run, fact);
-    for (const { run } of above(fact)) add(run, fact);
-  }
+  const sums = new Map<string, CostSum>();
+  for (const fact of facts) addToBranches(sums, fact, above(fact));
   return sums;
+}
+
+/** Adds the cost of a run to its own branch, and to the branches of the runs above it. */
+function addToBranches(
+  sums: Map<string, CostSum>,
+  fact: Pick<RunFacts, "run" | "tokens" | "costUsd" | "estimatedTokens">,
+  above: Iterable<Pick<RunFacts, "run">>,
+): void {
+  const add = (run: string): void => {
+    const sum = sums.get(run) ?? emptySum();
+    addCharge(sum, fact);
+    sums.set(run, sum);
+  };
+  add(fact.run);
+  for (const { run } of above) add(run);
 }

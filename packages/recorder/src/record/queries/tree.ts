@@ -15,6 +15,8 @@ interface NodeFacts {
   estimatedTokens: number;
 }
 
+type StoredNode = Record<string, SqlValue> & { run: string };
+
 export interface TreeQueries {
   tree(session: string, options: { after: number; limit: number }): TreePage | null;
   children(run: string, options: { after: number; limit: number }): TreePage | null;
@@ -27,12 +29,16 @@ export function createTreeQueries(database: Database): TreeQueries {
     `SELECT run_id AS run, parent_run AS parentRun, seen AS place, total_tokens AS tokens, cost_usd AS costUsd,
        estimated_tokens AS estimatedTokens FROM runs WHERE session_id = ? ORDER BY seen`,
   );
-  const nodeOf = database.prepare<[string], Record<string, SqlValue>>(`
+  const select = `
     SELECT r.session_id AS session, r.run_id AS run, r.parent_run AS parentRun, r.seen AS "order", m.agent_role AS agent,
       r.team, m.agent_depth AS depth, r.attempt, r.exact_status AS status,
       substr(m.request_content, 1, ${taskCharactersMax}) AS task, m.started_at AS startedAt,
       m.completed_at AS completedAt, m.duration_ms AS durationMs
-    FROM runs r JOIN messages m ON m.id = r.message_id WHERE r.run_id = ?`);
+    FROM runs r JOIN messages m ON m.id = r.message_id`;
+  const nodeOf = database.prepare<[string], StoredNode>(`${select} WHERE r.run_id = ?`);
+  const nodesAfter = database.prepare<[string, number, number], StoredNode>(
+    `${select} WHERE r.session_id = ? AND r.seen > ? ORDER BY r.seen LIMIT CAST(? AS INTEGER)`,
+  );
   const sessionOf = database.prepareValue<[string], string>("SELECT session_id FROM runs WHERE run_id = ?");
 
   const readSession = (session: string) => {
@@ -47,9 +53,9 @@ export function createTreeQueries(database: Database): TreeQueries {
     };
     const sums = subtreeSums(facts, above);
     const children = Map.groupBy(facts, ({ parentRun }) => parentRun);
-    const toNode = (fact: NodeFacts): RunNode =>
+    const toNode = (fact: NodeFacts, row = nodeOf.get(fact.run)): RunNode =>
       RunNode.parse({
-        ...nodeOf.get(fact.run),
+        ...row,
         children: children.get(fact.run)?.length ?? 0,
         own: sumOf(fact),
         subtree: sums.get(fact.run) ?? emptySum(),
@@ -58,9 +64,17 @@ export function createTreeQueries(database: Database): TreeQueries {
   };
 
   return {
-    tree(session, options) {
-      const { facts, toNode } = readSession(session);
-      return facts.length === 0 ? null : pageOf(facts, toNode, options);
+    tree(session, { after, limit }) {
+      const { facts, byRun, toNode } = readSession(session);
+      const last = facts.at(-1);
+      if (!last) return null;
+      // One query for all rows of the page: a session can have thousands.
+      const nodes = nodesAfter.all(session, after, limit).flatMap((row) => {
+        const fact = byRun.get(row.run);
+        return fact ? [toNode(fact, row)] : [];
+      });
+      const end = nodes.at(-1)?.order ?? last.place;
+      return { nodes, next: end < last.place ? end : null };
     },
     children(run, options) {
       const session = sessionOf.get(run);
@@ -73,7 +87,7 @@ export function createTreeQueries(database: Database): TreeQueries {
       if (session === undefined) return null;
       const { byRun, above, toNode } = readSession(session);
       const fact = byRun.get(run);
-      return fact ? [...above(fact)].reverse().map(toNode) : null;
+      return fact ? [...above(fact)].reverse().map((each) => toNode(each)) : null;
     },
   };
 }
@@ -84,7 +98,7 @@ function pageOf(
   { after, limit }: { after: number; limit: number },
 ): TreePage {
   const rest = facts.filter(({ place }) => place > after);
-  const nodes = rest.slice(0, limit).map(toNode);
+  const nodes = rest.slice(0, limit).map((fact) => toNode(fact));
   return { nodes, next: rest.length > limit ? (nodes.at(-1)?.order ?? null) : null };
 }
 
