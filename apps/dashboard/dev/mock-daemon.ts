@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { ApprovalAnswer, DaemonStatus } from "@troupe/core";
 import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
 import { mockChanges } from "./mock-changes.ts";
+import { mockConversation } from "./mock-conversation.ts";
 import { mockHosts } from "./mock-hosts.ts";
 import { MockSessions } from "./mock-sessions.ts";
 
@@ -110,6 +111,7 @@ async function answerDelegation(
   if (noun !== "runs") return false;
   if (verb === "changes")
     return reply(sessions.runs.has(id) ? { changes: mockChanges(sessions.runs.get(id)), next: null } : null);
+  if (verb === "conversation") return reply(mockConversation(sessions.runs.get(id), Number(searchParams.get("from"))));
   if (verb === "explain") return reply(explanationOf(sessions, id));
   if (verb === "cancel")
     return reply(sessions.control(id, { ...ended(), status: "cancelled", exactStatus: "cancelled" }));
