@@ -122,6 +122,11 @@ describe("a search", () => {
     expect(await agentsFound(record, "task", { sinceMs: feedStartMs + 86_400_000 })).toEqual([]);
   });
 
+  it.each(["--", '"', "", "a b", "\0", "no*", "MATCH"])("of the agent %j has no hit and no error", async (agent) => {
+    const record = await recordOf(sessionOfWords().builder.feed);
+    expect(await agentsFound(record, "task", { agent })).toEqual([]);
+  });
+
   it("gives every hit once over its pages", async () => {
     const { feed } = largeSession();
     const { reader } = await recordOf(feed);
