@@ -60,6 +60,13 @@ describe("the tree of a session", () => {
       ["tester", 1],
       ["tester", 2],
     ]);
+    const first = await queriesOf(record).children(main, { after: -1, limit: 2 });
+    const second = await queriesOf(record).children(main, { after: first?.next ?? -1, limit: 2 });
+    expect([first, second].map((page) => page?.nodes.map(({ run }) => run))).toEqual([
+      children?.nodes.slice(0, 2).map(({ run }) => run),
+      children?.nodes.slice(2).map(({ run }) => run),
+    ]);
+    expect(second?.next).toBeNull();
     const above = await queriesOf(record).ancestors(reviewer);
     expect(above?.map(({ agent }) => agent)).toEqual(["main", "coder"]);
   });
