@@ -172,6 +172,20 @@ function atRealServer(): void {
       expect(username).not.toBe("");
     });
 
+    test("that two programs create with one key and different content exists once", async () => {
+      const { account } = await newUser("Me");
+      const titles = ["Mine", "Theirs"];
+      const results = await Promise.allSettled(
+        titles.map((title) =>
+          createStandardCalendar(account).createEvent({ ...weekly, title, recurrence: null }, keyed),
+        ),
+      );
+      const [created, ...others] = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+      expect([others, refused]).toMatchObject([[], [{ type: "params", param: "idempotencyKey" }]]);
+      expect((await createStandardCalendar(account).listEvents(march)).items).toEqual([created]);
+    });
+
     test("with an invitation of another person can refuse it, and cannot change it", async () => {
       const [organizer, dee] = [await newUser("Me"), await newUser("Dee")];
       const created = await createStandardCalendar(organizer.account).createEvent(

@@ -3,11 +3,14 @@
  * Dovecot by LMTP. The normal run needs no server.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempDisposable, readFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import {
+  connectStandard,
   createStandardMail,
   type MailConnector,
   openConnectionStore,
@@ -27,6 +30,8 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { type ArrivingMail, mailConformance } from "./mail-connector.ts";
 
+/** A server without STARTTLS. */
+const imapAnswer = (line: string) => `* CAPABILITY IMAP4rev1\r\n${line.split(" ")[0]} OK done\r\n`;
 const server = { host: "127.0.0.1", port: 1 };
 const me: Person = { name: "Me", address: "me@lan.example" };
 const keyed = { idempotencyKey: "k1" };
@@ -60,6 +65,40 @@ describe("an account of IMAP and SMTP", () => {
     await expect(mail.status()).rejects.toMatchObject(expected);
     await expect(mail.searchMessages({})).rejects.toMatchObject(expected);
   });
+
+  test.for([
+    { kind: "imap", greeting: "* OK ready\r\n", answer: (line: string) => imapAnswer(line) },
+    { kind: "smtp", greeting: "220 ready\r\n", answer: () => "250 mail.acme.example\r\n" },
+  ] as const)(
+    "never sends its password to a server of $kind that offers no STARTTLS",
+    async ({ kind, greeting, answer }) => {
+      const received: string[] = [];
+      const listener = createServer((socket) => {
+        socket.write(greeting);
+        socket.on("error", () => {});
+        socket.on("data", (chunk) => {
+          received.push(String(chunk));
+          socket.write(answer(String(chunk)));
+        });
+      }).listen(0, "127.0.0.1");
+      await once(listener, "listening");
+      const { port } = listener.address() as AddressInfo;
+      const account = {
+        user: me,
+        password: "secret-1",
+        [kind]: { host: "127.0.0.1", port, security: "starttls" as const },
+      };
+      await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-mail-"));
+      const store = openConnectionStore(folder.path);
+      await expect(connectStandard(store, account)).rejects.toMatchObject({
+        message: expect.stringContaining("127.0.0.1"),
+      });
+      listener.close();
+      expect(received.length).toBeGreaterThan(0);
+      expect(received.join("")).not.toMatch(/LOGIN|AUTHENTICATE|AUTH PLAIN|secret-1|c2VjcmV0LTE/i);
+      expect(await store.list()).toEqual([]);
+    },
+  );
 
   test("without a server for mail has no permission", async () => {
     const mail = createStandardMail({ user: me, password: "secret-1" });
@@ -182,6 +221,8 @@ function atRealServers(): void {
         attachments: [{ name: "täst.pdf", sizeBytes: 4 }],
       });
       expect((await sender.getMessage(sent.id)).bcc).toEqual([ana]);
+      const taken = [...(await smtp.taken()), ...(await smtpTls.taken())].filter(({ from }) => from === ana.address);
+      expect(taken).toMatchObject([{ to: [bob.address, ana.address], data: expect.not.stringMatching(/^Bcc:/im) }]);
       const reply = await inbox.replyToMessage(found?.id ?? "", { body: "Danke" }, keyed);
       expect(reply.thread).toBe(sent.thread);
     },
@@ -263,7 +304,6 @@ function atRealServers(): void {
     });
 
     test("of a server that never answers ends after the time limit", async () => {
-      const { createServer } = await import("node:net");
       const silent = createServer(() => {}).listen(0, "127.0.0.1");
       await new Promise((resolve) => silent.once("listening", resolve));
       const { port } = silent.address() as { port: number };

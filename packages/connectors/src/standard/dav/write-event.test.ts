@@ -70,3 +70,14 @@ test("the rules of a zone are its next changes of the clock, or its only offset"
   expect(kolkata).toContain("TZOFFSETTO:+0530");
   expect(kolkata).not.toContain("DAYLIGHT");
 });
+
+test("another rule replaces the rule of an event", () => {
+  const text = writeEvent(null, { master: weekly, exceptions: [] }, account);
+  const rulesAfter = (recurrence: string | null) =>
+    new ICAL.Component(ICAL.parse(writeEvent(text, { master: { ...weekly, recurrence }, exceptions: [] }, account)))
+      .getFirstSubcomponent("vevent")
+      ?.getAllProperties("rrule")
+      .map((rule) => String(rule.getFirstValue()));
+  expect(rulesAfter("FREQ=DAILY;COUNT=3")).toEqual(["FREQ=DAILY;COUNT=3"]);
+  expect(rulesAfter(null)).toEqual([]);
+});
