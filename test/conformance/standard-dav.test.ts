@@ -10,6 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStandardCalendar, createStandardContacts, type Person, type StandardAccount } from "@troupe/connectors";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDavClient } from "../../packages/connectors/src/standard/dav/dav-client.ts";
+import { StandardAccount as AccountSchema } from "../../packages/connectors/src/standard/standard-options.ts";
 import { isLong } from "../harness/long.ts";
 import { davPassword, type Radicale, startRadicale } from "../harness/office-servers/radicale.ts";
 import { calendarConformance } from "./calendar-connector.ts";
@@ -184,6 +186,22 @@ function atRealServer(): void {
       const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
       expect([others, refused]).toMatchObject([[], [{ type: "params", param: "idempotencyKey" }]]);
       expect((await createStandardCalendar(account).listEvents(march)).items).toEqual([created]);
+    });
+
+    test("is written only to a free name, and only over the version that was read", async () => {
+      const { account, calendarUrl } = await newUser("Me");
+      const client = createDavClient(AccountSchema.parse(account), "caldav");
+      const text = (title: string) =>
+        `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:one\r\nDTSTAMP:20260301T000000Z\r\n` +
+        `DTSTART:20260304T090000Z\r\nSUMMARY:${title}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`;
+      const url = `${calendarUrl}one.ics`;
+      expect(await client.put({ url, data: text("first"), etag: null })).toBe(true);
+      expect(await client.put({ url, data: text("second"), etag: null })).toBe(false);
+      expect(await client.put({ url, data: text("third"), etag: '"another"' })).toBe(false);
+      expect(await client.remove({ url, etag: '"another"' })).toBe(false);
+      const [object] = await client.objects(await client.collection(calendarUrl), [url]);
+      expect(object?.data).toContain("SUMMARY:first");
+      expect(await client.put({ url, data: text("fourth"), etag: object?.etag ?? "" })).toBe(true);
     });
 
     test("with an invitation of another person can refuse it, and cannot change it", async () => {
