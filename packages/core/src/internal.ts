@@ -127,6 +127,7 @@ export {
   type RunFolder,
   sharedFolder,
 } from "./ports/run-folders.ts";
+export type { JournalArchive, JournalSession, RemovedSession, SessionArchive } from "./ports/session-archive.ts";
 export type { SessionFiles } from "./ports/session-files.ts";
 export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
 export type { ApprovalReach, ToolAssessment, ToolExamination } from "./ports/tool-host.ts";
@@ -238,6 +239,7 @@ export {
   RunHolderReply,
   ServedAgent,
 } from "./protocol/host.ts";
+export { ForkedFrom, forkHost } from "./protocol/forked-from.ts";
 export { type ChildKey, derivedId, Id, Token } from "./protocol/ids.ts";
 export { beginsTurn, type TurnRequested, type UndoPlanned } from "./protocol/inbox.ts";
 export { Intent, RunContext, SimpleContext } from "./protocol/intent.ts";
@@ -311,3 +313,10 @@ export { retryAfterMs } from "./text/retry-after.ts";
 export { shortList, unknownAgent } from "./text/unknown-agent.ts";
 export { unknownTeam } from "./text/unknown-team.ts";
 export { endWithinBytes, startWithinBytes } from "./text/within-bytes.ts";
+export {
+  ForkRequest,
+  SessionForked,
+  SessionImported,
+  SessionsRemoved,
+  SessionsToRemove,
+} from "./protocol/session-archive.ts";

@@ -1,3 +1,6 @@
+export { type ExportedSession, exportLines } from "./archive/export-lines.ts";
+export { readSessionExport, type SessionExport } from "./archive/read-export.ts";
+export { readJournalItems } from "./journal/read-items.ts";
 export { journalVersion, type RestoredJournalFile } from "./journal/journal-store.ts";
 export { openSqliteJournal, readSessionFeed, type SqliteJournalOptions } from "./journal/sqlite-journal.ts";
 export { type IntegrityReport, type RecordPosition, readIntegrity, readRecordOrigin } from "./record/integrity.ts";

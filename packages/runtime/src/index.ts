@@ -1,3 +1,5 @@
+export { type ForkPoint, forkPointsOf } from "./fork/fork-points.ts";
+export { type Fork, type ForkOptions, forkSession } from "./fork/fork-session.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export { type Failpoint, type FailpointHook, noFailpoints } from "./host/failpoints.ts";
 export type { AgentHints, HostDeps } from "./host/host-deps.ts";

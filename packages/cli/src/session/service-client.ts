@@ -30,6 +30,7 @@ export function createServiceClient(service: TroupeService): TroupeClient {
     rules: () => service.rules(),
     removeRule: (rule) => service.removeRule(rule),
     sessionFiles: service.sessionFiles,
+    sessionArchive: service.sessionArchive,
     hosts: () => service.hosts(),
     drainHost: (host, by) => service.drainHost(host, by),
     async sessions({ limit }) {

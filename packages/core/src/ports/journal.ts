@@ -1,5 +1,6 @@
 import type { SealedEntry } from "../protocol/entry.ts";
 import type { InboxItem } from "../protocol/inbox.ts";
+import type { JournalArchive } from "./session-archive.ts";
 
 /**
  * The source of truth for every run, and the inbox of every session.
@@ -44,6 +45,8 @@ export interface Journal {
    * of its followers have stored it.
    */
   checkpoint(follower: string, position: number): Promise<void>;
+  /** Stores and deletes whole sessions. Absent: this journal cannot. */
+  readonly archive?: JournalArchive;
   close(): Promise<void>;
 }
 

@@ -17,6 +17,7 @@ import type { LiveEvent } from "../protocol/live.ts";
 import type { UndoOutcome, UndoRequest } from "../protocol/undo.ts";
 import type { AgentFiles } from "./agent-files.ts";
 import type { RecordReader } from "./record-reader.ts";
+import type { SessionArchive } from "./session-archive.ts";
 import type { SessionFiles } from "./session-files.ts";
 
 /** The operations of a running troupe for front ends (HTTP, command line). */
@@ -57,6 +58,8 @@ export interface TroupeService {
   readonly agentFiles?: AgentFiles | undefined;
   /** The workbenches of sessions. Absent: this process has none. */
   readonly sessionFiles?: SessionFiles | undefined;
+  /** Import, fork and removal of sessions. Absent: this process cannot. */
+  readonly sessionArchive?: SessionArchive | undefined;
   readonly record: RecordReader;
   /** Returns the unsubscriber. */
   onLive(listener: (event: LiveEvent) => void): () => void;

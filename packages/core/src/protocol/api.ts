@@ -4,6 +4,7 @@ import { AgentDefinition, ContextMode, Risk, Subagents, WorkspaceMode, WriteScop
 import { ApprovalRule, ApprovalScope, FileLosses } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { CallPreview } from "./call-preview.ts";
+import { ForkedFrom } from "./forked-from.ts";
 import { Id, Token } from "./ids.ts";
 import { RunContext } from "./intent.ts";
 import { Json } from "./json.ts";
@@ -56,6 +57,8 @@ export const SessionRow = z.object({
   estimatedCostUsd: z.number().nullable().default(0),
   /** Approvals that wait for a person. */
   approvalsWaiting: z.int().default(0),
+  /** The session that it begins with a copy of; null for none. */
+  forkedFrom: ForkedFrom.nullable().default(null),
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 

@@ -3,6 +3,7 @@ import { AgentDefinition, ContextMode, RetryPolicy, WorkspaceMode } from "./agen
 import { Approval } from "./approval.ts";
 import { Budget } from "./budget.ts";
 import { decodeText, Version } from "./codec.ts";
+import { ForkedFrom } from "./forked-from.ts";
 import { hashText } from "./hash.ts";
 import { Id, Token } from "./ids.ts";
 import { InboxItem } from "./inbox.ts";
@@ -120,7 +121,12 @@ export const EntryBody = z.discriminatedUnion("kind", [
   /** Index 0. It is also the first claim. */
   z.object({ kind: z.literal("run.opened"), request: RunRequest, pin: RunSpec }),
   /** A later host took the run over. Entries of an older epoch are void from here on. */
-  z.object({ kind: z.literal("run.claimed"), reason: z.enum(["resumed", "taken_over"]) }),
+  z.object({
+    kind: z.literal("run.claimed"),
+    reason: z.enum(["resumed", "taken_over"]),
+    /** The entries before it are a copy. Budgets, caps and the clock start anew. Absent: the run is no fork. */
+    forkedFrom: ForkedFrom.exactOptional(),
+  }),
   z.object({ kind: z.literal("intent.assessed"), intent: Intent, usage: Usage.nullable().default(null) }),
   z.object({
     kind: z.literal("model.replied"),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApprovalScope } from "./approval.ts";
 import { Version } from "./codec.ts";
+import { ForkedFrom } from "./forked-from.ts";
 import { Id, Token } from "./ids.ts";
 import { RunRequest, SessionOrigin } from "./request.ts";
 import { UndoneFile, UndoResult } from "./undo.ts";
@@ -20,6 +21,8 @@ export const InboxItem = z.discriminatedUnion("kind", [
     demo: z.boolean(),
     /** The team of the agent, for displays. Absent: none. */
     team: Token.exactOptional(),
+    /** The session that this one begins with a copy of. Absent: none. */
+    forkedFrom: ForkedFrom.exactOptional(),
   }),
   /** Another turn of a settled session. Commands before it belong to earlier turns. */
   z.object({

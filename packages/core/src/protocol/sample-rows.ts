@@ -71,6 +71,7 @@ export function sampleSession(given: Partial<SessionRow> = {}): SessionRow {
     estimatedTokens: 0,
     estimatedCostUsd: 0,
     approvalsWaiting: 0,
+    forkedFrom: null,
     ...given,
   };
 }

@@ -55,6 +55,15 @@ export function toDatabaseProblem(thrown: unknown, file: string, whenDamaged: st
   return { code: "INTERNAL", message: `${file}: ${reason}`, fix: null, fatal: false };
 }
 
+/** Runs `act` on the database at `file`, and throws a `DatabaseError` for every error of it. */
+export function guarded<T>({ file, whenDamaged }: { file: string; whenDamaged: string }, act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    throw new DatabaseError(toDatabaseProblem(thrown, file, whenDamaged), { cause: thrown });
+  }
+}
+
 function systemCodeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 }

@@ -3,6 +3,7 @@ import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../datab
 import type { FeedRow } from "../database/feed-row.ts";
 import { type DatabaseSpec, openDatabase } from "../database/open-database.ts";
 import type { Database } from "../database/sqlite.ts";
+import { createSessionWriter } from "./session-writer.ts";
 import type { OpenRun, Read, ReadResults, Write, WriteResult } from "./thread-messages.ts";
 
 const pageRowsMax = 500;
@@ -49,6 +50,11 @@ const migrations = [
   CREATE TABLE origin (id INTEGER PRIMARY KEY CHECK (id = 1), journal TEXT NOT NULL);
   INSERT INTO origin (id, journal) VALUES (1, lower(hex(randomblob(16))));
   `,
+  `
+  -- Sessions that a person or the retention removed. A record that has one of them removes it too.
+  CREATE TABLE removed (session TEXT PRIMARY KEY, last_position INTEGER NOT NULL);
+  CREATE INDEX runs_by_session ON runs (session);
+  `,
 ];
 
 /** The newest version of `journal.db` that this package reads. */
@@ -75,6 +81,8 @@ export interface RestoredJournalFile {
 export function openJournalStore(file: string, restored?: RestoredJournalFile): JournalStore {
   const spec = journalSpec(file);
   const database = openDatabase(spec);
+  // A removed session leaves no text in unused pages.
+  database.pragma("secure_delete = ON");
   if (restored) applyRestored(restored, database);
   const writeOne = createWriter(database);
   const readOne = createReader(database);
@@ -163,7 +171,11 @@ function createWriter(database: Database): (write: Write) => WriteResult {
     return { kind: "stored", position: Number(lastInsertRowid), index };
   };
 
-  return (write) => (write.kind === "entries" ? writeEntries(write) : writeInbox(write));
+  const writeSession = createSessionWriter(database);
+  return (write) => {
+    if (write.kind === "entries") return writeEntries(write);
+    return write.kind === "inbox" ? writeInbox(write) : writeSession(write);
+  };
 }
 
 function createReader(database: Database): (read: Read) => ReadResults[Read["kind"]] {
@@ -184,6 +196,9 @@ function createReader(database: Database): (read: Read) => ReadResults[Read["kin
     "SELECT position, session, run, idx, text FROM feed WHERE position > ? ORDER BY position LIMIT ?",
   );
 
+  const removed = database.prepare<[], { session: string; lastPosition: number }>(
+    "SELECT session, last_position AS lastPosition FROM removed",
+  );
   const page = (after: number): FeedRow[] => {
     const rows: FeedRow[] = [];
     let chars = 0;
@@ -200,6 +215,7 @@ function createReader(database: Database): (read: Read) => ReadResults[Read["kin
     if (read.kind === "last") return last.get(read.run) ?? null;
     if (read.kind === "inbox") return inbox.all(read.session, read.after);
     if (read.kind === "openRuns") return read.session === null ? openRuns.all() : openRunsOf.all(read.session);
+    if (read.kind === "removed") return removed.all();
     return page(read.after);
   };
 }

@@ -66,6 +66,16 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
       const rows = await thread.read({ kind: "inbox", session, after: afterSeq });
       return rows.map(({ seq, text }) => ({ seq, item: decodeText(InboxItem, text, "inbox item") }));
     },
+    archive: {
+      async add({ session, items, runs }) {
+        const result = await thread.write({ kind: "session", session, items: [...items], runs: [...runs] });
+        return result.kind === "stored" ? "added" : result.kind;
+      },
+      async remove(sessions) {
+        await thread.write({ kind: "remove", session: null, sessions: [...sessions] });
+      },
+      removed: () => thread.read({ kind: "removed" }),
+    },
     openRuns: (of) => thread.read({ kind: "openRuns", session: of?.session ?? null }),
     tail: async () => feed.tail(),
     watch: (options) => feed.watch(options),
@@ -86,7 +96,11 @@ function checkIndexes({ run, after, entries }: RunAppend): void {
 function toFeedItems({ write, result }: { write: Write; result: WriteResult }): FeedItem[] {
   if (result.kind !== "stored") return [];
   const { position, index } = result;
+  if (write.kind === "remove") return [];
   const { session } = write;
+  if (write.kind === "session") {
+    return write.items.map(({ run, index, text }, i) => toFeedItem({ position: position + i, session, run, idx: index, text }));
+  }
   if (write.kind === "inbox") return [{ position, kind: "inbox", session, seq: index, text: write.text }];
   const { run } = write;
   return write.texts.map((text, i) => ({

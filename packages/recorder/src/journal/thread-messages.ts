@@ -6,7 +6,24 @@ import type { FeedRow } from "../database/feed-row.ts";
 export type Write =
   | { kind: "entries"; session: string; run: string; after: number; texts: string[]; terminal: boolean }
   /** `opens` is the root run of a new turn. */
-  | { kind: "inbox"; session: string; text: string; opens: string | null };
+  | { kind: "inbox"; session: string; text: string; opens: string | null }
+  /** A whole session, in the order of the feed. */
+  | { kind: "session"; session: string; items: SessionItem[]; runs: SessionRun[] }
+  /** Deletes whole sessions. */
+  | { kind: "remove"; session: null; sessions: string[] };
+
+/** `run` is null for an item of the inbox. */
+export interface SessionItem {
+  run: string | null;
+  index: number;
+  text: string;
+}
+
+export interface SessionRun {
+  run: string;
+  lastIndex: number;
+  terminal: boolean;
+}
 
 /** `position` and `index` belong to the first stored item. `known`: the items had been stored before. */
 export type WriteResult =
@@ -20,7 +37,8 @@ export type Read =
   | { kind: "inbox"; session: string; after: number }
   /** Null: of all sessions. */
   | { kind: "openRuns"; session: string | null }
-  | { kind: "feed"; after: number };
+  | { kind: "feed"; after: number }
+  | { kind: "removed" };
 
 export interface ReadResults {
   run: string[];
@@ -28,6 +46,7 @@ export interface ReadResults {
   inbox: { seq: number; text: string }[];
   openRuns: OpenRun[];
   feed: FeedRow[];
+  removed: { session: string; lastPosition: number }[];
 }
 
 /** The same type as in core's port. This module does not import core, so that the thread starts fast. */

@@ -63,7 +63,7 @@ function verify(item: EntryItem): { entry: Entry } | { reason: string } {
 }
 
 /** A hash that identifies an item of the feed. */
-export function itemHash(item: FeedItem): string {
+export function itemHash(item: Pick<FeedItem, "text">): string {
   return sha256(item.text);
 }
 

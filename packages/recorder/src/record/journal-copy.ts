@@ -158,12 +158,12 @@ interface RunChain {
 }
 
 /** Follows every run and every inbox of a feed, and finds the first defect of each. */
-interface CopyInspector {
+export interface CopyInspector {
   add(item: FeedItem): void;
   result(): CopyInspection;
 }
 
-function createCopyInspector(): CopyInspector {
+export function createCopyInspector(): CopyInspector {
   const runs = new Map<string, RunChain>();
   const inboxes = new Map<string, number>();
   const sessions = new Set<string>();

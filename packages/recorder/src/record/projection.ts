@@ -1,5 +1,5 @@
 import type { Entry, RunResponse, Usage } from "@troupe/core";
-import { type EntryKind, filesOf, toRecordStatus } from "@troupe/core/internal";
+import { type EntryKind, filesOf, forkHost, toRecordStatus } from "@troupe/core/internal";
 import { activityAfter } from "./activity.ts";
 import { recordOfOpening } from "./new-run-record.ts";
 import type { RunRecord } from "./run-columns.ts";
@@ -21,8 +21,22 @@ export function project(record: RunRecord | null, entry: Entry): RunRecord | nul
   const before = entry.kind === "run.opened" ? recordOfOpening(record, entry) : record;
   if (!before) return null;
   const apply = changes[entry.kind] as (before: RunRecord, entry: Entry) => Change;
-  const after = { ...before, ...apply(before, entry), ...head, host: entry.host, lastEventAt: toIso(entry.at) };
+  const after = { ...before, ...apply(before, asPaid(entry)), ...head, host: entry.host, lastEventAt: toIso(entry.at) };
   return { ...after, activity: activityAfter(after, entry) };
+}
+
+/** Usage of a run that has called no model yet. */
+const nothingUsed = {
+  ...{ inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0, estimatedTokens: 0, estimatedCostUsd: 0 },
+} satisfies Change;
+
+/** A run that a fork copied to its end: the original session has its tokens and costs. */
+function asPaid(entry: Entry): Entry {
+  if (entry.host !== forkHost || entry.kind !== "run.settled") return entry;
+  const { response } = entry;
+  const { estimated: _, ...metrics } = response.metrics;
+  const free = { inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 };
+  return { ...entry, response: { ...response, metrics: { ...metrics, ...free } } };
 }
 
 /** True if the run has settled in its own journal. An end that comes from its parent holds only until the run has an entry. */
@@ -33,7 +47,7 @@ export function isClosed({ completedAt, headIndex }: RunRecord): boolean {
 /** One change per entry kind: the compiler reports a missing kind. */
 const changes: { [K in EntryKind]: (before: RunRecord, entry: EntryOf<K>) => Change } = {
   "run.opened": open,
-  "run.claimed": (before) => runStatus(before),
+  "run.claimed": (before, { forkedFrom }) => ({ ...runStatus(before), ...(forkedFrom ? nothingUsed : {}) }),
   "run.parked": (before, entry) => ({ ...park(before, entry), ...addLostUsage(before, entry) }),
   "intent.assessed": (before, { usage }) => (usage ? addUsage(before, usage) : {}),
   "model.replied": keepReply,

@@ -6,6 +6,7 @@ import { createJournalCopy, type JournalCopy } from "./journal-copy.ts";
 import { createLazyQueries } from "./queries/index.ts";
 import { createReader } from "./reader.ts";
 import { type RecordProblem, recorderProblem } from "./record-problem.ts";
+import { type RemovedSession, removeSessions } from "./remove-sessions.ts";
 import { recordSpec } from "./table-migrations.ts";
 import { type Cursor, createWriter, type RecordOrigin } from "./writer.ts";
 
@@ -22,6 +23,12 @@ export interface RecordStore {
   origin(): RecordOrigin;
   /** Makes the recorder read the journal again from the beginning. Known items change nothing. */
   rewind(): void;
+  /**
+   * Deletes sessions that their journal has removed. The recorded position stays on an item that the journal still has.
+   *
+   * @param tail position of the journal's newest item, if this is before the recorder has started
+   */
+  remove(sessions: readonly RemovedSession[], tail?: number): void;
   close(): void;
   /** @internal Only for the recorder. */
   cursor(): Cursor;
@@ -60,6 +67,10 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
     close() {
       asked.close();
       database.close();
+    },
+    remove(sessions, tail) {
+      withTroupeErrors(() => removeSessions(database, sessions, tail));
+      writer.forget();
     },
     cursor: writer.cursor,
     adopt: writer.adopt,

@@ -72,7 +72,9 @@ export const sessionQuery = `
     SELECT count(*) FROM approvals a WHERE a.session_id = s.session_id AND a.state = 'waiting'
   ) AS approvals_waiting, (
     SELECT r.team FROM runs r WHERE r.session_id = s.session_id AND r.parent_run IS NULL ORDER BY r.seen LIMIT 1
-  ) AS team
+  ) AS team, (
+    SELECT json_extract(i.text, '$.forkedFrom') FROM inbox_items i WHERE i.session_id = s.session_id AND i.seq = 1
+  ) AS forked_from
   FROM sessions s`;
 
 /** The API row of a row of `sessionQuery`. */
@@ -105,5 +107,6 @@ export function toSessionRow(row: Record<string, SqlValue>): SessionRow {
     estimatedTokens,
     estimatedCostUsd,
     approvalsWaiting: row.approvals_waiting,
+    forkedFrom: row.forked_from === null ? null : JSON.parse(String(row.forked_from)),
   });
 }

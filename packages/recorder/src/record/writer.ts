@@ -23,6 +23,8 @@ export interface Writer {
   origin(): RecordOrigin;
   /** Makes this record follow the journal with that id. */
   adopt(journal: string): void;
+  /** Drops rows that are in memory: another statement has changed the tables. */
+  forget(): void;
   /** Moves the cursor back to the beginning. Known items change nothing. */
   rewind(): void;
 }
@@ -221,6 +223,7 @@ export function createWriter(database: Database): Writer {
       return origin;
     },
     adopt: (journal) => void adopt.run(journal),
+    forget: () => runs.forget(),
     rewind: () => void rewind.run(),
   };
 }

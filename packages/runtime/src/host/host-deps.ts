@@ -18,6 +18,7 @@ import type {
 } from "@troupe/core";
 import type {
   CollectedFiles,
+  ForkedFrom,
   DelegationPolicy,
   InvalidMessages,
   ResolveModel,
@@ -86,6 +87,8 @@ export interface AgentHints {
 export interface ReplayGuide {
   /** The recorded spec of the run; null: the host resolves it again. */
   specOf(request: RunRequest): RunSpec | null;
+  /** The origin in the recorded claim at this index, if it begins a fork. */
+  forkedFrom(run: string, index: number): ForkedFrom | null;
   /** A folder that gives the recorded facts about files, and that no effect touches. */
   folderOf(request: RunRequest): RunFolder;
   /** The files that the recorded run collected from its folder. */

@@ -13,6 +13,7 @@ import { addHostRoutes } from "./host-routes.ts";
 import { type HttpEnv, readBody } from "./input.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import { addSearchRoutes } from "./search-routes.ts";
+import { addSessionArchiveRoutes } from "./session-archive-routes.ts";
 import { addSessionFileRoutes } from "./session-file-routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
 import { addStatusRoutes } from "./status-routes.ts";
@@ -51,6 +52,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   });
   addSessionRoutes(app, service);
   addSessionFileRoutes(app, service);
+  addSessionArchiveRoutes(app, service);
   addRunRoutes(app, service);
   addConversationRoutes(app, service);
   addSearchRoutes(app, service);

@@ -25,10 +25,14 @@ import {
   HostOutcome,
   type RecordQueries,
   RunControlOutcome,
+  type SessionArchive,
   SessionFileContent,
   SessionFileList,
   SessionFileRow,
   type SessionFiles,
+  SessionForked,
+  SessionImported,
+  SessionsRemoved,
   Submitted,
   TeamList,
   TimelinePage,
@@ -79,6 +83,8 @@ export interface HttpClient
   readonly sessionFiles: SessionFiles;
   /** Search, costs, totals, trees and conversations of the record. */
   readonly queries: RecordQueries;
+  /** Import, fork and removal of sessions. */
+  readonly sessionArchive: SessionArchive;
   /** The usable teams of a folder. */
   teams(workspace: string | null): Promise<TeamList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -159,6 +165,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         ),
     },
     queries: createQueryClient(call),
+    sessionArchive: {
+      import: (text) => call(SessionImported, "/api/session-imports", { body: { text }, waitMs: archiveTimeoutMs }),
+      fork: (session, request) =>
+        call(SessionForked, `${pathOf("sessions", session)}/fork`, { body: request, waitMs: archiveTimeoutMs }),
+      remove: (sessions) =>
+        call(SessionsRemoved, "/api/session-removals", { body: { sessions }, waitMs: archiveTimeoutMs }),
+    },
     agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/agents/stats", { since: windowMs })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
@@ -193,6 +206,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 /** An undo of many files takes long. */
 const undoTimeoutMs = 10 * 60_000;
+/** A large session takes a while to import or remove. */
+const archiveTimeoutMs = 600_000;
 
 interface RequestOptions {
   /** A longer wait than usual for the reply. */

@@ -1,5 +1,5 @@
-import { type AgentSource, type InboxItem, type Journal, silentLogger, type TaskQueue } from "@troupe/core";
-import { type CollectedFiles, encode, protocolVersion } from "@troupe/core/internal";
+import { type AgentSource, type Entry, type InboxItem, type Journal, silentLogger, type TaskQueue } from "@troupe/core";
+import { type CollectedFiles, encode, type ForkedFrom, protocolVersion } from "@troupe/core/internal";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { noFailpoints } from "../host/failpoints.ts";
 import type { HostDeps } from "../host/host-deps.ts";
@@ -125,6 +125,7 @@ export function createReplayHost(state: ReplayState, run: string, sources: Repla
     hostId: opened?.host ?? "replay",
     replay: {
       specOf: (request) => sources.specOf(request.run),
+      forkedFrom: (of, index) => forkIn(state.recording.entriesOf(of)[index]),
       folderOf: (request) => createReplayFolder(state.recording, request),
       collectedBy: (of) => collectedBy(state, of),
       admit: (of, body) => (lost.signal.aborted ? never() : state.gate.admit(of, body)),
@@ -155,6 +156,10 @@ export function createReplayHost(state: ReplayState, run: string, sources: Repla
       state.unanswered.delete(run);
     },
   };
+}
+
+function forkIn(entry: Entry | undefined): ForkedFrom | null {
+  return entry?.kind === "run.claimed" ? (entry.forkedFrom ?? null) : null;
 }
 
 /** A replay has no run folders. The files that a run collected are in its recorded response. */

@@ -14,7 +14,7 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import { type AgentFiles, type AgentList, agentSummaryOf, type SessionFiles } from "@troupe/core/internal";
+import { type AgentFiles, type AgentList, agentSummaryOf, type SessionArchive, type SessionFiles } from "@troupe/core/internal";
 import { decodeMessage } from "../host/decode-message.ts";
 import { createHostControl } from "../membership/host-control.ts";
 import { redactMessage } from "../secrets/redact-message.ts";
@@ -32,6 +32,8 @@ export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rul
   agentFiles?: AgentFiles | undefined;
   /** The workbenches that front ends may read and change. @default none */
   sessionFiles?: SessionFiles | undefined;
+  /** Import, fork and removal of sessions. @default none */
+  sessionArchive?: SessionArchive | undefined;
   /** The hosts that `hosts()` lists. @default those of `deps` */
   hosts?: HostDirectory;
   /** The state of this process. The service adds the number of agents. */
@@ -84,6 +86,7 @@ export function createService(given: ServiceOptions): RunningService {
     record,
     agentFiles: options.agentFiles,
     sessionFiles: options.sessionFiles,
+    sessionArchive: options.sessionArchive,
     async status() {
       const { agents } = await deps.agentSource.load(null);
       return { ...options.status(), agents: agents.length };
@@ -132,7 +135,7 @@ function listAgents(registry: AgentRegistry, { layer }: Policy, specs: readonly 
 export function redactService<S extends TroupeService>(service: S, redact: Redactor | undefined): S {
   if (!redact) return service;
   const safeText = (text: string): string => redact.text(text);
-  const safe: Omit<TroupeService, "agentFiles" | "sessionFiles" | "record" | "onLive" | "rules" | "removeRule"> = {
+  const safe: Omit<TroupeService, "agentFiles" | "sessionFiles" | "sessionArchive" | "record" | "onLive" | "rules" | "removeRule"> = {
     status: async () => redact.json(await service.status()),
     agents: async (workspace) => redact.json(await service.agents(workspace)),
     agentStats: async (windowMs) => redact.json(await service.agentStats(windowMs)),

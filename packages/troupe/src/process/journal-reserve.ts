@@ -57,6 +57,7 @@ export async function withReserve(journal: Journal, { file, logger }: ReserveOpt
     checkpoint: (follower, position) => journal.checkpoint(follower, position),
     tail: () => journal.tail(),
     watch: (options) => journal.watch(options),
+    ...(journal.archive ? { archive: journal.archive } : {}),
     close: () => journal.close(),
   };
 }

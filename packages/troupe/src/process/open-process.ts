@@ -45,11 +45,13 @@ import { needsOffice, openOfficeParts } from "../office/office-parts.ts";
 import { ownVersion } from "../version.ts";
 import { createProcessAgentFiles } from "./agent-files.ts";
 import { createHomeAgentSource, createProjectAgentsQueue, userAgentFolders } from "./agents.ts";
+import { forgetRemoved } from "./forget-removed.ts";
 import { injectFaults } from "./fault-injection.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
 import { createRecordHints } from "./record-hints.ts";
 import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
+import { createSessionArchive } from "./session-archive.ts";
 import { openSandbox, openTools } from "./tools.ts";
 import type { ProcessTrust } from "./trust-notices.ts";
 
@@ -210,6 +212,7 @@ export async function openRecording({ home, ports }: ProcessParts, { logger }: {
   await selectRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
   const record = await openRecord({ file: homeFiles(home).record });
   cleanup.add(() => record.close());
+  await forgetRemoved(journal, record);
   const recorder = startRecorder({
     journal,
     record,
@@ -268,6 +271,7 @@ export function createProcessService(
       ...{ blobs, clock: deps.clock },
       workspaceOf: async (session) => (await record.reader.session(session))?.session.workspace ?? null,
     }),
+    sessionArchive: createSessionArchive({ home, deps, journal: ports.journal, blobs: ports.blobs, record }),
     rules,
     policy,
     allowHome,

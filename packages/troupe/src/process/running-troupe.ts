@@ -157,6 +157,7 @@ export type Control = Pick<
   | "removeRule"
   | "resume"
   | "rules"
+  | "sessionArchive"
   | "steer"
   | "undo"
 >;

@@ -138,7 +138,12 @@ async function resume(
 
 /** The claim of a known run, and the end of a poison run. */
 function claimEntries(deps: HostDeps, known: readonly Entry[], last: Entry): EntryBody[] {
-  const claimed: EntryBody = { kind: "run.claimed", reason: claimReason(deps, last) };
+  const forkedFrom = deps.replay?.forkedFrom(last.run, last.index + 1) ?? null;
+  const claimed: EntryBody = {
+    kind: "run.claimed",
+    reason: claimReason(deps, last),
+    ...(forkedFrom === null ? {} : { forkedFrom }),
+  };
   if (!isPoisonRun(known)) return [claimed];
   const error = permanentError(
     "crashed",

@@ -15,9 +15,14 @@ const withoutProgress: ReadonlySet<string> = new Set(["run.claimed", "inbox.rece
  * time, cannot crash one.
  */
 export function isPoisonRun(known: readonly Entry[]): boolean {
-  const lastProgress = known.findLastIndex(({ kind }) => !withoutProgress.has(kind));
+  const lastProgress = known.findLastIndex((entry) => !withoutProgress.has(entry.kind) || isForkClaim(entry));
   const claims = known.slice(lastProgress).filter(({ kind }) => kind === "run.claimed" || kind === "run.opened");
   return claims.length >= poisonClaimsMax && wantsWork(known);
+}
+
+/** The beginning of a fork: the claims before it are copies. */
+function isForkClaim(entry: Entry): boolean {
+  return entry.kind === "run.claimed" && entry.forkedFrom !== undefined;
 }
 
 /** Whether the run would call a model or a tool right after a claim. */

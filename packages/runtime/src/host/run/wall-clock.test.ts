@@ -105,6 +105,7 @@ test("a replayed session has the times of its record, with any start of its runs
     clock: { ...realClock, now: () => nowMs, monotonicMs: () => nowMs },
     replay: {
       specOf: () => null,
+      forkedFrom: () => null,
       folderOf: ({ workspace }) => sharedFolder(workspace.path),
       collectedBy: () => ({ artifacts: [], warnings: [] }),
       admit: async (_run, body) => body,

@@ -2,6 +2,7 @@ import type { EffectOf } from "../../effects.ts";
 import { isWaitingForPeople, skipUnheldTime, startClock, stopClock, timeCapMs } from "../clock.ts";
 import type { AgentContext } from "../context.ts";
 import { isCancel, wholeRunAnswer } from "../events.ts";
+import { beginFork } from "../fork.ts";
 import { agentBase, type Guard } from "./base.ts";
 
 /** Time, pausing, steering, cancelling and the approval of the whole run. */
@@ -32,9 +33,10 @@ export const controlActions = {
     if (input) enqueue.spawnChild("startTimer", { id: deadline, input });
   }),
   /** Must come before `recordTime`. */
-  skipUnheldTime: agentBase.assign(({ context, event }) =>
-    event.type === "run.claimed" ? { clock: skipUnheldTime(context, event.at) } : {},
-  ),
+  skipUnheldTime: agentBase.assign(({ context, event }) => {
+    if (event.type !== "run.claimed") return {};
+    return event.forkedFrom ? beginFork(context, event.at) : { clock: skipUnheldTime(context, event.at) };
+  }),
   /** Must follow every action that may begin or end a wait for people. */
   syncClock: agentBase.enqueueActions(({ context, enqueue }) => {
     const isStopped = context.clock.runningSince === null;
