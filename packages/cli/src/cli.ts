@@ -1,4 +1,4 @@
-import type { AgentDefinition, AgentRegistry, GrantLayer, RecordReader, ToolSpec } from "@troupe/core";
+import type { AgentDefinition, AgentRegistry, Blobs, FeedItem, GrantLayer, RecordReader, ToolSpec } from "@troupe/core";
 import type { AgentProblem, ApprovalRule, CommandPolicy, SavedFilesPolicy, TeamSummary } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
@@ -78,6 +78,10 @@ export interface Composition {
    * can run beside one.
    */
   replay(options: { home: Home; session: string; current: boolean; env: NodeJS.ProcessEnv }): Promise<Replayed>;
+  /** All items of a session, from the home's files. Needs no running troupe, and can run beside one. */
+  readFeed(home: Home, session: string): Promise<FeedItem[]>;
+  /** The blobs of the home. */
+  openBlobs(home: Home): Pick<Blobs, "get">;
   /** The agents of a workspace. Needs no running troupe. */
   loadAgents(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
   /** Checks agent files and folders of them. */

@@ -5,7 +5,7 @@ import { systemIds } from "@troupe/core/system";
 import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
 import { validateAgents, validateTeams } from "@troupe/roles";
 import { createHttpClient, replaySession } from "@troupe/runtime";
-import { loadPolicy, openApprovalRules, policyWarnings, shippedToolSpecs } from "@troupe/tools";
+import { createFolderBlobs, loadPolicy, openApprovalRules, policyWarnings, shippedToolSpecs } from "@troupe/tools";
 import {
   accessModels,
   createHomeAgentSource,
@@ -81,6 +81,8 @@ export const composition: Composition = {
     const today = current ? { agentSource: createHomeAgentSource(home, env), tools: shippedToolSpecs() } : {};
     return await replaySession({ session, from, ...today });
   },
+  readFeed: readHomeFeed,
+  openBlobs: (home) => createFolderBlobs({ folder: homeFiles(home).blobs }),
   validateAgents,
   validateTeams,
   storeVersions: { journal: journalVersion, record: recordVersion },

@@ -1,5 +1,11 @@
 export { type ExportedSession, exportLines } from "./archive/export-lines.ts";
 export { readSessionExport, type SessionExport } from "./archive/read-export.ts";
+export { toHtml } from "./export/html.ts";
+export { toMarkdown } from "./export/markdown.ts";
+export { toMermaid } from "./export/mermaid.ts";
+export { toOtlp } from "./export/otlp.ts";
+export { readTranscript, type Transcript, type TranscriptRun } from "./export/transcript.ts";
+export { inspectJournal } from "./journal/inspect-journal.ts";
 export { readJournalItems } from "./journal/read-items.ts";
 export { journalVersion, type RestoredJournalFile } from "./journal/journal-store.ts";
 export { openSqliteJournal, readSessionFeed, type SqliteJournalOptions } from "./journal/sqlite-journal.ts";

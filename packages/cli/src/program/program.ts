@@ -13,6 +13,7 @@ import { addPlanCommands } from "./plan-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
 import { addShellCommands } from "./shell-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
+import { addStoreCommands } from "./store-commands.ts";
 
 /** The cheap parts, created before the command is known. `createCli` loads the rest when a command runs. */
 export interface ProgramEnvironment {
@@ -71,6 +72,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addConnectCommands(program, runCommand);
   addConnectionCommands(program, runCommand);
   addLookupCommands(program, runCommand);
+  addStoreCommands(program, runCommand);
   addNatsCommands(program, runCommand);
   addDaemonCommands(program, runCommand);
   addShellCommands(program, runCommand, (text) => out.line(text));

@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
+import { addSessionFileCommands } from "./session-file-commands.ts";
 import { example, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunCommand } from "./shared-options.ts";
 
 /** The commands about sessions as a whole: list, show, replay, and their files. */
 export function addSessionCommands(program: Command, runCommand: RunCommand): void {
   const sessions = program
     .command("sessions")
-    .description("list, show and replay sessions, and exchange files with their agents");
+    .description("list, show, replay, export, fork and remove sessions, and exchange files with their agents");
   sessions
     .command("ls")
     .description("list sessions, newest first")
@@ -47,6 +48,7 @@ export function addSessionCommands(program: Command, runCommand: RunCommand): vo
       }),
     );
   addReplay(sessions, runCommand);
+  addSessionFileCommands(sessions, runCommand);
   addFiles(sessions, runCommand);
 }
 

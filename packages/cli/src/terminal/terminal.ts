@@ -14,6 +14,8 @@ export interface Output {
   keepBelow(lines: readonly string[]): void;
   /** Lines of the terminal; 0 without one. */
   readonly height: number;
+  /** Whether the reader has gone, so that nothing more arrives. */
+  readonly isClosed: boolean;
   /** Resolves when all output has left the process. */
   flushed(): Promise<void>;
   readonly isTerminal: boolean;
@@ -65,6 +67,9 @@ function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
         if (broken || stream.destroyed) resolve();
         else stream.write("", () => resolve());
       }),
+    get isClosed() {
+      return broken;
+    },
     isTerminal,
     get width() {
       return isTerminal && stream.columns ? stream.columns : Number.MAX_SAFE_INTEGER;

@@ -136,6 +136,8 @@ export function createFakeComposition(): FakeComposition {
       throw new TroupeError("UNKNOWN_SESSION", `there is no session ${options.session} in the record`);
     },
     toolSpecs: async () => shippedToolSpecs(),
+    readFeed: async () => [],
+    openBlobs: () => ({ get: async () => null }),
     async validateAgents(paths) {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
       return { agents: [...registryOf([]).agents], problems: composition.problems };

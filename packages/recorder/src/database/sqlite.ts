@@ -34,7 +34,7 @@ export interface Statement<Params extends readonly unknown[], Row> {
 }
 
 export type SqlValue = string | number | null;
-export type SqlParameter = SqlValue | Record<string, SqlValue>;
+export type SqlParameter = SqlValue | Uint8Array | Record<string, SqlValue>;
 
 export interface OpenSqliteOptions {
   /** Opens an existing file, and never changes it. Default: false. */

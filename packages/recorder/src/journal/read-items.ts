@@ -16,8 +16,16 @@ const pageRowsMax = 500;
  * @example
  * for await (const batch of readJournalItems({ file: "/tmp/troupe/journal.db" })) console.log(batch.length);
  */
-export async function* readJournalItems({ file }: { file: string }): AsyncGenerator<FeedItem[], void, undefined> {
-  const database = withTroupeErrors(() => openToRead(journalSpec(file)));
+export async function* readJournalItems({
+  file,
+  applicationId,
+}: {
+  file: string;
+  /** Of another kind of file with the tables of a journal, such as a backup. */
+  applicationId?: number;
+}): AsyncGenerator<FeedItem[], void, undefined> {
+  const spec = journalSpec(file);
+  const database = withTroupeErrors(() => openToRead({ ...spec, applicationId: applicationId ?? spec.applicationId }));
   try {
     yield* itemsOf(database, file);
   } finally {

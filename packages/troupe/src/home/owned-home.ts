@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
+import { finishRestore } from "../backup/finish-restore.ts";
 import { type Home, homeFiles, homeUnwritable, prepareHome, writePrivateFile } from "./home.ts";
 import { tryLock } from "./lock.ts";
 import { findOwner, OwnerInfo } from "./owner.ts";
@@ -66,6 +67,7 @@ async function openOwnedHome(home: Home, unlock: () => void): Promise<OwnedHome>
   try {
     // A killed owner leaves this file behind, with an address that no longer answers.
     await rm(files.owner, { force: true });
+    await finishRestore(home);
     const token = await readOrMakeToken(files.token);
     return {
       path: home.path,
