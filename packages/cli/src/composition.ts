@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exitCodes, type TroupeError } from "@troupe/core";
 import { systemIds } from "@troupe/core/system";
 import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
 import { validateAgents, validateTeams } from "@troupe/roles";
@@ -20,7 +21,8 @@ import {
   startTroupe,
   startWorker,
 } from "troupe/internal";
-import type { Composition } from "./cli.ts";
+import type { Composition, StartOptions } from "./cli.ts";
+import { cleanLine } from "./render/clean.ts";
 import { createServiceClient } from "./session/service-client.ts";
 
 /** Loaded at first use: the NATS client takes a sixth of a short command's start. */
@@ -32,7 +34,8 @@ const streams = async () => (await import("./nats/stream-maintenance.ts")).strea
 export const composition: Composition = {
   async start({ host, port, ...options }) {
     const http = { host, port, assets: dashboardFolder() };
-    const running = await openWithCleanup((cleanup) => startTroupe({ ...options, http }, cleanup));
+    const onBroken = (error: TroupeError) => exitBroken(error, options);
+    const running = await openWithCleanup((cleanup) => startTroupe({ ...options, http, onBroken }, cleanup));
     return { ...running, url: running.url ?? "" };
   },
   startWorker: (options) => openWithCleanup((cleanup) => startWorker(options, cleanup)),
@@ -87,6 +90,16 @@ export const composition: Composition = {
   validateTeams,
   storeVersions: { journal: journalVersion, record: recordVersion },
 };
+
+/**
+ * Ends the process at once. A failed sync must not be repeated, and closing would write. What was acknowledged is stored, and
+ * the next process continues from it.
+ */
+function exitBroken(error: TroupeError, { logger }: Pick<StartOptions, "logger">): void {
+  logger.error({ err: error }, "the journal cannot be written any more: the process exits");
+  writeSync(2, `error: ${cleanLine(error.message)}\n${error.fix ? `fix:   ${cleanLine(error.fix)}\n` : ""}`);
+  process.exit(exitCodes[error.code]);
+}
 
 /** Folder of the built dashboard, both in a checkout and in an installation. */
 function dashboardFolder(): string {

@@ -86,6 +86,7 @@ export function openJournalStore(file: string, restored?: RestoredJournalFile): 
   if (restored) applyRestored(restored, database);
   const writeOne = createWriter(database);
   const readOne = createReader(database);
+  const checkpoint = createCheckpoints(database);
   const writeAll = database.transaction((writes: readonly Write[]) => writes.map(writeOne));
   const lastPosition = database.prepareValue<[], number>("SELECT coalesce(max(position), 0) FROM feed");
   const journalId = database.prepareValue<[], string>("SELECT journal FROM origin");
@@ -107,10 +108,42 @@ export function openJournalStore(file: string, restored?: RestoredJournalFile): 
     database,
     tail: () => guarded(() => lastPosition.get() ?? 0),
     journalId: () => guarded(() => journalId.get() ?? ""),
-    write: (writes) => guarded(() => writeAll(writes)),
+    write: (writes) =>
+      guarded(() => {
+        const results = writeAll(writes);
+        checkpoint(writes);
+        return results;
+      }),
     read: (read) => guarded(() => readOne(read)),
     close: () => database.close(),
   };
+}
+
+/** Text between two checkpoints: about the 1,000 pages of SQLite's own checkpoints. */
+const checkpointChars = 4_000_000;
+
+/**
+ * Moves the log into the database from time to time. SQLite's own checkpoints hide a failed sync and repeat it; the second
+ * one can succeed although the data are lost.
+ */
+function createCheckpoints(database: Database): (writes: readonly Write[]) => void {
+  database.pragma("wal_autocheckpoint = 0");
+  let chars = 0;
+  return (writes) => {
+    for (const write of writes) chars += charsOf(write);
+    if (chars < checkpointChars) return;
+    chars = 0;
+    database.pragma("wal_checkpoint(PASSIVE)");
+  };
+}
+
+/** Every write changes a few pages, however short its text is. */
+function charsOf(write: Write): number {
+  const overhead = 8_192;
+  if (write.kind === "remove") return checkpointChars;
+  if (write.kind === "inbox") return overhead + write.text.length;
+  const texts = write.kind === "entries" ? write.texts : write.items.map(({ text }) => text);
+  return texts.reduce((sum, text) => sum + text.length, overhead);
 }
 
 /** Changes only a new file, so that an interrupted restore can be repeated. */

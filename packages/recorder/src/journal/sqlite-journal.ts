@@ -13,6 +13,11 @@ export interface SqliteJournalOptions {
   file: string;
   /** Makes a new file replace a lost journal: it gets that id, and continues after that position. */
   restored?: RestoredJournalFile;
+  /**
+   * Called when the file may not store anything correctly any more, such as after a failed sync. Every later call is rejected,
+   * so a process that only serves this journal should exit. @default the errors of the calls are the only sign
+   */
+  onBroken?: (error: TroupeError) => void;
 }
 
 /**
@@ -26,15 +31,20 @@ export interface SqliteJournalOptions {
  * await journal.openRuns(); // []
  * await journal.close();
  */
-export function openSqliteJournal({ file, restored }: SqliteJournalOptions): Promise<Journal> {
-  return openJournalOn(spawnJournalThread(file, restored), file);
+export function openSqliteJournal({ file, restored, onBroken }: SqliteJournalOptions): Promise<Journal> {
+  return openJournalOn(spawnJournalThread(file, restored), file, onBroken);
 }
 
 /** @internal Opens the journal on a given thread, so that a test can kill it. */
-export async function openJournalOn(worker: Worker, file: string): Promise<Journal> {
+export async function openJournalOn(
+  worker: Worker,
+  file: string,
+  onBroken: (error: TroupeError) => void = () => {},
+): Promise<Journal> {
   const thread: JournalThread = await connectToThread(worker, file, {
     onStored: (writes) => feed.publish(writes.flatMap(toFeedItems)),
     onCrash: (error) => feed.end(error),
+    onBroken,
   });
   const feed = createLiveFeed(thread.tailAtOpen, async (after) => {
     const rows = await thread.read({ kind: "feed", after });

@@ -20,6 +20,8 @@ export interface ThreadListener {
   onStored(writes: readonly { write: Write; result: WriteResult }[]): void;
   /** The thread has ended. Writes without a result may or may not be stored. */
   onCrash(error: TroupeError): void;
+  /** The file may not store anything correctly any more. Every later call is rejected. */
+  onBroken?(error: TroupeError): void;
 }
 
 interface PendingRequest {
@@ -50,6 +52,7 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
     const requests = pending.get(reply.id) ?? [];
     pending.delete(reply.id);
     if ("problem" in reply) {
+      if (reply.problem.fatal) listener.onBroken?.(toTroupeError(reply.problem));
       for (const { reject } of requests) reject(toTroupeError(reply.problem));
       return;
     }

@@ -7,7 +7,7 @@ export interface ForkIds {
   session: string;
   run(old: string): string;
   /** Replaces ids in the fields of a message. What a model or a tool said stays as it was. */
-  replaceIn(value: unknown, run: string): unknown;
+  replaceIn(value: unknown): unknown;
 }
 
 /** Fields with text of models, tools and people, in which nothing is replaced. */

@@ -51,7 +51,8 @@ export function forkSession(options: ForkOptions): Fork {
   const kept = finishedPart(recording.items, point);
   const ids = createForkIds(kept, { newSession });
   const lastAt = Math.max(...kept.map((item) => (item.kind === "entry" ? item.entry.at : item.item.at)));
-  const copier = createCopier({ ids, shiftMs: atMs - lastAt });
+  // A claim at the time of its opening would look like a repeated opening.
+  const copier = createCopier({ ids, shiftMs: atMs - 1 - lastAt });
   const from: ForkedFrom = { session, run, step };
   for (const item of kept) {
     if (item.kind === "entry") copier.addEntry(item.entry);
@@ -135,12 +136,12 @@ function createCopier({ ids, shiftMs }: { ids: ForkIds; shiftMs: number }) {
   return {
     addEntry(entry: Entry): void {
       const { v: _v, session: _s, run: _r, index: _i, epoch, host: _h, at, prev: _p, hash: _hash, ...body } = entry;
-      const copied = moved(ids.replaceIn(body, entry.run), shiftMs) as EntryBody;
+      const copied = moved(ids.replaceIn(withoutMessagesHash(body)), shiftMs) as EntryBody;
       write(ids.run(entry.run), copied, { session: ids.session, epoch, at: at + shiftMs });
     },
     addInbox(item: InboxItem, more: object): void {
       seq += 1;
-      const copied = InboxItem.parse({ ...(moved(ids.replaceIn(item, ""), shiftMs) as InboxItem), ...more });
+      const copied = InboxItem.parse({ ...(moved(ids.replaceIn(item), shiftMs) as InboxItem), ...more });
       if (beginsTurn(copied) && !runs.has(copied.request.run)) {
         runs.set(copied.request.run, { index: -1, hash: null, epoch: 1, terminal: false });
       }
@@ -158,6 +159,13 @@ function createCopier({ ids, shiftMs }: { ids: ForkIds; shiftMs: number }) {
       return { session, items, runs: heads };
     },
   };
+}
+
+/** The model had read the ids of the original in the results of children, so a replay cannot compare its messages. */
+function withoutMessagesHash(body: object): object {
+  if (!("messagesHash" in body)) return body;
+  const { messagesHash: _, ...rest } = body;
+  return rest;
 }
 
 /** Moves the time of an inbox item, also of one inside an entry. */

@@ -86,6 +86,8 @@ export interface ProcessOptions {
   program?: ProgramParts | undefined;
   /** Shows the user changes of the connection. */
   notice?: ((text: string) => void) | undefined;
+  /** Called when the journal's file may not store anything correctly any more. */
+  onBroken?: ((error: TroupeError) => void) | undefined;
 }
 
 /**
@@ -103,7 +105,7 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   sandboxing.catch(() => {});
   const createStreams = role !== "worker";
   const ports = await openPorts(
-    { connection, home, hostId, clock, logger, createStreams, store: program.store, notice },
+    { connection, home, hostId, clock, logger, createStreams, store: program.store, notice, onBroken: options.onBroken },
     cleanup,
   );
   const { journal, queue, bus, subjects, shared } = ports;

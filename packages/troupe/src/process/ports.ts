@@ -6,6 +6,7 @@ import {
   type Journal,
   type Logger,
   type TaskQueue,
+  type TroupeError,
 } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 import { createMemoryBlobs, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
@@ -52,6 +53,8 @@ export interface PortsOptions {
   store?: "home" | "memory" | undefined;
   /** Shows the user changes of the connection. */
   notice?: ((text: string) => void) | undefined;
+  /** Called when the journal's file may not store anything correctly any more. Embedded only. */
+  onBroken?: ((error: TroupeError) => void) | undefined;
 }
 
 /** Longest wait for a server that is gone while the ports close. */
@@ -65,12 +68,12 @@ export function openPorts(options: PortsOptions, cleanup: Cleanup): Promise<Port
     : openShared({ ...options, connection }, cleanup);
 }
 
-async function openEmbedded({ home, logger, store }: PortsOptions, cleanup: Cleanup): Promise<Ports> {
+async function openEmbedded({ home, logger, store, onBroken }: PortsOptions, cleanup: Cleanup): Promise<Ports> {
   const files = homeFiles(home);
   const inMemory = store === "memory";
   const journal = inMemory
     ? createMemoryJournal()
-    : await withReserve(await openSqliteJournal({ file: files.journal }), { file: files.diskReserve, logger });
+    : await withReserve(await openSqliteJournal({ file: files.journal, ...(onBroken ? { onBroken } : {}) }), { file: files.diskReserve, logger });
   cleanup.add(() => journal.close());
   const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
   cleanup.add(() => bus.close());

@@ -6,6 +6,7 @@ import type {
   ModelProvider,
   Policy,
   RequestHandler,
+  TroupeError,
   TroupeService,
 } from "@troupe/core";
 import type { HostDeps } from "@troupe/runtime";
@@ -61,6 +62,11 @@ export interface StartOptions {
   program?: ProgramParts;
   /** Shows the user changes of the connection. @default writes them to the log only */
   notice?: (text: string) => void;
+  /**
+   * Called when the journal's file may not store anything correctly any more. The process should exit without closing: the
+   * next one reads what is stored. @default every later write is rejected
+   */
+  onBroken?: (error: TroupeError) => void;
 }
 
 /** Models, agents and tools that a program adds to the configured ones. */
