@@ -38,3 +38,4 @@ export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls }
 export { createWebTools, type WebToolOptions } from "./web/create-web-tools.ts";
 export { hideFolder } from "./workspace/hidden-folders.ts";
 export { createWorkspaceFiles, type WorkspaceFiles } from "./workspace/workspace-files.ts";
+export { workbenchFolder } from "./memory/workbench-store.ts";

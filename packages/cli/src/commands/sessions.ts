@@ -148,6 +148,7 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
     ["agent", { text: cleanLine(describeAgent(row)) }],
     ...(row.team === null ? [] : [["team", { text: cleanLine(row.team) }] as [string, Cell]]),
     ["task", { text: cleanLine(row.task) }],
+    ...forkFact(row),
     ...turnsOf(row, runs),
     ["workspace", { text: cleanLine(row.workspace) }],
     ["started", { text: row.startedAt }],
@@ -163,6 +164,13 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
   ];
   const lines = facts.map(([name, cell]): Cell[] => [{ text: name, paint: colours.dim }, cell]);
   return layout([{}, {}], lines, out.width);
+}
+
+/** The origin of a fork. A daemon of an earlier version does not name it. */
+function forkFact({ forkedFrom }: SessionRow): [string, Cell][] {
+  if (!forkedFrom) return [];
+  const { session, run, step } = forkedFrom;
+  return [["forked from", { text: `session ${session}, run ${run}, step ${step}` }]];
 }
 
 /** Labels a session that no model answered. */

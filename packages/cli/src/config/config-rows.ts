@@ -21,6 +21,8 @@ export function configRows(config: Config): ConfigRow[] {
     ...config.providers.filter(({ isImplied }) => !isImplied).flatMap(providerRows),
     ...natsRows(config.nats),
     ...(config.listTokens ? [{ key: "delegation.listTokens", ...config.listTokens }] : []),
+    ...(config.retention.maxAgeMs ? [{ key: "retention.maxAge", ...config.retention.maxAgeMs }] : []),
+    ...(config.retention.maxBytes ? [{ key: "retention.maxBytes", ...config.retention.maxBytes }] : []),
     ...(config.hints ? [{ key: "delegation.hints", ...config.hints }] : []),
     ...officeRows(config.office),
   ];

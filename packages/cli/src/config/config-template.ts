@@ -74,6 +74,12 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #   keepDays: 7                             # days that a recorded, settled session stays on the server; 0: forever
 #   place: disk-1                           # name of the disk with the workspaces, if several machines share it
 
+# Sessions that a daemon deletes: settled ones, with their conversations and kept files. Without it, none. Sessions of the
+# last hour stay.
+# retention:
+#   maxAge: 90d                             # sessions that settled longer ago
+#   maxBytes: 5000000000                    # the oldest ones, until journal, record and kept files are smaller
+
 # What a model reads of the agents that it may delegate to.
 # delegation:
 #   listTokens: ${agentListTokensDefault}                        # limit of the list; over it, descriptions are cut, and find_agent searches them

@@ -1,4 +1,5 @@
 import { readFileSync, writeSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isatty } from "node:tty";
 import type { Composition } from "../cli.ts";
 import { watchInterrupts } from "../terminal/interrupts.ts";
@@ -49,7 +50,15 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   };
   const exitCode = await runProgram(process.argv.slice(2), { version, terminal, interrupts, createCli });
   await Promise.all([terminal.out.flushed(), terminal.err.flushed()]);
-  return process.exit(exitCode);
+  // The event with the error of the last write comes after its callback.
+  await nextTurn();
+  const failure = terminal.out.failure();
+  return process.exit(failure === null ? exitCode : reportIncompleteOutput(failure));
+}
+
+function reportIncompleteOutput({ message }: Error): number {
+  writeSync(2, `error: the output is not complete: ${message}\nfix:   free some disk space, or write to another file\n`);
+  return 1;
 }
 
 /** An installation with a missing dependency cannot load the code that prints errors. */

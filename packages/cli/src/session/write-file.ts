@@ -43,7 +43,7 @@ export async function writeLines(
     if (TroupeError.is(cause)) throw cause;
     throw notWritten(path, cause);
   } finally {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => {});
   }
 }
 

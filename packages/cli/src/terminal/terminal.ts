@@ -16,6 +16,8 @@ export interface Output {
   readonly height: number;
   /** Whether the reader has gone, so that nothing more arrives. */
   readonly isClosed: boolean;
+  /** Why the output is not complete, such as a full disk; null if it is, or if the reader has gone. */
+  failure(): Error | null;
   /** Resolves when all output has left the process. */
   flushed(): Promise<void>;
   readonly isTerminal: boolean;
@@ -38,10 +40,11 @@ export function createTerminal(options: { stdout: Stream; stderr: Stream; env: N
 
 function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
   let broken = false;
+  let failure: Error | null = null;
   // `troupe sessions ls | head -1` closes the pipe early, and a closed window closes its terminal.
   stream.on("error", (error: NodeJS.ErrnoException) => {
     broken = true;
-    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+    if (error.code !== "EPIPE" && error.code !== "EIO") failure = error;
   });
   const isTerminal = stream.isTTY === true;
   const canKeep = isTerminal && env.TERM !== "dumb";
@@ -70,6 +73,7 @@ function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
     get isClosed() {
       return broken;
     },
+    failure: () => failure,
     isTerminal,
     get width() {
       return isTerminal && stream.columns ? stream.columns : Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,7 @@
+import { join } from "node:path";
 import type { Blobs, Clock } from "@troupe/core";
 import { z } from "zod";
-import { openMemoryFiles, workspaceKey } from "./memory-files.ts";
+import { keyOf, openMemoryFiles, workspaceKey } from "./memory-files.ts";
 
 export const workbenchFilesMax = 1_000;
 
@@ -58,4 +59,14 @@ export function openWorkbenchStore({ memoryFolder, blobs, clock }: WorkbenchStor
       return uploaded;
     },
   };
+}
+
+/**
+ * The folder with the list of a session's files.
+ *
+ * @example
+ * workbenchFolder("/tmp/memory", session); // goes with the session when that is removed
+ */
+export function workbenchFolder(memoryFolder: string, session: string): string {
+  return join(memoryFolder, keyOf("workbench"), keyOf(session));
 }

@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type Redactor, TroupeError } from "@troupe/core";
-import { openSqliteJournal } from "@troupe/recorder";
+import { inspectJournal, openSqliteJournal } from "@troupe/recorder";
 import { type Database, databaseError, openSqlite, toDatabaseProblem } from "@troupe/recorder/internal";
 import { type Home, homeFiles } from "../home/home.ts";
 import {
@@ -14,7 +14,6 @@ import {
   storeFile,
   verifyBackup,
 } from "./backup-file.ts";
-import { inspectJournal } from "@troupe/recorder";
 
 export interface BackupOptions {
   home: Home;
@@ -69,6 +68,8 @@ export async function createBackup(options: BackupOptions): Promise<BackupFacts>
 function copyDatabase(from: string, to: string): void {
   let database: Database | null = null;
   try {
+    // Sessions are private: only this user can read the copy.
+    closeSync(openSync(to, "wx", 0o600));
     database = openSqlite(from, { readOnly: true });
     database.prepare<[string]>("VACUUM INTO ?").run(to);
   } catch (thrown) {

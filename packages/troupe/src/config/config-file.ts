@@ -73,6 +73,14 @@ export const DelegationConfig = z.strictObject({
   hints: z.enum(["on", "off"]).exactOptional(),
 });
 
+/** Which settled sessions a daemon deletes. */
+export const RetentionConfig = z.strictObject({
+  /** Sessions that settled longer ago are deleted. */
+  maxAge: durationSchema(z.int().min(60_000)).exactOptional(),
+  /** The oldest sessions are deleted until the stores are smaller. */
+  maxBytes: z.int().positive().exactOptional(),
+});
+
 /** `config.yaml`. Every key is optional; an unknown key is an error. */
 export const ConfigFile = z.strictObject({
   model: orAbsent(ModelName.optional()),
@@ -85,6 +93,7 @@ export const ConfigFile = z.strictObject({
   nats: orAbsent(NatsConfig.prefault({})),
   delegation: orAbsent(DelegationConfig.prefault({})),
   office: orAbsent(OfficeConfig.prefault({})),
+  retention: orAbsent(RetentionConfig.prefault({})),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
@@ -133,6 +142,7 @@ const examples: ReadonlyMap<string, string> = new Map([
   ["aliases", "aliases: {sonnet: openai/gpt-6-sol}"],
   ["roles", "roles: {coder: anthropic/claude-opus-5-5}"],
   ["fallbacks", "fallbacks: {anthropic/claude-opus-5-5: openai/gpt-6-sol}"],
+  ["retention", "retention: {maxAge: 90d, maxBytes: 5000000000}"],
   ["delegation", `delegation: {listTokens: ${agentListTokensDefault}}`],
 ]);
 

@@ -29,6 +29,8 @@ export interface Config {
   hints: Setting<"on" | "off"> | null;
   /** Whose mail, calendar, contacts and channels the office tools use. */
   office: OfficeSettings;
+  /** Which settled sessions a daemon deletes. Null: no limit. */
+  retention: { maxAgeMs: Setting<number> | null; maxBytes: Setting<number> | null };
   names: ModelNames;
   files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
   /** Settings of the project's file that are ignored because the project is not trusted. */
@@ -169,6 +171,7 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     listTokens: listTokensOf(user),
     hints: hintsOf(user),
     office: readOffice({ office: user.file.office, originOf: user.originOf }),
+    retention: retentionOf(user),
     names: namesOf(providers, maps),
     files: { user: fileStatusOf(user), project: project && fileStatusOf(project) },
     untrusted: [],
@@ -284,6 +287,14 @@ function settingOf(
 function listTokensOf({ file, originOf }: Layer): Setting<number> | null {
   const { listTokens } = file.delegation;
   return listTokens === undefined ? null : { value: listTokens, origin: originOf(["delegation", "listTokens"]) };
+}
+
+/** A project's file cannot delete sessions. */
+function retentionOf({ file, originOf }: Layer): Config["retention"] {
+  const { maxAge, maxBytes } = file.retention;
+  const setting = (key: string, value: number | undefined): Setting<number> | null =>
+    value === undefined ? null : { value, origin: originOf(["retention", key]) };
+  return { maxAgeMs: setting("maxAge", maxAge), maxBytes: setting("maxBytes", maxBytes) };
 }
 
 function hintsOf({ file, originOf }: Layer): Setting<"on" | "off"> | null {

@@ -6,6 +6,7 @@ import { systemIds } from "@troupe/core/system";
 import { type RecordStore, readJournalItems, readSessionExport } from "@troupe/recorder";
 import { blobsOf, hashesIn } from "@troupe/recorder/internal";
 import { forkSession, type HostDeps, recoverOpenRuns } from "@troupe/runtime";
+import { workbenchFolder } from "@troupe/tools";
 import { type Home, homeFiles } from "../home/home.ts";
 import { readHomeFeed } from "../home/record.ts";
 
@@ -47,7 +48,7 @@ export function createSessionArchive({ home, deps, journal, blobs, record }: Ses
       const message = task === null ? null : safe(task);
       const request = { feed, session, run, step, newSession, task: message, by: safe(by), atMs: deps.clock.now() };
       const { journal: copy, root, from, entries } = forkSession(request);
-      await copyWorkbench(join(files.memory, "workbench"), session, newSession);
+      await copyFiles(workbenchFolder(files.memory, session), workbenchFolder(files.memory, newSession));
       await archive.add(copy);
       await recoverOpenRuns(journal, deps.queue);
       return { session: newSession, run: root, from, entries };
@@ -63,7 +64,7 @@ export function createSessionArchive({ home, deps, journal, blobs, record }: Ses
       const gone = (await archive.removed()).filter(({ session }) => wanted.has(session));
       record.remove(gone);
       const removed = gone.map(({ session }) => session);
-      for (const session of removed) await rm(join(files.memory, "workbench", session), { recursive: true, force: true });
+      for (const session of removed) await rm(workbenchFolder(files.memory, session), { recursive: true, force: true });
       const unused = await withoutUsed(candidates, { journal: files.journal, blobs, memory: files.memory });
       for (const hash of unused) await rm(join(files.blobs, hash.slice(0, 2), hash), { force: true });
       const why = "it has not settled";
@@ -75,7 +76,7 @@ export function createSessionArchive({ home, deps, journal, blobs, record }: Ses
 async function blobsOfSessions(home: Home, sessions: readonly string[], blobs: Blobs): Promise<Set<string>> {
   const found = new Set<string>();
   for (const session of sessions) {
-    const bench = await textsBelow(join(homeFiles(home).memory, "workbench", session));
+    const bench = await textsBelow(workbenchFolder(homeFiles(home).memory, session));
     const texts = [...(await readHomeFeed(home, session)), ...bench];
     for await (const [hash] of blobsOf(texts, intactOnly(blobs))) found.add(hash);
   }
@@ -122,8 +123,8 @@ async function textsBelow(folder: string): Promise<{ text: string }[]> {
 }
 
 /** The fork sees the files that its original shared, and changes only its own list. */
-async function copyWorkbench(folder: string, from: string, to: string): Promise<void> {
-  await cp(join(folder, from), join(folder, to), { recursive: true }).catch((error: unknown) => {
+async function copyFiles(from: string, to: string): Promise<void> {
+  await cp(from, to, { recursive: true }).catch((error: unknown) => {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   });
 }

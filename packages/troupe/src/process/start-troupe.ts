@@ -26,6 +26,7 @@ import {
   sandboxFacts,
 } from "./open-process.ts";
 import { openRedaction } from "./redaction.ts";
+import { startRetention } from "./retention.ts";
 import type { HttpOptions, OfflineOptions, OfflineTroupe, RunningTroupe, StartOptions } from "./running-troupe.ts";
 import { createLoggingTrust } from "./trust-notices.ts";
 
@@ -41,7 +42,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
-  const { nats, listTokens, hints, office } = await config.at(null);
+  const { nats, listTokens, hints, office, retention } = await config.at(null);
   const found = await findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await startOwnServerIfAsked(found, { home, env, logger: options.logger }, cleanup);
   const { redact, logger } = await openRedaction(options, config, connection, settings);
@@ -82,6 +83,13 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
     void host.drain();
   });
   if (kind === "daemon") cleanup.add(await purgeOldSessions(parts, logger));
+  if (kind === "daemon" && parts.ports.shared === null) {
+    await recording.caughtUp();
+    const { record } = recording;
+    const bounds = { maxAgeMs: retention.maxAgeMs?.value ?? null, maxBytes: retention.maxBytes?.value ?? null };
+    const archive = service.sessionArchive;
+    if (archive) cleanup.add(startRetention({ home, ...bounds, record, archive, clock, logger }));
+  }
   // `troupe run` answers its own request only. The next daemon resumes the runs of a killed one.
   const resumed = kind === "run" ? [] : await resumeRuns(parts, cleanup);
   await host.start();

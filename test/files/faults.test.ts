@@ -1,0 +1,175 @@
+/** Databases that are corrupt, locked, full, read-only or of a newer version, for real processes; and a failed sync. */
+import { open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { openSqlite } from "@troupe/recorder/internal";
+import { describe, it, type TestContext } from "vitest";
+import { startProgram, troupe } from "../harness/cli.ts";
+import { cliPath } from "../harness/cli-path.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+import { until } from "../harness/until.ts";
+import { type RecordedHome, recordSession } from "./recorded-session.ts";
+import { buildShim, describeWithShim } from "./shim.ts";
+
+const timeout = 300_000;
+
+interface Fault {
+  /** Damages the journal of a home. */
+  inject(file: string): Promise<(() => void) | undefined>;
+  /** Of the error of each command. */
+  says: RegExp;
+}
+
+const faults: Record<string, Fault> = {
+  "with a zeroed header": {
+    inject: (file) => overwrite(file, 0, Buffer.alloc(100)),
+    says: /damaged|not a database|another program/,
+  },
+  "with a wiped page": {
+    inject: async (file) => overwrite(file, 4_096, Buffer.alloc(8_192, 0xff)),
+    says: /damaged|malformed/,
+  },
+  "of a newer version": {
+    inject: async (file) => sql(file, "PRAGMA user_version = 99"),
+    says: /has version 99, but this troupe supports only versions up to/,
+  },
+  "of another program": {
+    inject: async (file) => sql(file, "PRAGMA application_id = 7"),
+    says: /is the database of another program/,
+  },
+};
+
+async function overwrite(file: string, at: number, bytes: Buffer): Promise<undefined> {
+  await using handle = await open(file, "r+");
+  await handle.write(bytes, 0, bytes.length, at);
+}
+
+function sql(file: string, text: string): undefined {
+  const database = openSqlite(file);
+  database.exec(text);
+  database.close();
+}
+
+describe.concurrent("a journal", { timeout }, () => {
+  it.for(Object.entries(faults))("%s is refused by each command and by the daemon, and stays as it is", async ([, fault], test) => {
+    const recorded = await recordSession(test);
+    const { cli, session, home, root, env } = recorded;
+    const { expect } = test;
+    const file = path.join(home, "journal.db");
+    await cli("sessions", "export", session, "--out", "s.jsonl");
+    await fault.inject(file);
+    const damaged = await readFile(file);
+    for (const words of [
+      ["sessions", "export", session],
+      ["sessions", "fork", session, "--at", `${root}/1`],
+      ["sessions", "import", "s.jsonl"],
+      ["sessions", "rm", session, "--yes"],
+      ["backup", "b.backup"],
+      ["record", "verify"],
+      ["record", "rebuild"],
+    ]) {
+      const { code, stdout, stderr } = await cli(...words);
+      expect([code, `${stdout}${stderr}`], words.join(" ")).toEqual([expect.any(Number), expect.stringMatching(fault.says)]);
+      expect(code, words.join(" ")).not.toBe(0);
+      expect(stderr).not.toMatch(/^ {4}at /m);
+    }
+    const up = await troupe(["up", "--no-open", "--port", "0"], { home, env });
+    expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(fault.says)]);
+    expect((await readFile(file)).equals(damaged)).toBe(true);
+    expect((await readdir(recorded.folder)).filter((name) => name.includes("backup"))).toEqual([]);
+    expect((await readdir(home)).filter((name) => /verified|rebuilt/.test(name))).toEqual([]);
+  });
+
+  it("that another process has locked is waited for, then refused", async (test) => {
+    const { cli, session, home } = await recordSession(test);
+    const { expect } = test;
+    const lock = openSqlite(path.join(home, "journal.db"));
+    lock.exec("BEGIN IMMEDIATE");
+    const removed = await cli("sessions", "rm", session, "--yes");
+    expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining("is locked by another process") });
+    // Reading needs no lock.
+    expect(await cli("sessions", "export", session, "--out", "s.jsonl")).toMatchObject({ code: 0 });
+    expect(await cli("backup", "b.backup")).toMatchObject({ code: 0 });
+    lock.exec("ROLLBACK");
+    lock.close();
+    expect(await cli("sessions", "rm", session, "--yes")).toMatchObject({ code: 0 });
+  });
+});
+
+describe.concurrent("a small or read-only disk", { timeout }, () => {
+  it("leaves no half file of an export, a backup or a restore", async (test) => {
+    const recorded = await recordSession(test);
+    const { expect } = test;
+    const { cli, folder } = recorded;
+    await cli("backup", "b.backup");
+    const small = await tempFolder("files-small", test);
+    const troupeOf = (home: string, ...words: string[]): string =>
+      [`TROUPE_HOME='${home}'`, `'${process.execPath}' '${cliPath}'`, ...words].join(" ");
+    const script = [
+      `mount -t tmpfs -o size=96k tmpfs '${small}'`,
+      `${troupeOf(recorded.home, "backup", `'${small}/b.backup'`)}; echo "backup $?"`,
+      `dd if=/dev/zero of='${small}/ballast' bs=1k count=90 2>/dev/null`,
+      `${troupeOf(recorded.home, "sessions", "export", recorded.session, "--out", `'${small}/s.jsonl'`)}; echo "export $?"`,
+      `rm '${small}/ballast'`,
+      `${troupeOf(`${small}/home`, "restore", `'${folder}/b.backup'`)}; echo "restore $?"`,
+      `ls -A '${small}' '${small}/home'`,
+      `mount -o remount,ro '${small}'`,
+      `${troupeOf(recorded.home, "sessions", "export", recorded.session, "--out", `'${small}/s.jsonl'`)}; echo "read-only $?"`,
+    ].join("\n");
+    const { code, stdout, stderr } = await inMountNamespace(script, recorded);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/backup [13]\n/);
+    expect(stdout).toContain("export 2\n");
+    expect(stdout).toMatch(/restore [13]\n/);
+    expect(stdout).toContain("read-only 2\n");
+    expect(stdout).not.toMatch(/b\.backup|s\.jsonl|journal\.db|troupe\.db|restoring/);
+    expect(stderr).toContain("no space left");
+    expect(stderr).toContain("the disk is full");
+    expect(stderr).toContain("EROFS");
+    expect(stderr).not.toMatch(/^ {4}at /m);
+  });
+});
+
+/** For root and for ordinary users. */
+async function inMountNamespace(script: string, { home, folder, env }: RecordedHome) {
+  const flags = process.getuid?.() === 0 ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
+  return await startProgram(["unshare", ...flags, "sh", "-c", script], { home, cwd: folder, env }).ended;
+}
+
+describeWithShim("a sync that fails with EIO", () => {
+  it("ends the daemon at once, is never repeated, and loses nothing that was acknowledged", { timeout }, async (test) => {
+    const recorded = await recordSession(test);
+    const { expect } = test;
+    const { home } = recorded;
+    const { daemon, fail, count } = await startFailingDaemon(test, recorded);
+    const { session: before } = await daemon.client.submit({ task: "before the fault" });
+    await until(async () => (await daemon.client.session(before)).session.status === "completed");
+    await writeFile(fail, "");
+    const after = await daemon.client.submit({ task: "during the fault" }).then(
+      () => "acknowledged",
+      () => "refused",
+    );
+    const ended = await daemon.ended;
+    expect(after).toBe("refused");
+    expect(ended).toEqual({ code: 3, signal: null });
+    expect(daemon.stderr()).toContain("cannot write");
+    expect(await readFile(count, "utf8")).toBe(".");
+    await rm(fail);
+
+    const { cli } = recorded;
+    expect(await cli("record", "verify")).toMatchObject({ code: 0 });
+    for (const session of [recorded.session, before]) {
+      expect(await cli("sessions", "replay", session)).toMatchObject({ code: 0, stdout: expect.stringContaining("same:") });
+    }
+    const again = await startDaemon({ home, env: recorded.env, test });
+    expect((await again.client.session(before)).session.status).toBe("completed");
+    await again.stop();
+  });
+});
+
+async function startFailingDaemon(test: TestContext, { home, env }: RecordedHome) {
+  const folder = await tempFolder("files-shim", test);
+  const [fail, count] = [path.join(folder, "fail"), path.join(folder, "count")];
+  const shim = { LD_PRELOAD: buildShim(folder), TROUPE_SHIM_FOLDER: home, TROUPE_SHIM_FAIL: fail, TROUPE_SHIM_COUNT: count };
+  return { daemon: await startDaemon({ home, env: { ...env, ...shim }, test }), fail, count };
+}

@@ -1,0 +1,56 @@
+import path from "node:path";
+import { RunResponse } from "@troupe/core";
+import type { TestContext } from "vitest";
+import { type CliResult, troupe } from "../harness/cli.ts";
+import { type Agents, writeScenario } from "../harness/scenario-file.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+
+/** A lead that reads a file, delegates, writes a file and answers. */
+export const leadAndScout: Agents = {
+  main: [
+    {
+      steps: [
+        { text: "I look first.", calls: [{ tool: "ls", args: {} }] },
+        { text: "I ask the researcher.", calls: [{ tool: "delegate", args: { agent: "researcher", task: "count the doors" } }] },
+        { text: "I write it down.", calls: [{ tool: "write", args: { path: "doors.txt", content: "three\n" } }] },
+        { text: "There are three doors." },
+      ],
+    },
+  ],
+  researcher: [{ steps: [{ text: "Let me see.", calls: [{ tool: "ls", args: {} }] }, { text: "I count three doors." }] }],
+};
+
+export interface RecordedHome {
+  home: string;
+  /** Where the commands run. */
+  folder: string;
+  env: Record<string, string>;
+  session: string;
+  root: string;
+  at(name: string): string;
+  cli(...args: string[]): Promise<CliResult>;
+  /** The same with another home. */
+  cliOf(home: string, ...args: string[]): Promise<CliResult>;
+}
+
+/** A home with one settled session, and no daemon. */
+export async function recordSession(
+  test: TestContext,
+  { agents = leadAndScout, task = "count the doors of the house" }: { agents?: Agents; task?: string } = {},
+): Promise<RecordedHome> {
+  const home = await tempFolder("files", test);
+  const folder = await tempFolder("files-work", test);
+  const env = { TROUPE_MODEL: `scripted/${await writeScenario(folder, agents)}` };
+  const workspace = await tempFolder("files-workspace", test);
+  const cliOf = (of: string, ...args: string[]) => troupe(args, { home: of, cwd: folder, env });
+  const cli = (...args: string[]) => cliOf(home, ...args);
+  const ran = await cli("run", "--json", "--workspace", workspace, task);
+  test.expect(ran.stderr + ran.stdout).toContain("sessionId");
+  const { sessionId: session, runId: root } = RunResponse.parse(JSON.parse(ran.stdout));
+  return { home, folder, env, session, root, cli, cliOf, at: (name) => path.join(folder, name) };
+}
+
+export async function expectReplaysSame({ cli }: Pick<RecordedHome, "cli">, session: string, test: TestContext): Promise<void> {
+  const replayed = await cli("sessions", "replay", session);
+  test.expect(replayed).toMatchObject({ code: 0, stdout: test.expect.stringContaining("same:") });
+}

@@ -1,0 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { describe } from "vitest";
+
+const source = path.join(import.meta.dirname, "shim.c");
+const compiler = ["/usr/bin/cc", "/usr/bin/gcc", "/usr/bin/clang"].find(existsSync);
+
+/** Tests with a library that is preloaded into a process. Without a C compiler they are skipped under a name that says so. */
+export function describeWithShim(name: string, define: () => void): void {
+  if (process.platform === "linux" && compiler) describe.concurrent(name, define);
+  else describe.skip(`${name} (no C compiler on Linux: the library that fails syncs cannot be made)`, define);
+}
+
+/** Compiles the library that records writes and fails syncs (see shim.c). */
+export function buildShim(folder: string): string {
+  const library = path.join(folder, "shim.so");
+  execFileSync(compiler ?? "cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"]);
+  return library;
+}
