@@ -32,17 +32,25 @@ describe.concurrent("a backup", { timeout }, () => {
     expect(bytes.includes(daemon.token)).toBe(false);
     expect(bytes.includes(key)).toBe(false);
     expect((await stat(at("b.backup"))).mode & 0o077).toBe(0);
-    expect(await cli("backup", "b.backup")).toMatchObject({ code: 2, stderr: expect.stringContaining("exists already") });
+    expect(await cli("backup", "b.backup")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("exists already"),
+    });
     await daemon.kill();
 
     const other = await tempFolder("files-restored", test);
-    expect(await cliOf(other, "restore", "b.backup")).toMatchObject({ code: 0, stdout: expect.stringContaining("restored") });
+    expect(await cliOf(other, "restore", "b.backup")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("restored"),
+    });
     expect((await readdir(other)).filter((name) => name.startsWith("restor"))).toEqual([]);
     expect(await readFile(path.join(other, "policy.yaml"), "utf8")).toBe("risk: {high: ask}\n");
     expect(await cliOf(other, "record", "verify")).toMatchObject({ code: 0 });
     await expectReplaysSame({ cli: (...args) => cliOf(other, ...args) }, session, test);
     const again = await startDaemon({ home: other, env, test });
-    await until(async () => (await again.client.sessions({ limit: 9 })).sessions.every(({ status }) => status === "completed"));
+    await until(async () =>
+      (await again.client.sessions({ limit: 9 })).sessions.every(({ status }) => status === "completed"),
+    );
     const file = await cliOf(other, "sessions", "download", session, "note.txt", at("back.txt"));
     expect([file.code, await readFile(at("back.txt"), "utf8")]).toEqual([0, "shared"]);
     await again.stop();
@@ -68,7 +76,9 @@ describe.concurrent("a backup", { timeout }, () => {
     await cli("backup", "b.backup");
     const daemon = await startDaemon({ home, env, test });
     const refused = await cli("restore", "b.backup", "--force");
-    test.expect(refused).toMatchObject({ code: 1, stderr: test.expect.stringContaining("is owned by a troupe daemon") });
+    test
+      .expect(refused)
+      .toMatchObject({ code: 1, stderr: test.expect.stringContaining("is owned by a troupe daemon") });
     await daemon.stop();
   });
 
@@ -106,7 +116,8 @@ describe.concurrent("a backup", { timeout }, () => {
       await mkdir(staging);
       await mkdir(replaced);
       for (const name of names) await writeFile(path.join(staging, name), `new ${name}`);
-      for (const name of ["troupe.db", "journal.db", "journal.db-wal"]) await writeFile(path.join(home.path, name), `old ${name}`);
+      for (const name of ["troupe.db", "journal.db", "journal.db-wal"])
+        await writeFile(path.join(home.path, name), `old ${name}`);
       await writeFile(marker, JSON.stringify({ replaced, staged: names }));
       // What the killed process had done: some names are moved, and the next one is only moved aside.
       for (const [i, name] of names.entries()) {
@@ -128,18 +139,33 @@ describe.concurrent("troupe record", { timeout }, () => {
     const recorded = await recordSession(test);
     const { cli, session, home } = recorded;
     const { expect } = test;
-    expect(await cli("record", "verify")).toMatchObject({ code: 0, stdout: expect.stringContaining("everything is intact") });
+    expect(await cli("record", "verify")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("everything is intact"),
+    });
     change(path.join(home, "troupe.db"), "UPDATE sessions SET summary = 'forged'");
     const differs = await cli("record", "verify", "--json");
-    expect([differs.code, JSON.parse(differs.stdout)]).toMatchObject([1, { ok: false, damage: [], differing: [session] }]);
+    expect([differs.code, JSON.parse(differs.stdout)]).toMatchObject([
+      1,
+      { ok: false, damage: [], differing: [session] },
+    ]);
     expect(await cli("record", "rebuild")).toMatchObject({ code: 0 });
     expect(await cli("record", "verify")).toMatchObject({ code: 0 });
 
     change(path.join(home, "journal.db"), "UPDATE feed SET text = replace(text, 'three doors', 'seven doors')");
     const damaged = await cli("record", "verify");
-    expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringMatching(/damaged in the journal: entry \d+ of run/)]);
-    expect(await cli("record", "rebuild")).toMatchObject({ code: 3, stderr: expect.stringContaining("the record was not changed") });
-    expect(await cli("backup", "b.backup")).toMatchObject({ code: 3, stderr: expect.stringContaining("was not backed up") });
+    expect([damaged.code, damaged.stdout]).toEqual([
+      1,
+      expect.stringMatching(/damaged in the journal: entry \d+ of run/),
+    ]);
+    expect(await cli("record", "rebuild")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("the record was not changed"),
+    });
+    expect(await cli("backup", "b.backup")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("was not backed up"),
+    });
     expect((await readdir(recorded.folder)).filter((name) => name.includes("backup"))).toEqual([]);
   });
 

@@ -76,10 +76,20 @@ describe.concurrent("an exported session", { timeout }, () => {
   it("can be read by a stranger: all messages, calls and results of all runs", async (test) => {
     const { cli, session } = await recordSession(test);
     const { expect } = test;
-    const parts = ["count the doors", "I look first.", "Let me see.", "I count three doors.", "There are three doors.", "doors.txt"];
+    const parts = [
+      "count the doors",
+      "I look first.",
+      "Let me see.",
+      "I count three doors.",
+      "There are three doors.",
+      "doors.txt",
+    ];
     for (const format of ["md", "html"]) {
       const { stdout } = await cli("sessions", "export", session, "--format", format);
-      expect(parts.filter((part) => !stdout.includes(part)), format).toEqual([]);
+      expect(
+        parts.filter((part) => !stdout.includes(part)),
+        format,
+      ).toEqual([]);
     }
     const { stdout: html } = await cli("sessions", "export", session, "--format", "html");
     expect(html).toContain("default-src 'none'");
@@ -112,7 +122,9 @@ describe.concurrent("an exported session", { timeout }, () => {
     }
     const chat = spans.find((span: { name: string }) => span.name.startsWith("chat "));
     const keys = chat.attributes.map(({ key }: { key: string }) => key);
-    expect(keys).toEqual(expect.arrayContaining(["gen_ai.operation.name", "gen_ai.usage.input_tokens", "gen_ai.response.model"]));
+    expect(keys).toEqual(
+      expect.arrayContaining(["gen_ai.operation.name", "gen_ai.usage.input_tokens", "gen_ai.response.model"]),
+    );
     expect(stdout).not.toContain("three doors");
   });
 });
@@ -141,7 +153,9 @@ describe.concurrent("hostile content", { timeout }, () => {
     expect(outside).not.toContain(lure);
     expect(outside).not.toMatch(/<(?!a id="run-|\/a>)/);
     for (const line of (texts.mermaid ?? "").trimEnd().split("\n").slice(1)) {
-      expect(line).toMatch(/^ {2}(participant \w+ as|actor user as|Note over user:|\w+-?->>\w+:) ([\p{L}\p{N} .,()_/#;-]*)$/u);
+      expect(line).toMatch(
+        /^ {2}(participant \w+ as|actor user as|Note over user:|\w+-?->>\w+:) ([\p{L}\p{N} .,()_/#;-]*)$/u,
+      );
     }
     expect((await cli("sessions", "diff", sessionId, sessionId)).stdout).toContain("the same");
   });

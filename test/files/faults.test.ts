@@ -51,34 +51,40 @@ function sql(file: string, text: string): undefined {
 }
 
 describe.concurrent("a journal", { timeout }, () => {
-  it.for(Object.entries(faults))("%s is refused by each command and by the daemon, and stays as it is", async ([, fault], test) => {
-    const recorded = await recordSession(test);
-    const { cli, session, home, root, env } = recorded;
-    const { expect } = test;
-    const file = path.join(home, "journal.db");
-    await cli("sessions", "export", session, "--out", "s.jsonl");
-    await fault.inject(file);
-    const damaged = await readFile(file);
-    for (const words of [
-      ["sessions", "export", session],
-      ["sessions", "fork", session, "--at", `${root}/1`],
-      ["sessions", "import", "s.jsonl"],
-      ["sessions", "rm", session, "--yes"],
-      ["backup", "b.backup"],
-      ["record", "verify"],
-      ["record", "rebuild"],
-    ]) {
-      const { code, stdout, stderr } = await cli(...words);
-      expect([code, `${stdout}${stderr}`], words.join(" ")).toEqual([expect.any(Number), expect.stringMatching(fault.says)]);
-      expect(code, words.join(" ")).not.toBe(0);
-      expect(stderr).not.toMatch(/^ {4}at /m);
-    }
-    const up = await troupe(["up", "--no-open", "--port", "0"], { home, env });
-    expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(fault.says)]);
-    expect((await readFile(file)).equals(damaged)).toBe(true);
-    expect((await readdir(recorded.folder)).filter((name) => name.includes("backup"))).toEqual([]);
-    expect((await readdir(home)).filter((name) => /verified|rebuilt/.test(name))).toEqual([]);
-  });
+  it.for(Object.entries(faults))(
+    "%s is refused by each command and by the daemon, and stays as it is",
+    async ([, fault], test) => {
+      const recorded = await recordSession(test);
+      const { cli, session, home, root, env } = recorded;
+      const { expect } = test;
+      const file = path.join(home, "journal.db");
+      await cli("sessions", "export", session, "--out", "s.jsonl");
+      await fault.inject(file);
+      const damaged = await readFile(file);
+      for (const words of [
+        ["sessions", "export", session],
+        ["sessions", "fork", session, "--at", `${root}/1`],
+        ["sessions", "import", "s.jsonl"],
+        ["sessions", "rm", session, "--yes"],
+        ["backup", "b.backup"],
+        ["record", "verify"],
+        ["record", "rebuild"],
+      ]) {
+        const { code, stdout, stderr } = await cli(...words);
+        expect([code, `${stdout}${stderr}`], words.join(" ")).toEqual([
+          expect.any(Number),
+          expect.stringMatching(fault.says),
+        ]);
+        expect(code, words.join(" ")).not.toBe(0);
+        expect(stderr).not.toMatch(/^ {4}at /m);
+      }
+      const up = await troupe(["up", "--no-open", "--port", "0"], { home, env });
+      expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(fault.says)]);
+      expect((await readFile(file)).equals(damaged)).toBe(true);
+      expect((await readdir(recorded.folder)).filter((name) => name.includes("backup"))).toEqual([]);
+      expect((await readdir(home)).filter((name) => /verified|rebuilt/.test(name))).toEqual([]);
+    },
+  );
 
   it("that another process has locked is waited for, then refused", async (test) => {
     const { cli, session, home } = await recordSession(test);
@@ -137,7 +143,9 @@ async function inMountNamespace(script: string, { home, folder, env }: RecordedH
 }
 
 describeWithShim("a sync that fails with EIO", () => {
-  it("ends the daemon at once, is never repeated, and loses nothing that was acknowledged", { timeout }, async (test) => {
+  it("ends the daemon at once, is never repeated, and loses nothing that was acknowledged", {
+    timeout,
+  }, async (test) => {
     const recorded = await recordSession(test);
     const { expect } = test;
     const { home } = recorded;
@@ -159,7 +167,10 @@ describeWithShim("a sync that fails with EIO", () => {
     const { cli } = recorded;
     expect(await cli("record", "verify")).toMatchObject({ code: 0 });
     for (const session of [recorded.session, before]) {
-      expect(await cli("sessions", "replay", session)).toMatchObject({ code: 0, stdout: expect.stringContaining("same:") });
+      expect(await cli("sessions", "replay", session)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining("same:"),
+      });
     }
     const again = await startDaemon({ home, env: recorded.env, test });
     expect((await again.client.session(before)).session.status).toBe("completed");
@@ -170,6 +181,11 @@ describeWithShim("a sync that fails with EIO", () => {
 async function startFailingDaemon(test: TestContext, { home, env }: RecordedHome) {
   const folder = await tempFolder("files-shim", test);
   const [fail, count] = [path.join(folder, "fail"), path.join(folder, "count")];
-  const shim = { LD_PRELOAD: buildShim(folder), TROUPE_SHIM_FOLDER: home, TROUPE_SHIM_FAIL: fail, TROUPE_SHIM_COUNT: count };
+  const shim = {
+    LD_PRELOAD: buildShim(folder),
+    TROUPE_SHIM_FOLDER: home,
+    TROUPE_SHIM_FAIL: fail,
+    TROUPE_SHIM_COUNT: count,
+  };
   return { daemon: await startDaemon({ home, env: { ...env, ...shim }, test }), fail, count };
 }

@@ -61,7 +61,8 @@ describe.concurrent("a fork", { timeout }, () => {
     const { expect } = test;
     const { replayAgent } = await import("@troupe/core");
     const fork = JSON.parse((await cli("sessions", "fork", session, "--at", `${root}/3`, "--json")).stdout);
-    const entries = (run: string) => (readJournalFile(path.join(home, "journal.db")).get(run) ?? []).map(({ entry }) => entry);
+    const entries = (run: string) =>
+      (readJournalFile(path.join(home, "journal.db")).get(run) ?? []).map(({ entry }) => entry);
     const [before, now] = [replayAgent(entries(root)), replayAgent(entries(fork.run))];
     expect(before.usage.charged).toMatchObject({ toolCalls: expect.any(Number), spawns: 1 });
     expect(before.usage.charged.tokens).toBeGreaterThan(0);

@@ -21,7 +21,16 @@ for (let i = 0; i < Number(commits); i += 1) {
   } else {
     const run = runs[i % 2] ?? "";
     const before = last.get(run) ?? null;
-    const head = { v: 1 as const, session, run, index: (before?.index ?? -1) + 1, epoch: 1, host: "writer", at: i, prev: before?.hash ?? null };
+    const head = {
+      v: 1 as const,
+      session,
+      run,
+      index: (before?.index ?? -1) + 1,
+      epoch: 1,
+      host: "writer",
+      at: i,
+      prev: before?.hash ?? null,
+    };
     const entry = sealEntry(head, { kind: "run.claimed", reason: "resumed" });
     await journal.append({ session, run, after: head.index - 1, entries: [entry], terminal: false });
     last.set(run, entry);

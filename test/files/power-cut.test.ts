@@ -57,7 +57,12 @@ class Content {
 async function recordCommits(folder: string): Promise<Operation[]> {
   const store = path.join(folder, "store");
   await mkdir(store);
-  const env = { ...process.env, LD_PRELOAD: buildShim(folder), TROUPE_SHIM_FOLDER: store, TROUPE_SHIM_LOG: path.join(folder, "log") };
+  const env = {
+    ...process.env,
+    LD_PRELOAD: buildShim(folder),
+    TROUPE_SHIM_FOLDER: store,
+    TROUPE_SHIM_LOG: path.join(folder, "log"),
+  };
   const writer = path.join(import.meta.dirname, "power-cut-writer.ts");
   const ended = await promisify(execFile)(process.execPath, [writer, store, String(commits)], { env }).catch(
     (error: { signal?: string; stderr: string }) => error,
@@ -72,7 +77,12 @@ function parseLog(log: Buffer): Operation[] {
     const end = log.indexOf(0x0a, at);
     const [kind, file = "", offset, length] = log.subarray(at, end).toString().split(" ");
     const bytes = kind === "w" ? Number(length) : 0;
-    operations.push({ kind: kind as Operation["kind"], file, offset: Number(offset), data: log.subarray(end + 1, end + 1 + bytes) });
+    operations.push({
+      kind: kind as Operation["kind"],
+      file,
+      offset: Number(offset),
+      data: log.subarray(end + 1, end + 1 + bytes),
+    });
     at = end + 1 + bytes;
   }
   return operations;
@@ -85,11 +95,15 @@ function torn(operation: Operation): Operation {
 }
 
 describeWithShim("a power cut", () => {
-  it("at any moment of 200 commits loses no acknowledged entry, and no torn state is accepted", { timeout: 3_000_000 }, async (test) => {
+  it("at any moment of 200 commits loses no acknowledged entry, and no torn state is accepted", {
+    timeout: 3_000_000,
+  }, async (test) => {
     const { expect } = test;
     const folder = await tempFolder("power-cut", test);
     const operations = await recordCommits(folder);
-    const disks = new Map<string, Disk>(names.map((name) => [name, { written: new Content(), synced: new Content(), waiting: [] }]));
+    const disks = new Map<string, Disk>(
+      names.map((name) => [name, { written: new Content(), synced: new Content(), waiting: [] }]),
+    );
     const whole = await expectedTexts(path.join(folder, "store"));
     let acknowledged = 0;
     let checked = 0;
@@ -97,7 +111,8 @@ describeWithShim("a power cut", () => {
     const check = async (contentOf: (disk: Disk) => Buffer, what: string): Promise<void> => {
       const texts = await reopen(path.join(folder, "reopened"), disks, contentOf);
       checked += 1;
-      if (texts.length < acknowledged) throw new Error(`${what}: ${texts.length} of ${acknowledged} acknowledged items are left`);
+      if (texts.length < acknowledged)
+        throw new Error(`${what}: ${texts.length} of ${acknowledged} acknowledged items are left`);
       if (texts.some((text, i) => text !== whole[i])) throw new Error(`${what}: a torn state was accepted`);
     };
     for (const [i, operation] of operations.entries()) {
@@ -123,7 +138,11 @@ describeWithShim("a power cut", () => {
       await check(({ written }) => written.bytes, `operation ${i}, all writes`);
       if (operation.kind !== "w") continue;
       const isTorn = (each: Disk): boolean => each === disk;
-      await check((each) => (isTorn(each) ? each.synced.with([...each.waiting.slice(0, -1), torn(operation)]) : each.synced.bytes), `operation ${i}, torn`);
+      await check(
+        (each) =>
+          isTorn(each) ? each.synced.with([...each.waiting.slice(0, -1), torn(operation)]) : each.synced.bytes,
+        `operation ${i}, torn`,
+      );
     }
     expect(acknowledged).toBe(commits);
     expect(checkpoints).toBeGreaterThan(0);
@@ -136,7 +155,11 @@ async function expectedTexts(store: string): Promise<string[]> {
   return readTexts(path.join(store, "journal.db"));
 }
 
-async function reopen(folder: string, disks: ReadonlyMap<string, Disk>, contentOf: (disk: Disk) => Buffer): Promise<string[]> {
+async function reopen(
+  folder: string,
+  disks: ReadonlyMap<string, Disk>,
+  contentOf: (disk: Disk) => Buffer,
+): Promise<string[]> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   for (const [name, disk] of disks) {
@@ -150,9 +173,12 @@ async function reopen(folder: string, disks: ReadonlyMap<string, Disk>, contentO
 function readTexts(file: string): string[] {
   const database = openSqlite(file);
   try {
-    const hasFeed = database.prepareValue<[], number>("SELECT count(*) FROM sqlite_schema WHERE name = 'feed'").get() === 1;
+    const hasFeed =
+      database.prepareValue<[], number>("SELECT count(*) FROM sqlite_schema WHERE name = 'feed'").get() === 1;
     if (!hasFeed) return [];
-    const rows = database.prepare<[], { run: string | null; text: string }>("SELECT run, text FROM feed ORDER BY position").all();
+    const rows = database
+      .prepare<[], { run: string | null; text: string }>("SELECT run, text FROM feed ORDER BY position")
+      .all();
     const heads = new Map<string, string>();
     for (const { run, text } of rows) {
       if (run === null) continue;

@@ -11,13 +11,18 @@ export const leadAndScout: Agents = {
     {
       steps: [
         { text: "I look first.", calls: [{ tool: "ls", args: {} }] },
-        { text: "I ask the researcher.", calls: [{ tool: "delegate", args: { agent: "researcher", task: "count the doors" } }] },
+        {
+          text: "I ask the researcher.",
+          calls: [{ tool: "delegate", args: { agent: "researcher", task: "count the doors" } }],
+        },
         { text: "I write it down.", calls: [{ tool: "write", args: { path: "doors.txt", content: "three\n" } }] },
         { text: "There are three doors." },
       ],
     },
   ],
-  researcher: [{ steps: [{ text: "Let me see.", calls: [{ tool: "ls", args: {} }] }, { text: "I count three doors." }] }],
+  researcher: [
+    { steps: [{ text: "Let me see.", calls: [{ tool: "ls", args: {} }] }, { text: "I count three doors." }] },
+  ],
 };
 
 export interface RecordedHome {
@@ -50,7 +55,11 @@ export async function recordSession(
   return { home, folder, env, session, root, cli, cliOf, at: (name) => path.join(folder, name) };
 }
 
-export async function expectReplaysSame({ cli }: Pick<RecordedHome, "cli">, session: string, test: TestContext): Promise<void> {
+export async function expectReplaysSame(
+  { cli }: Pick<RecordedHome, "cli">,
+  session: string,
+  test: TestContext,
+): Promise<void> {
   const replayed = await cli("sessions", "replay", session);
   test.expect(replayed).toMatchObject({ code: 0, stdout: test.expect.stringContaining("same:") });
 }

@@ -38,7 +38,11 @@ describe.concurrent("troupe sessions rm", { timeout }, () => {
     const shared = await cli("sessions", "download", fork, "shared.txt", at("back.txt"));
     expect([shared.code, await readFile(at("back.txt"), "utf8")]).toEqual([0, "in both sessions"]);
     await daemon.stop();
-    expect([...readJournalFile(path.join(home, "journal.db")).values()].flat().some(({ entry }) => entry.session === session)).toBe(false);
+    expect(
+      [...readJournalFile(path.join(home, "journal.db")).values()]
+        .flat()
+        .some(({ entry }) => entry.session === session),
+    ).toBe(false);
     // Nothing of it is left in unused pages either.
     for (const name of ["journal.db", "troupe.db"]) {
       expect((await readFile(path.join(home, name))).includes(seal), name).toBe(false);
@@ -88,7 +92,10 @@ describeAtTerminal("troupe sessions rm at a terminal", () => {
   it("asks, and deletes only after y", { timeout }, async (test) => {
     const recorded = await recordSession(test);
     const { session, home, env } = recorded;
-    for (const [key, left] of [["n", 1], ["y", 0]] as const) {
+    for (const [key, left] of [
+      ["n", 1],
+      ["y", 0],
+    ] as const) {
       const asked = startInTerminal(["sessions", "rm", session], { home, env, test });
       await asked.waitForOutput(/Delete this session\?/);
       await asked.answer(key);
@@ -137,6 +144,8 @@ async function makeOld(home: string, session: string): Promise<void> {
   const { openSqlite } = await import("@troupe/recorder/internal");
   const database = openSqlite(path.join(home, "troupe.db"));
   const at = new Date(Date.now() - 3 * 86_400_000).toISOString();
-  database.prepare<[string, string, string]>("UPDATE sessions SET completed_at = ?, turn_started_at = ? WHERE session_id = ?").run(at, at, session);
+  database
+    .prepare<[string, string, string]>("UPDATE sessions SET completed_at = ?, turn_started_at = ? WHERE session_id = ?")
+    .run(at, at, session);
   database.close();
 }

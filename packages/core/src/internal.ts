@@ -229,6 +229,7 @@ export {
   sealEntry,
 } from "./protocol/entry.ts";
 export { FolderFile, FolderFiles } from "./protocol/folder-files.ts";
+export { ForkedFrom, forkHost } from "./protocol/forked-from.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
 export {
   ControlMessage,
@@ -239,7 +240,6 @@ export {
   RunHolderReply,
   ServedAgent,
 } from "./protocol/host.ts";
-export { ForkedFrom, forkHost } from "./protocol/forked-from.ts";
 export { type ChildKey, derivedId, Id, Token } from "./protocol/ids.ts";
 export { beginsTurn, type TurnRequested, type UndoPlanned } from "./protocol/inbox.ts";
 export { Intent, RunContext, SimpleContext } from "./protocol/intent.ts";
@@ -284,6 +284,13 @@ export {
 } from "./protocol/sample-rows.ts";
 export { SearchHit, SearchPage, SnippetPart, searchCharsMax } from "./protocol/search.ts";
 export {
+  ForkRequest,
+  SessionForked,
+  SessionImported,
+  SessionsRemoved,
+  SessionsToRemove,
+} from "./protocol/session-archive.ts";
+export {
   SessionFileContent,
   SessionFileList,
   SessionFileName,
@@ -313,10 +320,3 @@ export { retryAfterMs } from "./text/retry-after.ts";
 export { shortList, unknownAgent } from "./text/unknown-agent.ts";
 export { unknownTeam } from "./text/unknown-team.ts";
 export { endWithinBytes, startWithinBytes } from "./text/within-bytes.ts";
-export {
-  ForkRequest,
-  SessionForked,
-  SessionImported,
-  SessionsRemoved,
-  SessionsToRemove,
-} from "./protocol/session-archive.ts";

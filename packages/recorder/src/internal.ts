@@ -1,7 +1,8 @@
 /** For the packages of troupe. These names can change in every release. */
-export { type Database, isBusy, openSqlite, sqliteCodeOf } from "./database/sqlite.ts";
+
 export { blobsOf, hashesIn } from "./archive/blob-references.ts";
 export { toDatabaseProblem } from "./database/database-error.ts";
+export { type Database, isBusy, openSqlite, sqliteCodeOf } from "./database/sqlite.ts";
 export { toTroupeError as databaseError } from "./database/troupe-error.ts";
 export { journalSpec } from "./journal/journal-store.ts";
 export { recordSpec } from "./record/table-migrations.ts";

@@ -13,6 +13,7 @@ export { createFileTools } from "./files/create-file-tools.ts";
 export type { FileToolOptions } from "./files/file-tool-deps.ts";
 export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 export { createSessionFiles, type SessionFilesOptions } from "./memory/session-files.ts";
+export { workbenchFolder } from "./memory/workbench-store.ts";
 export { openApprovalRules } from "./policy/approval-rules.ts";
 export { loadPolicy, policyWarnings } from "./policy/load-policy.ts";
 export { createReportTools, type ReportToolOptions } from "./report/create-report-tools.ts";
@@ -38,4 +39,3 @@ export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls }
 export { createWebTools, type WebToolOptions } from "./web/create-web-tools.ts";
 export { hideFolder } from "./workspace/hidden-folders.ts";
 export { createWorkspaceFiles, type WorkspaceFiles } from "./workspace/workspace-files.ts";
-export { workbenchFolder } from "./memory/workbench-store.ts";

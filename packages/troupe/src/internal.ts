@@ -1,3 +1,8 @@
+export { type BackupFacts, verifyBackup } from "./backup/backup-file.ts";
+export { type RecordVerified, rebuildRecord, verifyRecord } from "./backup/check-record.ts";
+export { type BackupOptions, createBackup } from "./backup/create-backup.ts";
+export { finishRestore, restoreFiles } from "./backup/finish-restore.ts";
+export { type RestoredBackup, type RestoreOptions, restoreBackup } from "./backup/restore-backup.ts";
 export { type Cleanup, createCleanup, openWithCleanup } from "./cleanup.ts";
 export {
   type Config,
@@ -61,8 +66,3 @@ export { startWorker } from "./process/start-worker.ts";
 export { openSandbox, readToolSpecs, type ToolSpecsOptions } from "./process/tools.ts";
 export { createLoggingTrust, describeChanges, describeIgnoredFiles } from "./process/trust-notices.ts";
 export { ownVersion } from "./version.ts";
-export { type BackupFacts, verifyBackup } from "./backup/backup-file.ts";
-export { type RecordVerified, rebuildRecord, verifyRecord } from "./backup/check-record.ts";
-export { type BackupOptions, createBackup } from "./backup/create-backup.ts";
-export { finishRestore, restoreFiles } from "./backup/finish-restore.ts";
-export { type RestoredBackup, type RestoreOptions, restoreBackup } from "./backup/restore-backup.ts";

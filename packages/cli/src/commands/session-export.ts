@@ -55,7 +55,10 @@ const textLines = { md: toMarkdown, html: toHtml, mermaid: toMermaid };
 
 /** JSON leaves C1 controls as they are, and a terminal would act on them. */
 function escapeControls(json: string): string {
-  return json.replace(/[\u007f-\u009f\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return json.replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** A secret that became known after the session cannot be removed without breaking the hash chain. */

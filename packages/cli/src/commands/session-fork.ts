@@ -14,7 +14,8 @@ export async function forkSession(
 ): Promise<number> {
   const { run: wanted, step } = parsePoint(at);
   const message = task?.trim() ?? null;
-  if (message === "") throw new TroupeError("USAGE", "the task is empty", { fix: "leave out --task, or write a message" });
+  if (message === "")
+    throw new TroupeError("USAGE", "the task is empty", { fix: "leave out --task, or write a message" });
   const point = await withArchive(cli, async (archive) => {
     const { session } = await resolveSession(archive, given);
     return { session, run: await resolveRunOf(archive, wanted, session) };

@@ -57,7 +57,10 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
 }
 
 function reportIncompleteOutput({ message }: Error): number {
-  writeSync(2, `error: the output is not complete: ${message}\nfix:   free some disk space, or write to another file\n`);
+  writeSync(
+    2,
+    `error: the output is not complete: ${message}\nfix:   free some disk space, or write to another file\n`,
+  );
   return 1;
 }
 

@@ -29,7 +29,9 @@ export function addStoreCommands(program: Command, runCommand: RunCommand): void
         return restore(cli, file, { force: !!flags.force, json: !!flags.json });
       }),
     );
-  const record = program.command("record").description("check and rebuild the record, the SQLite file that people query");
+  const record = program
+    .command("record")
+    .description("check and rebuild the record, the SQLite file that people query");
   const commands = () => import("../commands/record.ts");
   record
     .command("verify")

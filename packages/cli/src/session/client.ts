@@ -20,7 +20,9 @@ export type ClientEvent =
   | { type: "resync" };
 
 /** The part of a running troupe's API that the command line uses. */
-export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "drainHost" | "sessionFiles" | "sessionArchive"> {
+export interface TroupeClient
+  extends Control,
+    Pick<TroupeService, "hosts" | "drainHost" | "sessionFiles" | "sessionArchive"> {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   agentStats(windowMs: number): Promise<AgentStatsList>;

@@ -58,7 +58,11 @@ async function place(temporary: string, path: string, force: boolean): Promise<v
 
 export function notWritten(path: string, cause: unknown): TroupeError {
   const code = errorCodeOf(cause);
-  const why = code === "EEXIST" ? "it exists already" : code === "ENOSPC" ? "the disk is full" : (code ?? String(cause));
+  const why =
+    code === "EEXIST" ? "it exists already" : code === "ENOSPC" ? "the disk is full" : (code ?? String(cause));
   const fix = code === "EEXIST" ? "name another file, or add --force" : "name a file in a folder that you can write to";
-  return new TroupeError("USAGE", `cannot write ${path}: ${why}`, { cause, fix: code === "ENOSPC" ? "free some disk space" : fix });
+  return new TroupeError("USAGE", `cannot write ${path}: ${why}`, {
+    cause,
+    fix: code === "ENOSPC" ? "free some disk space" : fix,
+  });
 }

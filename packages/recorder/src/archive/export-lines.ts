@@ -59,5 +59,8 @@ export function unseal(line: string): { open: string; chain: string } | null {
 
 /** JSON leaves C1 controls and DEL as they are, and a terminal would act on them. */
 function asciiControls(json: string): string {
-  return json.replace(/[\u007f-\u009f\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return json.replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -13,7 +13,13 @@ export interface SessionExport {
 
 const Count = z.int().nonnegative();
 const Line = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("header"), format: z.literal(exportFormat), version: z.int(), session: Id, troupe: z.string() }),
+  z.object({
+    kind: z.literal("header"),
+    format: z.literal(exportFormat),
+    version: z.int(),
+    session: Id,
+    troupe: z.string(),
+  }),
   z.object({ kind: z.literal("inbox"), seq: z.int().positive(), text: z.string() }),
   z.object({ kind: z.literal("entry"), run: Id, index: Count, text: z.string() }),
   z.object({ kind: z.literal("blob"), hash: z.string(), base64: z.base64() }),
@@ -36,7 +42,9 @@ export function readSessionExport(text: string): SessionExport {
     throw invalid(`it has version ${header.version}, and this troupe reads versions up to ${exportVersion}`, newer);
   }
   const end = rest.pop();
-  const items = rest.flatMap((line, i) => (line.kind === "inbox" || line.kind === "entry" ? [toItem(line, i, header)] : []));
+  const items = rest.flatMap((line, i) =>
+    line.kind === "inbox" || line.kind === "entry" ? [toItem(line, i, header)] : [],
+  );
   const blobs = rest.flatMap((line) => (line.kind === "blob" ? [bytesOf(line)] : []));
   if (end?.kind !== "end" || end.items !== items.length || end.blobs !== blobs.length) {
     throw invalid(`it ends early, behind line ${lines.length}`);
@@ -114,7 +122,10 @@ function checkChains(items: readonly FeedItem[]): void {
   const requested = items.flatMap((item) => (item.kind === "inbox" ? rootRunOf(item.text) : []));
   const known = new Set(items.flatMap((item) => (item.kind === "entry" ? [item.run] : [])));
   if (open > 0 || requested.length === 0 || requested.some((run) => !known.has(run))) {
-    throw invalid("its session has not settled", "export it again when it has settled, or cancel it: troupe cancel SESSION");
+    throw invalid(
+      "its session has not settled",
+      "export it again when it has settled, or cancel it: troupe cancel SESSION",
+    );
   }
 }
 
@@ -134,6 +145,10 @@ function runsOf(items: readonly FeedItem[]): JournalSession["runs"] {
   return [...last].map(([run, lastIndex]) => ({ run, lastIndex, terminal: true }));
 }
 
-function invalid(why: string, fix = "export the session again: troupe sessions export SESSION", cause?: unknown): TroupeError {
+function invalid(
+  why: string,
+  fix = "export the session again: troupe sessions export SESSION",
+  cause?: unknown,
+): TroupeError {
   return new TroupeError("INVALID_EXPORT", `this is not a complete export of a session: ${why}`, { fix, cause });
 }

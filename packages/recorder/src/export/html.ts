@@ -1,4 +1,12 @@
-import { factsOf, iso, printable, shortLine, type Transcript, type TranscriptCall, type TranscriptRun } from "./transcript.ts";
+import {
+  factsOf,
+  iso,
+  printable,
+  shortLine,
+  type Transcript,
+  type TranscriptCall,
+  type TranscriptRun,
+} from "./transcript.ts";
 
 /** No script, no request: the page is safe to open and complete on paper. */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
@@ -60,7 +68,8 @@ function* runSection(run: TranscriptRun): Generator<string> {
     if (event.entry.reply.text.trim() !== "") yield block(event.entry.reply.text, "said");
     for (const call of event.calls) yield* callSection(call);
   }
-  if (response) yield `<h3>Answer: ${escaped(response.status)}</h3>\n${block(response.details || response.summary, "said")}`;
+  if (response)
+    yield `<h3>Answer: ${escaped(response.status)}</h3>\n${block(response.details || response.summary, "said")}`;
   for (const warning of response?.warnings ?? []) yield `<p class="label">Warning</p>\n${block(warning, "error")}`;
   yield "</section>";
 }
@@ -87,7 +96,13 @@ function time(atMs: number): string {
   return `<time>${iso(atMs)}</time>`;
 }
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 function escaped(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => entities[character] ?? "");

@@ -1,4 +1,12 @@
-import { factsOf, iso, printable, shortLine, type Transcript, type TranscriptCall, type TranscriptRun } from "./transcript.ts";
+import {
+  factsOf,
+  iso,
+  printable,
+  shortLine,
+  type Transcript,
+  type TranscriptCall,
+  type TranscriptRun,
+} from "./transcript.ts";
 
 /**
  * The whole conversation of all runs as Markdown. Everything that an agent, a tool or a person wrote is in a code fence, so

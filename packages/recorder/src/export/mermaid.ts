@@ -35,7 +35,8 @@ function* drawRun({ run, caller, runs, names, task }: Drawing): Generator<string
     for (const call of event.calls) {
       const children = runs.filter(({ request }) => call.children.includes(request.run));
       for (const child of children) yield* drawRun({ run: child, caller: name, runs, names, task });
-      if (children.length === 0) yield `  ${name}->>${name}: ${label(`${call.name}${call.result?.isError ? " failed" : ""}`)}`;
+      if (children.length === 0)
+        yield `  ${name}->>${name}: ${label(`${call.name}${call.result?.isError ? " failed" : ""}`)}`;
     }
   }
   const { response } = run;

@@ -2,7 +2,11 @@ import { hash } from "node:crypto";
 import { providerOf } from "@troupe/core/internal";
 import type { Transcript, TranscriptCall, TranscriptEvent, TranscriptRun } from "./transcript.ts";
 
-type Value = { stringValue: string } | { intValue: string } | { doubleValue: number } | { arrayValue: { values: Value[] } };
+type Value =
+  | { stringValue: string }
+  | { intValue: string }
+  | { doubleValue: number }
+  | { arrayValue: { values: Value[] } };
 type Attributes = Record<string, string | number | string[] | null | undefined>;
 
 interface Span {
@@ -44,7 +48,11 @@ function spansOf({ session, runs }: Transcript): Span[] {
     name: "invoke_workflow",
     kind: internal,
     times: [startMs, endMs],
-    attributes: { "gen_ai.operation.name": "invoke_workflow", "gen_ai.conversation.id": session, "gen_ai.workflow.name": first.request.agent },
+    attributes: {
+      "gen_ai.operation.name": "invoke_workflow",
+      "gen_ai.conversation.id": session,
+      "gen_ai.workflow.name": first.request.agent,
+    },
     error: null,
   });
   return [workflow, ...runs.flatMap((run) => runSpans(run, { session, runs, span }))];

@@ -66,8 +66,13 @@ export function readTranscript(feed: readonly FeedItem[], session: string): Tran
 
 function inTreeOrder(runs: readonly TranscriptRun[]): TranscriptRun[] {
   const ids = new Set(runs.map(({ request }) => request.run));
-  const below = Map.groupBy(runs, ({ request }) => (request.parent && ids.has(request.parent.run) ? request.parent.run : ""));
-  const withChildren = (run: TranscriptRun): TranscriptRun[] => [run, ...(below.get(run.request.run) ?? []).flatMap(withChildren)];
+  const below = Map.groupBy(runs, ({ request }) =>
+    request.parent && ids.has(request.parent.run) ? request.parent.run : "",
+  );
+  const withChildren = (run: TranscriptRun): TranscriptRun[] => [
+    run,
+    ...(below.get(run.request.run) ?? []).flatMap(withChildren),
+  ];
   return (below.get("") ?? []).flatMap(withChildren);
 }
 

@@ -7,7 +7,13 @@ import { readJournalItems } from "./read-items.ts";
  * @example
  * (await inspectJournal({ file: "/tmp/troupe/journal.db" })).damage; // []
  */
-export async function inspectJournal({ file, applicationId }: { file: string; applicationId?: number }): Promise<CopyInspection> {
+export async function inspectJournal({
+  file,
+  applicationId,
+}: {
+  file: string;
+  applicationId?: number;
+}): Promise<CopyInspection> {
   const inspector = createCopyInspector();
   const source = applicationId === undefined ? { file } : { file, applicationId };
   for await (const batch of readJournalItems(source)) for (const item of batch) inspector.add(item);

@@ -4,6 +4,7 @@ import { beginsTurn, decodeText, type RunAppend } from "@troupe/core/internal";
 import { type FeedRow, toFeedItem } from "../database/feed-row.ts";
 import { openToRead } from "../database/open-database.ts";
 import { withTroupeErrors } from "../database/troupe-error.ts";
+import { preventCheckpoint } from "./hold-open.ts";
 import { journalSpec, type RestoredJournalFile } from "./journal-store.ts";
 import { createLiveFeed } from "./live-feed.ts";
 import { connectToThread, type JournalThread, spawnJournalThread } from "./thread-client.ts";
@@ -44,7 +45,10 @@ export async function openJournalOn(
   const thread: JournalThread = await connectToThread(worker, file, {
     onStored: (writes) => feed.publish(writes.flatMap(toFeedItems)),
     onCrash: (error) => feed.end(error),
-    onBroken,
+    onBroken: (error) => {
+      preventCheckpoint(file);
+      onBroken(error);
+    },
   });
   const feed = createLiveFeed(thread.tailAtOpen, async (after) => {
     const rows = await thread.read({ kind: "feed", after });
@@ -109,7 +113,9 @@ function toFeedItems({ write, result }: { write: Write; result: WriteResult }): 
   if (write.kind === "remove") return [];
   const { session } = write;
   if (write.kind === "session") {
-    return write.items.map(({ run, index, text }, i) => toFeedItem({ position: position + i, session, run, idx: index, text }));
+    return write.items.map(({ run, index, text }, i) =>
+      toFeedItem({ position: position + i, session, run, idx: index, text }),
+    );
   }
   if (write.kind === "inbox") return [{ position, kind: "inbox", session, seq: index, text: write.text }];
   const { run } = write;

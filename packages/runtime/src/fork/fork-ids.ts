@@ -48,7 +48,8 @@ function addIds(ids: Map<string, string>, entry: Entry, rootId: (old: string) =>
   const parentRun = ids.get(entry.run) ?? entry.run;
   if (entry.kind === "calls.planned") {
     const { step } = entry;
-    for (const { run, call, item } of entry.children) ids.set(run, childRunId({ parentRun, step, call, item, attempt: 1 }));
+    for (const { run, call, item } of entry.children)
+      ids.set(run, childRunId({ parentRun, step, call, item, attempt: 1 }));
   }
   if (entry.kind === "child.settled") {
     const { step, call, item, attempt, response } = entry;

@@ -62,9 +62,17 @@ export function forkSession(options: ForkOptions): Fork {
   const root = ids.run(newestRoot(kept));
   if (options.task !== null) {
     const { task: text, by } = options;
-    copier.addInbox({ v: protocolVersion, kind: "run.steered", at: atMs, session: newSession, run: root, text, by }, {});
+    copier.addInbox(
+      { v: protocolVersion, kind: "run.steered", at: atMs, session: newSession, run: root, text, by },
+      {},
+    );
   }
-  return { journal: copier.journal(newSession), root, from, entries: kept.filter(({ kind }) => kind === "entry").length };
+  return {
+    journal: copier.journal(newSession),
+    root,
+    from,
+    entries: kept.filter(({ kind }) => kind === "entry").length,
+  };
 }
 
 function findPoint(points: readonly ForkPoint[], { run, step, session }: ForkOptions): ForkPoint {
@@ -72,7 +80,8 @@ function findPoint(points: readonly ForkPoint[], { run, step, session }: ForkOpt
   if (found) return found;
   const ofRun = points.filter((point) => point.run === run);
   const list = (ofRun.length > 0 ? ofRun : points).slice(0, 20).map((point) => `${point.run}/${point.step}`);
-  const what = ofRun.length > 0 ? `step ${step} of run ${run} is not settled, or is its answer` : `run ${run} has no step`;
+  const what =
+    ofRun.length > 0 ? `step ${step} of run ${run} is not settled, or is its answer` : `run ${run} has no step`;
   const possible = list.length > 0 ? `possible: ${list.join(", ")}` : "no step of this session is settled";
   const fix = `troupe sessions fork ${session} --at ${list.at(-1) ?? "RUN/STEP"}`;
   throw new TroupeError("USAGE", `cannot fork there: ${what}; ${possible}`, { fix });
@@ -84,7 +93,8 @@ function finishedPart(items: readonly RecordedItem[], { position }: ForkPoint): 
   const running = new Map<string, number>();
   const asked = new Set<string>();
   const known = new Set<string>();
-  const keyOf = (entry: Entry): string => ("step" in entry && "call" in entry ? `${entry.run}/${entry.step}/${entry.call}` : "");
+  const keyOf = (entry: Entry): string =>
+    "step" in entry && "call" in entry ? `${entry.run}/${entry.step}/${entry.call}` : "";
   for (const item of before) {
     if (item.kind !== "entry") continue;
     const { entry } = item;
@@ -128,7 +138,11 @@ function createCopier({ ids, shiftMs }: { ids: ForkIds; shiftMs: number }) {
   const write = (run: string, body: EntryBody, head: { session: string; epoch: number; at: number }): void => {
     const before = runs.get(run) ?? { index: -1, hash: null, epoch: 1, terminal: false };
     const index = before.index + 1;
-    const sealed = sealEntry({ v: protocolVersion, ...head, run, index, host: forkHost, prev: before.hash }, body, sha256);
+    const sealed = sealEntry(
+      { v: protocolVersion, ...head, run, index, host: forkHost, prev: before.hash },
+      body,
+      sha256,
+    );
     items.push({ run, index, text: sealed.text });
     runs.set(run, { index, hash: sealed.hash, epoch: head.epoch, terminal: isTerminal(body) });
   };

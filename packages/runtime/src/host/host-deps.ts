@@ -18,8 +18,8 @@ import type {
 } from "@troupe/core";
 import type {
   CollectedFiles,
-  ForkedFrom,
   DelegationPolicy,
+  ForkedFrom,
   InvalidMessages,
   ResolveModel,
   RunFolder,

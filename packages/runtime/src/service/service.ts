@@ -14,7 +14,13 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import { type AgentFiles, type AgentList, agentSummaryOf, type SessionArchive, type SessionFiles } from "@troupe/core/internal";
+import {
+  type AgentFiles,
+  type AgentList,
+  agentSummaryOf,
+  type SessionArchive,
+  type SessionFiles,
+} from "@troupe/core/internal";
 import { decodeMessage } from "../host/decode-message.ts";
 import { createHostControl } from "../membership/host-control.ts";
 import { redactMessage } from "../secrets/redact-message.ts";
@@ -135,7 +141,10 @@ function listAgents(registry: AgentRegistry, { layer }: Policy, specs: readonly 
 export function redactService<S extends TroupeService>(service: S, redact: Redactor | undefined): S {
   if (!redact) return service;
   const safeText = (text: string): string => redact.text(text);
-  const safe: Omit<TroupeService, "agentFiles" | "sessionFiles" | "sessionArchive" | "record" | "onLive" | "rules" | "removeRule"> = {
+  const safe: Omit<
+    TroupeService,
+    "agentFiles" | "sessionFiles" | "sessionArchive" | "record" | "onLive" | "rules" | "removeRule"
+  > = {
     status: async () => redact.json(await service.status()),
     agents: async (workspace) => redact.json(await service.agents(workspace)),
     agentStats: async (windowMs) => redact.json(await service.agentStats(windowMs)),

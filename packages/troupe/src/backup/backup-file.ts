@@ -31,8 +31,14 @@ export function addFileTables(database: Database): void {
   `);
 }
 
-export function storeFile(database: Database, { path, mode }: Omit<StoredFile, "sha256">, bytes: Iterable<Uint8Array>): void {
-  const insert = database.prepare<[string, number, Uint8Array]>("INSERT INTO backup_parts (path, part, data) VALUES (?, ?, ?)");
+export function storeFile(
+  database: Database,
+  { path, mode }: Omit<StoredFile, "sha256">,
+  bytes: Iterable<Uint8Array>,
+): void {
+  const insert = database.prepare<[string, number, Uint8Array]>(
+    "INSERT INTO backup_parts (path, part, data) VALUES (?, ?, ?)",
+  );
   const hash = createHash("sha256");
   let part = 0;
   for (const chunk of bytes) {
@@ -55,7 +61,9 @@ export function storedFiles(database: Database): StoredFile[] {
 }
 
 export function readParts(database: Database, path: string): Iterable<Uint8Array> {
-  return database.prepareValue<[string], Uint8Array>("SELECT data FROM backup_parts WHERE path = ? ORDER BY part").iterate(path);
+  return database
+    .prepareValue<[string], Uint8Array>("SELECT data FROM backup_parts WHERE path = ? ORDER BY part")
+    .iterate(path);
 }
 
 /**
@@ -105,5 +113,7 @@ export function withBackup<T>(file: string, use: (database: Database) => T): T {
 }
 
 function notABackup(file: string): TroupeError {
-  return new TroupeError("USAGE", `${file} is not a backup of troupe`, { fix: "name a file that troupe backup has written" });
+  return new TroupeError("USAGE", `${file} is not a backup of troupe`, {
+    fix: "name a file that troupe backup has written",
+  });
 }

@@ -60,7 +60,8 @@ export async function verifyRecord({ home }: { home: Home }): Promise<RecordVeri
   if (!existsSync(file) && !existsSync(record)) throw noJournal(home);
   const snapshots = { record: `${record}.verified`, rebuilt: `${record}.rebuilt`, journal: `${file}.verified` };
   const clean = async (): Promise<void> => {
-    for (const path of Object.values(snapshots)) for (const suffix of suffixes) await rm(path + suffix, { force: true });
+    for (const path of Object.values(snapshots))
+      for (const suffix of suffixes) await rm(path + suffix, { force: true });
   };
   await clean();
   try {
@@ -88,7 +89,8 @@ async function compare(files: { journal: string; record: string; rebuilt: string
       const differing: string[] = [];
       for (const row of sessions) {
         if (await isAhead(rebuilt, row, position)) continue;
-        const same = JSON.stringify(await rowsOf(known, row)) === JSON.stringify(await rowsOf(rebuilt, now.get(row.session)));
+        const same =
+          JSON.stringify(await rowsOf(known, row)) === JSON.stringify(await rowsOf(rebuilt, now.get(row.session)));
         if (!same) differing.push(row.session);
       }
       const recorded = new Set(sessions.map(({ session }) => session));
@@ -119,10 +121,20 @@ async function rowsOf({ reader }: RecordStore, row: SessionRow | undefined): Pro
     if (!last || page.length < 500) break;
     after = last.id;
   }
-  return { session: detail?.session, runs: detail?.runs, approvals: detail?.approvals, changes, response: await reader.response(session) };
+  return {
+    session: detail?.session,
+    runs: detail?.runs,
+    approvals: detail?.approvals,
+    changes,
+    response: await reader.response(session),
+  };
 }
 
-async function buildRecord<T>(journalFile: string, recordFile: string, use: (record: RecordStore) => Promise<T>): Promise<T> {
+async function buildRecord<T>(
+  journalFile: string,
+  recordFile: string,
+  use: (record: RecordStore) => Promise<T>,
+): Promise<T> {
   for (const suffix of suffixes) await rm(recordFile + suffix, { force: true });
   const journal = await openSqliteJournal({ file: journalFile });
   try {

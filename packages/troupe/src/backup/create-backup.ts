@@ -106,7 +106,8 @@ async function addFiles(temporary: string, { home, configuration, redact }: Back
       storeFile(database, { path, mode: mode & 0o777 }, partsOf(bytes));
     };
     if (record !== null) await addLarge(database, "troupe.db", record);
-    for (const name of settingsFiles) if (existsSync(join(home.path, name))) await add(name, join(home.path, name), true);
+    for (const name of settingsFiles)
+      if (existsSync(join(home.path, name))) await add(name, join(home.path, name), true);
     if (configuration !== null && existsSync(configuration)) await add(configurationPath, configuration, true);
     for (const name of settingsFolders) {
       for (const path of await filesBelow(join(home.path, name))) await add(relative(home.path, path), path, true);
@@ -122,7 +123,8 @@ async function addLarge(database: Database, path: string, from: string): Promise
   const handle = await open(from);
   try {
     const parts: Uint8Array[] = [];
-    for await (const chunk of handle.createReadStream({ highWaterMark: 4 * 1024 * 1024, autoClose: false })) parts.push(chunk);
+    for await (const chunk of handle.createReadStream({ highWaterMark: 4 * 1024 * 1024, autoClose: false }))
+      parts.push(chunk);
     storeFile(database, { path, mode: 0o600 }, parts);
   } finally {
     await handle.close();
@@ -132,7 +134,9 @@ async function addLarge(database: Database, path: string, from: string): Promise
 /** Regular files only. A temporary file of a running write has a dot before its suffix, and is left out. */
 async function filesBelow(folder: string): Promise<string[]> {
   const items = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return items.filter((item) => item.isFile() && !item.name.endsWith(".tmp")).map((item) => join(item.parentPath, item.name));
+  return items
+    .filter((item) => item.isFile() && !item.name.endsWith(".tmp"))
+    .map((item) => join(item.parentPath, item.name));
 }
 
 export async function syncPath(path: string): Promise<void> {

@@ -5,7 +5,15 @@ import { inspectJournal } from "@troupe/recorder";
 import { databaseError, journalSpec, openSqlite, toDatabaseProblem } from "@troupe/recorder/internal";
 import { type Home, homeFiles, writePrivateFile } from "../home/home.ts";
 import type { OwnedHome } from "../home/owned-home.ts";
-import { type BackupFacts, damagedBackup, describeDamage, readParts, storedFiles, verifyBackup, withBackup } from "./backup-file.ts";
+import {
+  type BackupFacts,
+  damagedBackup,
+  describeDamage,
+  readParts,
+  storedFiles,
+  verifyBackup,
+  withBackup,
+} from "./backup-file.ts";
 import { configurationPath, syncPath } from "./create-backup.ts";
 import { finishRestore, restoreFiles } from "./finish-restore.ts";
 
@@ -59,7 +67,9 @@ export async function restoreBackup({ home, file, force, configuration }: Restor
 /** The stores of the home that a restore would replace. */
 async function dataOf(home: Home): Promise<string[]> {
   const { journal, record } = homeFiles(home);
-  const sizes = await Promise.all([journal, record].map(async (path) => ({ path, size: (await stat(path).catch(() => null))?.size ?? 0 })));
+  const sizes = await Promise.all(
+    [journal, record].map(async (path) => ({ path, size: (await stat(path).catch(() => null))?.size ?? 0 })),
+  );
   const blobs = await readdir(homeFiles(home).blobs).catch(() => []);
   return [...sizes.filter(({ size }) => size > 0).map(({ path }) => path), ...blobs];
 }
@@ -124,4 +134,3 @@ function hasData(home: Home, file: string): TroupeError {
     fix: `restore into an empty home: TROUPE_HOME=FOLDER troupe restore ${file}; --force replaces these and keeps them aside`,
   });
 }
-

@@ -45,8 +45,8 @@ import { needsOffice, openOfficeParts } from "../office/office-parts.ts";
 import { ownVersion } from "../version.ts";
 import { createProcessAgentFiles } from "./agent-files.ts";
 import { createHomeAgentSource, createProjectAgentsQueue, userAgentFolders } from "./agents.ts";
-import { forgetRemoved } from "./forget-removed.ts";
 import { injectFaults } from "./fault-injection.ts";
+import { forgetRemoved } from "./forget-removed.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
 import { createRecordHints } from "./record-hints.ts";
@@ -105,7 +105,17 @@ export async function openProcess(options: ProcessOptions, cleanup: Cleanup) {
   sandboxing.catch(() => {});
   const createStreams = role !== "worker";
   const ports = await openPorts(
-    { connection, home, hostId, clock, logger, createStreams, store: program.store, notice, onBroken: options.onBroken },
+    {
+      connection,
+      home,
+      hostId,
+      clock,
+      logger,
+      createStreams,
+      store: program.store,
+      notice,
+      onBroken: options.onBroken,
+    },
     cleanup,
   );
   const { journal, queue, bus, subjects, shared } = ports;

@@ -73,7 +73,10 @@ async function openEmbedded({ home, logger, store, onBroken }: PortsOptions, cle
   const inMemory = store === "memory";
   const journal = inMemory
     ? createMemoryJournal()
-    : await withReserve(await openSqliteJournal({ file: files.journal, ...(onBroken ? { onBroken } : {}) }), { file: files.diskReserve, logger });
+    : await withReserve(await openSqliteJournal({ file: files.journal, ...(onBroken ? { onBroken } : {}) }), {
+        file: files.diskReserve,
+        logger,
+      });
   cleanup.add(() => journal.close());
   const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
   cleanup.add(() => bus.close());

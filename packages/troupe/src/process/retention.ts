@@ -82,7 +82,9 @@ function settledAt({ completedAt, turnStartedAt }: SessionRow): number {
 async function storedBytes(home: Home): Promise<number> {
   const { journal, record, blobs } = homeFiles(home);
   const names = await readdir(blobs, { recursive: true }).catch(() => []);
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(blobs, name)).catch(() => null))?.size ?? 0));
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(join(blobs, name)).catch(() => null))?.size ?? 0),
+  );
   return usedBytes(journal) + usedBytes(record) + sizes.reduce((sum, size) => sum + size, 0);
 }
 
@@ -90,7 +92,9 @@ function usedBytes(file: string): number {
   if (!existsSync(file)) return 0;
   const database = openSqlite(file, { readOnly: true });
   try {
-    const [pages, free, size] = ["page_count", "freelist_count", "page_size"].map((name) => Number(database.pragma(name)));
+    const [pages, free, size] = ["page_count", "freelist_count", "page_size"].map((name) =>
+      Number(database.pragma(name)),
+    );
     return ((pages ?? 0) - (free ?? 0)) * (size ?? 0);
   } finally {
     database.close();

@@ -108,7 +108,8 @@ async function withoutUsed(
 async function withLists(batch: readonly FeedItem[], blobs: Blobs): Promise<{ text: string }[]> {
   const listed = batch.filter(({ text }) => /"(files|folderRef)":"[0-9a-f]{64}"/.test(text));
   const lists: { text: string }[] = [];
-  for await (const [, bytes] of blobsOf(listed, intactOnly(blobs))) lists.push({ text: Buffer.from(bytes).toString("utf8") });
+  for await (const [, bytes] of blobsOf(listed, intactOnly(blobs)))
+    lists.push({ text: Buffer.from(bytes).toString("utf8") });
   return [...batch, ...lists];
 }
 

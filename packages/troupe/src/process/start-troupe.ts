@@ -49,7 +49,19 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const { model, providers = [] } = program;
   const loadScenario = createScenarioLoader();
   const models = await openModels({ config, clock, logger, loadScenario, model, providers });
-  const shared = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice, onBroken: options.onBroken };
+  const shared = {
+    home,
+    env,
+    logger,
+    redact,
+    clock,
+    models,
+    trust,
+    connection,
+    program,
+    notice: options.notice,
+    onBroken: options.onBroken,
+  };
   const delegation = { agentListTokens: listTokens?.value, hints: hints?.value !== "off" };
   const parts = await openProcess(
     { ...options.work, ...shared, ...delegation, office, role: hostRole(kind), hostId: newHostId(kind) },
