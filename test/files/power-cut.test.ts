@@ -116,39 +116,43 @@ describeWithShim("a power cut", () => {
       if (texts.some((text, i) => text !== whole[i])) throw new Error(`${what}: a torn state was accepted`);
     };
     for (const [i, operation] of operations.entries()) {
-      if (operation.file === "acks") {
-        acknowledged += 1;
-        continue;
-      }
+      acknowledged += operation.file === "acks" ? 1 : 0;
       const disk = disks.get(operation.file);
       if (!disk) continue;
+      perform(disk, operation);
       const isCheckpoint = operation.file === "journal.db" && acknowledged > 0;
-      if (operation.kind === "s") {
-        checkpoints += isCheckpoint ? 1 : 0;
-        for (const each of disk.waiting) disk.synced.apply(each);
-        disk.waiting = [];
-      } else {
-        disk.waiting.push(operation);
-        disk.written.apply(operation);
-      }
-      // A checkpoint writes each page by itself: the short form tries some of them, and each sync.
-      const isChosen = isLong || i % (isCheckpoint ? 131 : 29) === 0 || (isCheckpoint && operation.kind === "s");
-      if (!isChosen) continue;
+      checkpoints += isCheckpoint && operation.kind === "s" ? 1 : 0;
+      if (!isChosen(i, operation, isCheckpoint)) continue;
       await check(({ synced }) => synced.bytes, `operation ${i}, only synced writes`);
       await check(({ written }) => written.bytes, `operation ${i}, all writes`);
-      if (operation.kind !== "w") continue;
-      const isTorn = (each: Disk): boolean => each === disk;
-      await check(
-        (each) =>
-          isTorn(each) ? each.synced.with([...each.waiting.slice(0, -1), torn(operation)]) : each.synced.bytes,
-        `operation ${i}, torn`,
-      );
+      if (operation.kind === "w") await check((each) => tornBytes(each, disk, operation), `operation ${i}, torn`);
     }
     expect(acknowledged).toBe(commits);
     expect(checkpoints).toBeGreaterThan(0);
     expect(checked).toBeGreaterThan(40);
   });
 });
+
+function perform(disk: Disk, operation: Operation): void {
+  if (operation.kind === "s") {
+    for (const each of disk.waiting) disk.synced.apply(each);
+    disk.waiting = [];
+  } else {
+    disk.waiting.push(operation);
+    disk.written.apply(operation);
+  }
+}
+
+/** A checkpoint writes each page by itself: the short form tries some of them, and each sync. */
+function isChosen(i: number, { kind }: Operation, isCheckpoint: boolean): boolean {
+  return isLong || i % (isCheckpoint ? 131 : 29) === 0 || (isCheckpoint && kind === "s");
+}
+
+/** Of the file that is written, all writes and half of the last one. Of the other file, only what is synced. */
+function tornBytes(each: Disk, disk: Disk, operation: Operation): Buffer {
+  if (each !== disk) return each.synced.bytes;
+  return each.synced.with([...each.waiting.slice(0, -1), torn(operation)]);
+}
 
 /** All texts of the finished journal, in order. */
 async function expectedTexts(store: string): Promise<string[]> {

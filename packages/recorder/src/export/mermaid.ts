@@ -1,4 +1,4 @@
-import { shortLine, type Transcript, type TranscriptRun } from "./transcript.ts";
+import { shortLine, type Transcript, type TranscriptCall, type TranscriptRun } from "./transcript.ts";
 
 /** A larger diagram is refused by the page that draws it. */
 const runsMax = 100;
@@ -32,15 +32,19 @@ function* drawRun({ run, caller, runs, names, task }: Drawing): Generator<string
   for (const event of run.events) {
     if (event.kind === "said") yield `  user->>${name}: ${label(event.text)}`;
     if (event.kind !== "reply") continue;
-    for (const call of event.calls) {
-      const children = runs.filter(({ request }) => call.children.includes(request.run));
-      for (const child of children) yield* drawRun({ run: child, caller: name, runs, names, task });
-      if (children.length === 0)
-        yield `  ${name}->>${name}: ${label(`${call.name}${call.result?.isError ? " failed" : ""}`)}`;
-    }
+    for (const call of event.calls) yield* drawCall(call, { caller: name, runs, names, task });
   }
   const { response } = run;
   if (response) yield `  ${name}-->>${caller}: ${label(`${response.status}. ${response.summary}`)}`;
+}
+
+/** The runs that a call started, or the call itself. */
+function* drawCall(call: TranscriptCall, drawing: Omit<Drawing, "run">): Generator<string> {
+  const { caller, runs } = drawing;
+  const children = runs.filter(({ request }) => call.children.includes(request.run));
+  for (const run of children) yield* drawRun({ ...drawing, run });
+  const failed = call.result?.isError ? " failed" : "";
+  if (children.length === 0) yield `  ${caller}->>${caller}: ${label(`${call.name}${failed}`)}`;
 }
 
 /**

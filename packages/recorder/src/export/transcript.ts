@@ -88,36 +88,38 @@ function addEntry(runs: Map<string, Open>, entry: Entry): void {
 }
 
 function addFact(run: Open, entry: Entry): void {
-  const atMs = entry.at;
-  const note = (text: string): void => void run.events.push({ kind: "note", atMs, text });
+  if (entry.kind === "model.replied") addReply(run, entry);
+  if (entry.kind === "tool.finished") addOutcome(run, entry);
+  if (entry.kind === "calls.planned") addPlan(run, entry);
+  if (entry.kind === "child.settled") addChild(run, entry);
+  if (entry.kind === "inbox.received") addCommand(run, entry);
+  if (entry.kind === "run.settled") Object.assign(run, { endedAtMs: entry.at, response: entry.response });
+  const text = noteOf(entry);
+  if (text !== null) run.events.push({ kind: "note", atMs: entry.at, text });
+}
+
+/** What a reader should know of an entry that is no message and no call; null for nothing. */
+function noteOf(entry: Entry): string | null {
   switch (entry.kind) {
-    case "model.replied":
-      return addReply(run, entry);
-    case "tool.finished":
-      return addOutcome(run, entry);
-    case "calls.planned":
-      for (const { call, run: child } of entry.children) run.calls.get(`${entry.step}/${call}`)?.children.push(child);
-      for (const { call, error } of entry.refused) {
-        setResult(run, `${entry.step}/${call}`, { text: error.message, isError: true, durationMs: 0, atMs });
-      }
-      return;
-    case "child.settled":
-      return addChild(run, entry);
     case "model.failed":
-      return note(`The model call of step ${entry.step} failed: ${entry.error.message}`);
+      return `The model call of step ${entry.step} failed: ${entry.error.message}`;
     case "approval.requested":
-      return note(`Waits for approval of ${entry.approval.tool ?? "the whole run"}: ${entry.approval.reason}`);
-    case "inbox.received":
-      return addCommand(run, entry);
+      return `Waits for approval of ${entry.approval.tool ?? "the whole run"}: ${entry.approval.reason}`;
     case "context.compacted":
-      return note(`A summary replaced the earlier conversation:\n${entry.text}`);
+      return `A summary replaced the earlier conversation:\n${entry.text}`;
     case "context.trimmed":
-      return note(`The results of ${entry.results.join(", ")} were replaced by placeholders`);
+      return `The results of ${entry.results.join(", ")} were replaced by placeholders`;
     case "run.claimed":
-      return note(describeClaim(entry));
-    case "run.settled":
-      run.endedAtMs = atMs;
-      run.response = entry.response;
+      return describeClaim(entry);
+    default:
+      return null;
+  }
+}
+
+function addPlan(run: Open, { step, children, refused, at: atMs }: Entry & { kind: "calls.planned" }): void {
+  for (const { call, run: child } of children) run.calls.get(`${step}/${call}`)?.children.push(child);
+  for (const { call, error } of refused) {
+    setResult(run, `${step}/${call}`, { text: error.message, isError: true, durationMs: 0, atMs });
   }
 }
 

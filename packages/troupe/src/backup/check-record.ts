@@ -86,16 +86,15 @@ async function compare(files: { journal: string; record: string; rebuilt: string
       const position = known.cursor().position;
       const sessions = await known.reader.sessions({ limit: sessionsMax });
       const now = new Map((await rebuilt.reader.sessions({ limit: sessionsMax })).map((row) => [row.session, row]));
+      const ids = new Set([...sessions.map(({ session }) => session), ...now.keys()]);
+      const recorded = new Map(sessions.map((row) => [row.session, row]));
       const differing: string[] = [];
-      for (const row of sessions) {
-        if (await isAhead(rebuilt, row, position)) continue;
-        const same =
-          JSON.stringify(await rowsOf(known, row)) === JSON.stringify(await rowsOf(rebuilt, now.get(row.session)));
-        if (!same) differing.push(row.session);
-      }
-      const recorded = new Set(sessions.map(({ session }) => session));
-      for (const row of now.values()) {
-        if (!recorded.has(row.session) && !(await isAhead(rebuilt, row, position))) differing.push(row.session);
+      for (const session of ids) {
+        if (await isAhead(rebuilt, session, position)) continue;
+        const rows = [await rowsOf(known, recorded.get(session)), await rowsOf(rebuilt, now.get(session))].map((each) =>
+          JSON.stringify(each),
+        );
+        if (rows[0] !== rows[1]) differing.push(session);
       }
       return differing;
     });
@@ -103,7 +102,7 @@ async function compare(files: { journal: string; record: string; rebuilt: string
 }
 
 /** Whether the journal has items of the session that the record had not read yet. */
-async function isAhead(rebuilt: RecordStore, { session }: SessionRow, position: number): Promise<boolean> {
+async function isAhead(rebuilt: RecordStore, session: string, position: number): Promise<boolean> {
   const change = await rebuilt.reader.changesSince(position);
   return change === null || change.sessions.some((row) => row.session === session);
 }

@@ -41,9 +41,13 @@ export function startRetention(options: RetentionOptions): () => Promise<void> {
     } catch (err) {
       logger.error({ err }, "the retention could not remove old sessions");
     }
-    if (!isStopped) cancel = clock.after(everyMs, () => void (running = pass()));
+    if (!isStopped) cancel = clock.after(everyMs, start);
   };
-  let running = pass();
+  let running: Promise<void> = Promise.resolve();
+  const start = (): void => {
+    running = pass();
+  };
+  start();
   return async () => {
     isStopped = true;
     cancel();
