@@ -30,7 +30,7 @@ describe.concurrent("a fork", { timeout }, () => {
       const shown = await cli("sessions", "show", fork.session);
       expect(shown.stdout).toContain(`session ${session}, run ${root}, step ${step}`);
     }
-    // The original pays for what was copied: a fork of its last step costs only the answer.
+    // The original pays for the copied calls: a fork of its last step costs only the answer.
     const sessions = JSON.parse((await cli("sessions", "ls", "--json")).stdout);
     const tokens = (step: number): number =>
       sessions.find((row: { forkedFrom: { step: number } | null }) => row.forkedFrom?.step === step).totalTokens;

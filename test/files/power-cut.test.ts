@@ -115,17 +115,19 @@ describeWithShim("a power cut", () => {
         throw new Error(`${what}: ${texts.length} of ${acknowledged} acknowledged items are left`);
       if (texts.some((text, i) => text !== whole[i])) throw new Error(`${what}: a torn state was accepted`);
     };
+    const checkAll = async (i: number, operation: Operation, disk: Disk): Promise<void> => {
+      await check(({ synced }) => synced.bytes, `operation ${i}, only synced writes`);
+      await check(({ written }) => written.bytes, `operation ${i}, all writes`);
+      if (operation.kind === "w") await check((each) => tornBytes(each, disk, operation), `operation ${i}, torn`);
+    };
     for (const [i, operation] of operations.entries()) {
-      acknowledged += operation.file === "acks" ? 1 : 0;
+      if (operation.file === "acks") acknowledged += 1;
       const disk = disks.get(operation.file);
       if (!disk) continue;
       perform(disk, operation);
       const isCheckpoint = operation.file === "journal.db" && acknowledged > 0;
-      checkpoints += isCheckpoint && operation.kind === "s" ? 1 : 0;
-      if (!isChosen(i, operation, isCheckpoint)) continue;
-      await check(({ synced }) => synced.bytes, `operation ${i}, only synced writes`);
-      await check(({ written }) => written.bytes, `operation ${i}, all writes`);
-      if (operation.kind === "w") await check((each) => tornBytes(each, disk, operation), `operation ${i}, torn`);
+      if (isCheckpoint && operation.kind === "s") checkpoints += 1;
+      if (isChosen(i, operation, isCheckpoint)) await checkAll(i, operation, disk);
     }
     expect(acknowledged).toBe(commits);
     expect(checkpoints).toBeGreaterThan(0);
@@ -148,7 +150,7 @@ function isChosen(i: number, { kind }: Operation, isCheckpoint: boolean): boolea
   return isLong || i % (isCheckpoint ? 131 : 29) === 0 || (isCheckpoint && kind === "s");
 }
 
-/** Of the file that is written, all writes and half of the last one. Of the other file, only what is synced. */
+/** Of the file that is written, all writes and half of the last one. Of the other file, only the synced writes. */
 function tornBytes(each: Disk, disk: Disk, operation: Operation): Buffer {
   if (each !== disk) return each.synced.bytes;
   return each.synced.with([...each.waiting.slice(0, -1), torn(operation)]);

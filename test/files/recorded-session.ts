@@ -27,7 +27,7 @@ export const leadAndScout: Agents = {
 
 export interface RecordedHome {
   home: string;
-  /** Where the commands run. */
+  /** Working folder of the commands. */
   folder: string;
   env: Record<string, string>;
   session: string;

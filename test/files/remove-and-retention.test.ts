@@ -124,9 +124,9 @@ describe.concurrent("retention", { timeout }, () => {
     await daemon.stop();
   });
 
-  it("refuses a setting that is no time or size", async (test) => {
+  it("refuses a setting that is not a time or a size", async (test) => {
     const { home, folder, env } = await recordSession(test, { agents: leadAndScout });
-    for (const [setting, said] of [
+    for (const [setting, key] of [
       ["retention: {maxAge: soon}", "retention.maxAge"],
       ["retention: {maxBytes: -1}", "retention.maxBytes"],
     ] as const) {
@@ -134,7 +134,7 @@ describe.concurrent("retention", { timeout }, () => {
       await writeFile(config, `${setting}\n`);
       const listed = await troupe(["config", "list"], { home, cwd: folder, env: { ...env, TROUPE_CONFIG: config } });
       test.expect(listed.code).toBe(3);
-      test.expect(listed.stderr).toContain(said);
+      test.expect(listed.stderr).toContain(key);
     }
   });
 });

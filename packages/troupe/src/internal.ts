@@ -1,7 +1,6 @@
 export { type BackupFacts, verifyBackup } from "./backup/backup-file.ts";
 export { type RecordVerified, rebuildRecord, verifyRecord } from "./backup/check-record.ts";
 export { type BackupOptions, createBackup } from "./backup/create-backup.ts";
-export { finishRestore, restoreFiles } from "./backup/finish-restore.ts";
 export { type RestoredBackup, type RestoreOptions, restoreBackup } from "./backup/restore-backup.ts";
 export { type Cleanup, createCleanup, openWithCleanup } from "./cleanup.ts";
 export {
@@ -18,6 +17,7 @@ export { type OfficeDomain, type OfficeSettings, officeDomains, officeRows } fro
 export { type ConfigRow, describeOrigin } from "./config/origin.ts";
 export type { Provider } from "./config/providers.ts";
 export { createEmbeddedHost, type EmbeddedHost, type EmbeddedHostOptions } from "./embedded-host.ts";
+export { finishRestore, restoreFiles } from "./home/finish-restore.ts";
 export { checkIsFolder, type Home, homeFiles, locateHome, prepareHome } from "./home/home.ts";
 export { isLocked, type Lock, tryLock } from "./home/lock.ts";
 export { acquireHome, type OwnedHome, tryAcquireHome } from "./home/owned-home.ts";

@@ -25,8 +25,8 @@ export async function removeSessions(
   const result = await withControl(cli, (control) =>
     archiveOf(control).remove([...new Set(rows.map(({ session }) => session))]),
   );
-  const [kept] = result.kept;
-  if (kept) throw notSettled(kept.session);
+  const [open] = result.kept;
+  if (open) throw notSettled(open.session);
   if (json) out.line(jsonLine(result));
   else for (const session of result.removed) out.line(`removed ${session}`);
   return 0;

@@ -66,7 +66,7 @@ function compareRuns(path: string, one?: TranscriptRun, two?: TranscriptRun): Se
   });
 }
 
-/** What is compared of a run, by name. */
+/** The compared facts of a run, by name. */
 function factsOf({ request, model, response, events }: TranscriptRun): Map<string, string> {
   const facts = new Map([
     ["agent", request.agent],

@@ -124,7 +124,7 @@ export const EntryBody = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("run.claimed"),
     reason: z.enum(["resumed", "taken_over"]),
-    /** The entries before it are a copy. Budgets, caps and the clock start anew. Absent: the run is no fork. */
+    /** The entries before it are a copy. Budgets, caps and the clock start anew. Absent: the run is not a fork. */
     forkedFrom: ForkedFrom.exactOptional(),
   }),
   z.object({ kind: z.literal("intent.assessed"), intent: Intent, usage: Usage.nullable().default(null) }),

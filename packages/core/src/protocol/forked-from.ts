@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Id } from "./ids.ts";
 
-/** Where a forked session comes from: the last step of the original that it has. Step 0 is the start of the run. */
+/** Origin of a forked session: the last step of the original that it has. Step 0 is the start of the run. */
 export const ForkedFrom = z.object({ session: Id, run: Id, step: z.int().nonnegative() });
 export type ForkedFrom = z.infer<typeof ForkedFrom>;
 

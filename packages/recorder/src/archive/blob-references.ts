@@ -9,7 +9,7 @@ export function hashesIn(text: string): string[] {
   return text.match(hashPattern) ?? [];
 }
 
-/** The blobs that texts name, and those that these blobs name. A missing blob is left out, and a damaged one fails. */
+/** The blobs that texts name, and the blobs that these name in turn. A missing blob is left out, and a damaged one fails. */
 export async function* blobsOf(
   texts: Iterable<{ text: string }>,
   blobs: Pick<Blobs, "get">,

@@ -9,7 +9,7 @@ type Value =
   | { arrayValue: { values: Value[] } };
 type Attributes = Record<string, string | number | string[] | null | undefined>;
 
-interface Span {
+interface OtlpSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -35,7 +35,7 @@ export function toOtlp(transcript: Transcript, troupe: string): string {
   return JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }, null, 2);
 }
 
-function spansOf({ session, runs }: Transcript): Span[] {
+function spansOf({ session, runs }: Transcript): OtlpSpan[] {
   const traceId = session.replaceAll("-", "").padEnd(32, "0").slice(0, 32);
   const [first] = runs;
   if (!first) return [];
@@ -69,7 +69,7 @@ function createSpans(traceId: string) {
     times: [startMs: number, endMs: number];
     attributes: Attributes;
     error: string | null;
-  }): Span => {
+  }): OtlpSpan => {
     const [startMs, endMs] = given.times;
     return {
       traceId,
@@ -88,7 +88,7 @@ function createSpans(traceId: string) {
 function runSpans(
   run: TranscriptRun,
   { session, runs, span }: { session: string; runs: readonly TranscriptRun[]; span: MakeSpan },
-): Span[] {
+): OtlpSpan[] {
   const { request, response, model, startedAtMs, endedAtMs } = run;
   const endMs = endedAtMs ?? lastAt(run);
   const own = span({
@@ -121,7 +121,7 @@ function callKey(run: string, step: number, call: number): string {
   return `${run}/${step}/${call}`;
 }
 
-function eventSpans(event: TranscriptEvent, { request, model }: TranscriptRun, span: MakeSpan): Span[] {
+function eventSpans(event: TranscriptEvent, { request, model }: TranscriptRun, span: MakeSpan): OtlpSpan[] {
   if (event.kind !== "reply") return [];
   const { step, reply, durationMs } = event.entry;
   const { usage } = reply;
@@ -151,7 +151,7 @@ function eventSpans(event: TranscriptEvent, { request, model }: TranscriptRun, s
 function toolSpan(
   { name, result, children }: TranscriptCall,
   { run, step, i, atMs, span }: { run: string; step: number; i: number; atMs: number; span: MakeSpan },
-): Span {
+): OtlpSpan {
   const endMs = result?.atMs ?? atMs;
   return span({
     key: callKey(run, step, i),
@@ -181,7 +181,7 @@ function nano(atMs: number): string {
   return `${BigInt(Math.round(atMs * 1_000)) * 1_000n}`;
 }
 
-function attributes(given: Attributes): Span["attributes"] {
+function attributes(given: Attributes): OtlpSpan["attributes"] {
   return Object.entries(given).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [{ key, value: toValue(value) }],
   );

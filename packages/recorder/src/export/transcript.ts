@@ -26,7 +26,7 @@ export type TranscriptEvent =
   | { kind: "said"; atMs: number; by: string; text: string }
   | { kind: "note"; atMs: number; text: string };
 
-/** A call of a reply, with what came of it. */
+/** A call of a reply, with its result. */
 export interface TranscriptCall {
   name: string;
   args: unknown;
@@ -98,7 +98,7 @@ function addFact(run: Open, entry: Entry): void {
   if (text !== null) run.events.push({ kind: "note", atMs: entry.at, text });
 }
 
-/** What a reader should know of an entry that is no message and no call; null for nothing. */
+/** The note about an entry that is neither a message nor a call; null for none. */
 function noteOf(entry: Entry): string | null {
   switch (entry.kind) {
     case "model.failed":
@@ -124,7 +124,7 @@ function addPlan(run: Open, { step, children, refused, at: atMs }: Entry & { kin
 }
 
 function describeClaim({ forkedFrom, reason }: Entry & { kind: "run.claimed" }): string {
-  if (forkedFrom) return `Forked here from session ${forkedFrom.session}; what is above is a copy`;
+  if (forkedFrom) return `Forked here from session ${forkedFrom.session}; the part above is a copy`;
   return reason === "resumed" ? "The run was resumed" : "Another host took the run over";
 }
 
@@ -152,13 +152,14 @@ function addChild(run: Open, { step, call, response, at }: Entry & { kind: "chil
 }
 
 function addCommand(run: Open, { item, at: atMs }: Entry & { kind: "inbox.received" }): void {
-  const said = (by: string, text: string): void => void run.events.push({ kind: "said", atMs, by, text });
-  if (item.kind === "run.steered") said(item.by, item.text);
+  const addMessage = (by: string, text: string): void => void run.events.push({ kind: "said", atMs, by, text });
+  if (item.kind === "run.steered") addMessage(item.by, item.text);
   if (item.kind === "approval.answered") {
-    said(item.by, `${item.approved ? "approved" : "denied"}${item.reason ? `: ${item.reason}` : ""}`);
+    addMessage(item.by, `${item.approved ? "approved" : "denied"}${item.reason ? `: ${item.reason}` : ""}`);
   }
-  if (item.kind === "run.paused" || item.kind === "run.resumed") said(item.by, item.kind.slice(4));
-  if (item.kind === "run.cancelled" || item.kind === "session.cancelled") said("a person", `cancelled: ${item.reason}`);
+  if (item.kind === "run.paused" || item.kind === "run.resumed") addMessage(item.by, item.kind.slice(4));
+  if (item.kind === "run.cancelled" || item.kind === "session.cancelled")
+    addMessage("a person", `cancelled: ${item.reason}`);
 }
 
 function setResult(run: Open, key: string, result: NonNullable<TranscriptCall["result"]>): void {

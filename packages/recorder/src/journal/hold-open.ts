@@ -5,7 +5,7 @@ const held = new Set<Database>();
 
 /**
  * Keeps a reading connection to a broken journal until the process ends. The last connection that closes syncs and moves the
- * log into the database: after a failed sync that could destroy what is stored. A connection that only reads cannot do it,
+ * log into the database: after a failed sync that could destroy stored entries. A connection that only reads cannot do it,
  * and no other one is the last.
  */
 export function preventCheckpoint(file: string): void {

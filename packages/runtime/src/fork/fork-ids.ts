@@ -6,7 +6,7 @@ import type { RecordedItem } from "../replay/recording.ts";
 export interface ForkIds {
   session: string;
   run(old: string): string;
-  /** Replaces ids in the fields of a message. What a model or a tool said stays as it was. */
+  /** Replaces ids in the fields of a message. Texts of models and tools stay as they were. */
   replaceIn(value: unknown): unknown;
 }
 

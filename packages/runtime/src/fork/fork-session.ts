@@ -48,18 +48,18 @@ export function forkSession(options: ForkOptions): Fork {
   const { feed, session, run, step, newSession, atMs } = options;
   const recording = readRecording(feed, session);
   const point = findPoint(forkPointsOf(recording), options);
-  const kept = finishedPart(recording.items, point);
-  const ids = createForkIds(kept, { newSession });
-  const lastAt = Math.max(...kept.map((item) => (item.kind === "entry" ? item.entry.at : item.item.at)));
+  const finished = finishedPart(recording.items, point);
+  const ids = createForkIds(finished, { newSession });
+  const lastAt = Math.max(...finished.map((item) => (item.kind === "entry" ? item.entry.at : item.item.at)));
   // A claim at the time of its opening would look like a repeated opening.
   const copier = createCopier({ ids, shiftMs: atMs - 1 - lastAt });
   const from: ForkedFrom = { session, run, step };
-  for (const item of kept) {
+  for (const item of finished) {
     if (item.kind === "entry") copier.addEntry(item.entry);
     else copier.addInbox(item.item, item.item.kind === "session.requested" ? { forkedFrom: from } : {});
   }
   copier.claimOpenRuns({ from, atMs });
-  const root = ids.run(newestRoot(kept));
+  const root = ids.run(newestRoot(finished));
   if (options.task !== null) {
     const { task: text, by } = options;
     copier.addInbox(
@@ -71,7 +71,7 @@ export function forkSession(options: ForkOptions): Fork {
     journal: copier.journal(newSession),
     root,
     from,
-    entries: kept.filter(({ kind }) => kind === "entry").length,
+    entries: finished.filter(({ kind }) => kind === "entry").length,
   };
 }
 

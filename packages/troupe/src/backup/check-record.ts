@@ -18,7 +18,7 @@ import type { OwnedHome } from "../home/owned-home.ts";
 export interface RecordVerified extends Omit<CopyInspection, "damage"> {
   /** Damage in the journal, or in the record's copy of it. */
   damage: (Damage & { store: "journal" | "record" })[];
-  /** Sessions whose rows are not what the journal says. */
+  /** Sessions whose rows differ from their journal. */
   differing: string[];
 }
 

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, normalize } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { inspectJournal } from "@troupe/recorder";
 import { databaseError, journalSpec, openSqlite, toDatabaseProblem } from "@troupe/recorder/internal";
+import { finishRestore, restoreFiles } from "../home/finish-restore.ts";
 import { type Home, homeFiles, writePrivateFile } from "../home/home.ts";
 import type { OwnedHome } from "../home/owned-home.ts";
 import {
@@ -15,7 +16,6 @@ import {
   withBackup,
 } from "./backup-file.ts";
 import { configurationPath, syncPath } from "./create-backup.ts";
-import { finishRestore, restoreFiles } from "./finish-restore.ts";
 
 export interface RestoreOptions {
   home: OwnedHome;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
-import { finishRestore } from "../backup/finish-restore.ts";
+import { finishRestore } from "./finish-restore.ts";
 import { type Home, homeFiles, homeUnwritable, prepareHome, writePrivateFile } from "./home.ts";
 import { tryLock } from "./lock.ts";
 import { findOwner, OwnerInfo } from "./owner.ts";

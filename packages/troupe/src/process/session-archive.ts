@@ -56,7 +56,7 @@ export function createSessionArchive({ home, deps, journal, blobs, record }: Ses
     async remove(sessions) {
       const archive = stored();
       const open = new Set((await journal.openRuns()).map((each) => each.session));
-      const kept = sessions.filter((session) => open.has(session));
+      const unsettled = sessions.filter((session) => open.has(session));
       const wanted = new Set(sessions.filter((session) => !open.has(session)));
       const candidates = await blobsOfSessions(home, [...wanted], blobs);
       // A session that has begun another turn since is kept.
@@ -68,7 +68,7 @@ export function createSessionArchive({ home, deps, journal, blobs, record }: Ses
       const unused = await withoutUsed(candidates, { journal: files.journal, blobs, memory: files.memory });
       for (const hash of unused) await rm(join(files.blobs, hash.slice(0, 2), hash), { force: true });
       const why = "it has not settled";
-      return { removed, kept: kept.map((session) => ({ session, why })), blobs: unused.size };
+      return { removed, kept: unsettled.map((session) => ({ session, why })), blobs: unused.size };
     },
   };
 }

@@ -5,7 +5,7 @@ import { emptyUsageCounts } from "./usage.ts";
 type Fresh = Pick<AgentContext, "clock" | "pin" | "usage" | "callReserve" | "childrenRequested">;
 
 /**
- * What a run counts anew when it goes on as a fork: usage, caps and time. What it has learned and changed stays. A model
+ * The counts of a run that goes on as a fork: usage, caps and time start anew. Its conversation and changes stay. A model
  * call that was running in the original was not lost, so nothing is charged for it.
  */
 export function beginFork(context: AgentContext, at: number): Fresh {

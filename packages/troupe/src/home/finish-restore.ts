@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Home } from "../home/home.ts";
+import type { Home } from "./home.ts";
 
 /** `staged` has the names that were prepared: one that is missing now has been moved. */
 const Marker = z.object({ replaced: z.string().nullable(), staged: z.array(z.string()) });
 
-/** What a restore replaces, with the files that belong to it. The journal is last: until it moves, the old data are whole. */
+/** The files that a restore replaces. The journal is last: until it moves, the old data are whole. */
 const replacedNames = [
   ...["troupe.db-wal", "troupe.db-shm", "troupe.db", "record.store", "rules.json", "policy.yaml"],
   ...["agents", "teams", "memory", "blobs", "journal.db-wal", "journal.db-shm", "journal.db"],
