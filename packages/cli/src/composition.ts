@@ -92,7 +92,7 @@ export const composition: Composition = {
 };
 
 /**
- * Ends the process at once. A failed sync must not be repeated, and closing would write. What was acknowledged is stored, and
+ * Ends the process at once. A failed sync must not be repeated, and closing would write. Acknowledged entries are stored, and
  * the next process continues from it.
  */
 function exitBroken(error: TroupeError, { logger }: Pick<StartOptions, "logger">): void {

@@ -64,7 +64,7 @@ export interface StartOptions {
   notice?: (text: string) => void;
   /**
    * Called when the journal's file may not store anything correctly any more. The process should exit without closing: the
-   * next one reads what is stored. @default every later write is rejected
+   * next one reads the stored entries. @default every later write is rejected
    */
   onBroken?: (error: TroupeError) => void;
 }
