@@ -48,7 +48,7 @@ it("the guide to the office works as it is written", { timeout: 300_000 }, async
     const expected = line.includes("--no-input") ? 8 : 0;
     if (line !== "troupe doctor")
       expect([line, result.code, result.stderr]).toEqual([line, expected, expect.any(String)]);
-    // The requests have used the office; what follows belongs to the user's own data.
+    // The requests have used the sample. The next commands replace it by the user's own data.
     if (line === "troupe approvals ls") expect(openOfficeOf(home, test).account.person.address).toBe("me@office.local");
   }
   const printed = (start: string): string =>
