@@ -75,7 +75,11 @@ export function Composer({ draft, setDraft, choice, setChoice }: Draft) {
         onKeyDown={submitOnCtrlEnter}
         required
       />
-      {demo && <p className="hint">No model is configured. Every task plays the same scripted demo, except those of the team office.</p>}
+      {demo && (
+        <p className="hint">
+          No model is configured. Every task plays the same scripted demo, except those of the team office.
+        </p>
+      )}
       {problem && <ProblemNote problem={problem} />}
       <TeamAndAgent choice={choice} setChoice={setChoice} />
       <div className="composer-end">
