@@ -128,7 +128,7 @@ export const mutants: readonly Mutant[] = [
     tests: [`${costsTest} > leave out demos and replays, and count them`],
   },
   {
-    name: "a cancelled run is a failure",
+    name: "the totals count a cancelled run as a failure",
     rows: ["S5.12i"],
     file: `${queries}/cost-sum.ts`,
     find: 'cancelled: "stopped",',

@@ -123,6 +123,7 @@ describe("config init", () => {
       "nats",
       "office",
       "providers",
+      "retention",
       "roles",
       "team",
     ]);

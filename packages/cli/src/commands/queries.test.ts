@@ -355,6 +355,7 @@ describe("doctor", () => {
       "sandbox",
       "trust",
       "agents",
+      "office",
       "web search",
       "git",
       "rg",

@@ -127,6 +127,7 @@ describe("a row from before budgets and approvals", () => {
     expect(SessionRow.parse(oldSession)).toEqual({
       ...oldSession,
       team: null,
+      forkedFrom: null,
       replay: false,
       costUsd: null,
       estimatedTokens: 0,

@@ -130,7 +130,7 @@ describe("a file that cannot be used", () => {
     const before = await readFile(file);
     await expect(openSqliteJournal({ file })).rejects.toMatchObject({
       code: "DATABASE_TOO_NEW",
-      message: expect.stringMatching(/version 7.*up to 2/),
+      message: expect.stringMatching(/version 7.*up to 3/),
       fix: expect.stringContaining("install"),
     });
     expect(await readFile(file)).toEqual(before);

@@ -167,7 +167,7 @@ describe("the index of words", () => {
     whole.close();
     const database = openSqlite(file);
     database.exec("DROP TRIGGER words_insert; DROP TRIGGER words_update; DROP TRIGGER words_delete; DROP TABLE words");
-    database.pragma("user_version = 14");
+    database.pragma("user_version = 15");
     database.close();
     const record = await openRecord({ file });
     expect(await agentsFound(record, "flaky clock")).toEqual(["news_lead"]);
