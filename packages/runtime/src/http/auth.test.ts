@@ -79,8 +79,11 @@ describe("every route of the router", () => {
       "POST /api/runs/:id/resume",
       "POST /api/runs/:id/steer",
       "POST /api/runs/:id/undo",
+      "POST /api/session-imports",
+      "POST /api/session-removals",
       "POST /api/sessions",
       "POST /api/sessions/:id/cancel",
+      "POST /api/sessions/:id/fork",
       "PUT /api/agent-files/:id",
       "PUT /api/sessions/:id/files",
     ]);
