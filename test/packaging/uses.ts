@@ -252,7 +252,9 @@ export const loadedPackages = [
     what: "a task in one process",
     command: ["start.ts"],
     loaded: [
-      ...["@noble/hashes", "@troupe/core", "@troupe/models", "@troupe/recorder", "@troupe/roles", "@troupe/runtime"],
+      // Of the connectors, only the file with the descriptions of their tools.
+      ...["@noble/hashes", "@troupe/connectors", "@troupe/core", "@troupe/models", "@troupe/recorder", "@troupe/roles"],
+      "@troupe/runtime",
       ...["@troupe/tools", "troupe", "unbash", "uuidv7", "xstate", "yaml", "zod"],
     ],
   },

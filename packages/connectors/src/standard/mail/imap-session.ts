@@ -30,7 +30,7 @@ export async function withImap<Result>(
 ): Promise<Result> {
   const { imap, user, username, password, timeoutMs } = account;
   if (!imap) throw new ConnectorError("permission", "the account has no IMAP server", { fix: "troupe connect mail" });
-  const { ImapFlow } = await loadOptional("imapflow@2", () => import("imapflow"));
+  const { ImapFlow } = await loadOptional("imapflow@~2.1.2", () => import("imapflow"));
   const client = new ImapFlow({
     ...{ host: imap.host, port: imap.port, secure: imap.security === "tls" },
     ...(imap.security === "tls" ? {} : { doSTARTTLS: imap.security === "starttls" }),
