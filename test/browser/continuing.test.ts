@@ -94,7 +94,7 @@ describeInChromium("a session that has settled", (browser) => {
     const { page } = await openTab(browser(), { test });
     await page.goto(linkOf(daemon, `?session=${session}`));
     await sessionIs(page, "completed");
-    await page.route("**/api/sessions", async (route) => {
+    await page.route("**/api/v1/sessions", async (route) => {
       if (route.request().method() !== "POST") return await route.continue();
       const error = { code: "CONFLICT", message: "it is still at work", fix: "wait for it" };
       await route.fulfill({ status: 409, json: { error } });

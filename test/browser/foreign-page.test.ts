@@ -28,7 +28,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     expect(got).toEqual(Object.fromEntries(Object.keys(got).map((name) => [name, "nothing"])));
     expect(Object.keys(got)).toHaveLength(21);
 
-    for (const action of ["/api/sessions", `/api/sessions/${session}/cancel`, "/api/login"]) {
+    for (const action of ["/api/v1/sessions", `/api/v1/sessions/${session}/cancel`, "/api/v1/login"]) {
       expect(await submitForm(page, daemon.url + action)).toContain("FORBIDDEN");
     }
     expect(asked.length).toBeGreaterThanOrEqual(18);
@@ -83,7 +83,7 @@ describeInChromium("a page of another origin, in a browser that is logged in", (
     const daemon = await startDemoDaemon(test);
     const { context } = await openPage(browser(), daemon, { test });
     const page = await context.newPage();
-    const response = await page.goto(`http://${reboundHost}:${new URL(daemon.url).port}/api/sessions`);
+    const response = await page.goto(`http://${reboundHost}:${new URL(daemon.url).port}/api/v1/sessions`);
     expect(response?.status()).toBe(403);
     expect(await page.textContent("body")).toContain("FORBIDDEN");
   });
@@ -148,36 +148,36 @@ async function attack(target: { url: string; token: string; session: string }): 
   const file = JSON.stringify({ name: "planted", content: "AP8=" });
   const login = JSON.stringify({ token: target.token });
   return {
-    "reading the sessions": await read("/api/sessions", {}),
-    "reading a session": await read(`/api/sessions/${session}`, {}),
-    "reading the status": await read("/api/status", {}),
+    "reading the sessions": await read("/api/v1/sessions", {}),
+    "reading a session": await read(`/api/v1/sessions/${session}`, {}),
+    "reading the status": await read("/api/v1/status", {}),
     "reading the page": await read("/", {}),
-    "reading without cors": await read("/api/sessions", { mode: "no-cors" }),
-    "reading with the token": await read("/api/status", { headers: { authorization: `Bearer ${target.token}` } }),
-    "starting as json": await read("/api/sessions", { method: "POST", headers: json, body: task }),
-    "starting as text": await read("/api/sessions", { method: "POST", mode: "no-cors", body: task }),
-    "starting as a form": await read("/api/sessions", {
+    "reading without cors": await read("/api/v1/sessions", { mode: "no-cors" }),
+    "reading with the token": await read("/api/v1/status", { headers: { authorization: `Bearer ${target.token}` } }),
+    "starting as json": await read("/api/v1/sessions", { method: "POST", headers: json, body: task }),
+    "starting as text": await read("/api/v1/sessions", { method: "POST", mode: "no-cors", body: task }),
+    "starting as a form": await read("/api/v1/sessions", {
       method: "POST",
       mode: "no-cors",
       body: new URLSearchParams({ task }),
     }),
-    "writing an agent": await read("/api/agent-files/planted", { method: "PUT", headers: json, body: agent }),
-    "checking an agent as text": await read("/api/agent-checks", { method: "POST", mode: "no-cors", body: agent }),
-    "cancelling as text": await read(`/api/sessions/${session}/cancel`, {
+    "writing an agent": await read("/api/v1/agent-files/planted", { method: "PUT", headers: json, body: agent }),
+    "checking an agent as text": await read("/api/v1/agent-checks", { method: "POST", mode: "no-cors", body: agent }),
+    "cancelling as text": await read(`/api/v1/sessions/${session}/cancel`, {
       method: "POST",
       mode: "no-cors",
       body: "{}",
     }),
-    "reading the files of a session": await read(`/api/sessions/${session}/files`, {}),
-    "uploading a file": await read(`/api/sessions/${session}/files`, { method: "PUT", headers: json, body: file }),
-    "reading a file": await read(`/api/sessions/${session}/files/content?name=planted`, {}),
-    "logging in": await read("/api/login", { method: "POST", headers: json, body: login }),
-    "an image": await load(document.createElement("img"), "/api/status"),
-    "a script": await load(document.createElement("script"), "/api/sessions"),
-    "the events": await follow("/api/events"),
+    "reading the files of a session": await read(`/api/v1/sessions/${session}/files`, {}),
+    "uploading a file": await read(`/api/v1/sessions/${session}/files`, { method: "PUT", headers: json, body: file }),
+    "reading a file": await read(`/api/v1/sessions/${session}/files/content?name=planted`, {}),
+    "logging in": await read("/api/v1/login", { method: "POST", headers: json, body: login }),
+    "an image": await load(document.createElement("img"), "/api/v1/status"),
+    "a script": await load(document.createElement("script"), "/api/v1/sessions"),
+    "the events": await follow("/api/v1/events"),
     // Returns no response to the page. The list of sessions shows whether it had an effect.
-    "a beacon": String(navigator.sendBeacon(`${url}/api/sessions`, task)).replace(/true|false/, "nothing"),
-    "a socket": await connect("/api/events"),
+    "a beacon": String(navigator.sendBeacon(`${url}/api/v1/sessions`, task)).replace(/true|false/, "nothing"),
+    "a socket": await connect("/api/v1/events"),
   };
 }
 

@@ -77,7 +77,7 @@ describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, 
     expect(await page.getByTestId("connect-hint").count()).toBe(0);
     expect(await page.getByTestId("hosts-total").textContent()).toBe("3 online, 0 of 96 slots busy");
     expect(await auditPage(page)).toEqual(nothingWrong);
-    expect(await (await page.request.get(`${daemon.url}/api/hosts`)).json()).toMatchObject({
+    expect(await (await page.request.get(`${daemon.url}/api/v1/hosts`)).json()).toMatchObject({
       hosts: [{ role: "daemon" }, { host: "anvil" }, { host: "birch" }],
     });
 

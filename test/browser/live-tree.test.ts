@@ -94,13 +94,13 @@ describeInChromium("the live tree", (browser) => {
     const daemon = await startDemoDaemon(test);
     const { page, requests } = await openPage(browser(), daemon, { test });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    const asked = requests.filter((url) => url.endsWith("/api/sessions?limit=100")).length;
+    const asked = requests.filter((url) => url.endsWith("/api/v1/sessions?limit=100")).length;
     const run = troupe(["run", "from a terminal"], { home: daemon.home });
     await page.getByTestId("session-item").filter({ hasText: "from a terminal" }).waitFor();
     await sessionIs(page, "completed");
     expect(await shownShape(page)).toEqual(demoRuns);
     expect((await run).code).toBe(0);
-    expect(requests.filter((url) => url.endsWith("/api/sessions?limit=100"))).toHaveLength(asked);
+    expect(requests.filter((url) => url.endsWith("/api/v1/sessions?limit=100"))).toHaveLength(asked);
   });
 
   it("stops a session from the page: no run of it continues", async (test) => {
@@ -180,7 +180,7 @@ describeInChromium("the live tree", (browser) => {
     const page = await first.context.newPage();
     await page.goto(daemon.url);
     await connectionIs(page, "live");
-    const streams = (): number => first.requests.filter((url) => url.includes("/api/events")).length;
+    const streams = (): number => first.requests.filter((url) => url.includes("/api/v1/events")).length;
 
     await first.page.getByTestId("run-demo").click();
     await Promise.all([sessionIs(first.page, "completed"), sessionIs(page, "completed")]);

@@ -59,7 +59,7 @@ describeInChromium("a page whose daemon is killed", (browser) => {
       reached = Math.max(reached, ...positions);
     }
     expect(streams.at(-1)?.positions).not.toEqual([]);
-    expect(requests.filter((url) => url.includes("/api/events"))).toHaveLength(streams.length);
+    expect(requests.filter((url) => url.includes("/api/v1/events"))).toHaveLength(streams.length);
   });
 
   it("shows no progress while the daemon is away", async (test) => {

@@ -93,7 +93,7 @@ describe.concurrent("files of a session", () => {
     expect(JSON.parse(uploaded.stdout)).toMatchObject({ ...facts, run: null, by: expect.any(String) });
 
     const puts = recorded.filter(({ method }) => method === "PUT");
-    expect(puts.map(({ url }) => url)).toEqual(Array(2).fill(`/api/sessions/${session}/files`));
+    expect(puts.map(({ url }) => url)).toEqual(Array(2).fill(`/api/v1/sessions/${session}/files`));
     const bodies = puts.map(({ body }) => JSON.parse(body));
     for (const [i, bytes] of [everyByte, random].entries()) {
       expect(bodies[i].content).toMatch(/^[A-Za-z0-9+/]+={0,2}$/);
@@ -179,7 +179,7 @@ describe.concurrent("files of a session", () => {
     expect(await outcomeOf("download", session, "..")).toEqual([2, "USAGE"]);
 
     const put = async (body: object) => {
-      const response = await fetch(`${daemon.url}/api/sessions/${session}/files`, {
+      const response = await fetch(`${daemon.url}/api/v1/sessions/${session}/files`, {
         method: "PUT",
         headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" },
         body: JSON.stringify({ name: "a", ...body }),

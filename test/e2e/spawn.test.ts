@@ -113,7 +113,7 @@ it("/spawn works over the HTTP API, where a wrong agent is a refusal with a fix"
     },
   });
   const post = (body: object): Promise<Response> =>
-    fetch(`${daemon.url}/api/sessions`, {
+    fetch(`${daemon.url}/api/v1/sessions`, {
       method: "POST",
       headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" },
       body: JSON.stringify(body),

@@ -50,7 +50,7 @@ describe.concurrent("a daemon that is ready", () => {
     const page = await fetch(origin);
     expect(page.headers.get("content-type")).toMatch(/^text\/html/);
     const status = (token: string) =>
-      fetch(`${origin}/api/status`, { headers: { authorization: `Bearer ${token}` } }).then((reply) => reply.status);
+      fetch(`${origin}/api/v1/status`, { headers: { authorization: `Bearer ${token}` } }).then((reply) => reply.status);
     expect(await status(hash.replace("#token=", ""))).toBe(200);
     expect(await status("x".repeat(43))).toBe(401);
 

@@ -71,7 +71,7 @@ assert.deepEqual(secretsOf({ env: { API_KEY: "k3y-0f-a-pr0vider" } }).map(({ nam
 
 const service = {} as Parameters<typeof serveHttp>[0]["service"];
 const server = await serveHttp({ service, token: "t0ken", port: 0, assets: "none" });
-assert.equal((await fetch(\`\${server.url}/api/sessions\`)).status, 401, "a request without the token");
+assert.equal((await fetch(\`\${server.url}/api/v1/sessions\`)).status, 401, "a request without the token");
 await server.close();
 console.log("ok");
 `,

@@ -48,9 +48,9 @@ export function createMock(sessions: MockSessions): Server {
 
 async function answer(sessions: MockSessions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://mock");
-  if (!pathname.startsWith("/api/")) return sendFile(pathname, response);
+  if (!pathname.startsWith("/api/v1/")) return sendFile(pathname, response);
   const route = `${request.method} ${pathname}`;
-  if (route === "POST /api/login") {
+  if (route === "POST /api/v1/login") {
     if ((await body(request)).token !== token) return fail(response, 401, "The token is wrong");
     response.writeHead(204, { "set-cookie": "troupe=1; HttpOnly; SameSite=Strict; Path=/" }).end();
     return;
@@ -58,12 +58,12 @@ async function answer(sessions: MockSessions, request: IncomingMessage, response
   if (!request.headers.cookie?.includes("troupe=1")) return fail(response, 401, "No session cookie");
   if (await answerDelegation(sessions, request, response)) return;
   const session = /^\/api\/sessions\/([^/]+)/.exec(pathname)?.[1] ?? "";
-  if (route === "GET /api/status") return send(response, 200, status);
-  if (route === "GET /api/hosts") return send(response, 200, { hosts: mockHosts(Number(process.env.HOSTS ?? 8)) });
+  if (route === "GET /api/v1/status") return send(response, 200, status);
+  if (route === "GET /api/v1/hosts") return send(response, 200, { hosts: mockHosts(Number(process.env.HOSTS ?? 8)) });
   if (/^POST .api.hosts.[^/]+.drain$/.test(route)) {
     return send(response, 200, { host: pathname.split("/")[3], outcome: "requested" });
   }
-  if (route === "GET /api/agents") {
+  if (route === "GET /api/v1/agents") {
     return send(response, 200, {
       agents: [
         { id: "main", name: "main" },
@@ -72,11 +72,12 @@ async function answer(sessions: MockSessions, request: IncomingMessage, response
       problems: [],
     });
   }
-  if (route === "GET /api/sessions")
+  if (route === "GET /api/v1/sessions")
     return send(response, 200, { position: sessions.position, sessions: [...sessions.sessions.values()] });
-  if (route === "POST /api/sessions") return send(response, 201, sessions.submit(String((await body(request)).task)));
-  if (route === "GET /api/events") return stream(sessions, response, Number(searchParams.get("after")));
-  if (route === `POST /api/sessions/${session}/cancel`) {
+  if (route === "POST /api/v1/sessions")
+    return send(response, 201, sessions.submit(String((await body(request)).task)));
+  if (route === "GET /api/v1/events") return stream(sessions, response, Number(searchParams.get("after")));
+  if (route === `POST /api/v1/sessions/${session}/cancel`) {
     sessions.cancel(session);
     return send(response, 200, { session, outcome: "requested", status: "running" });
   }

@@ -218,19 +218,19 @@ async function tellAll(test: Test, entry = cliPath): Promise<Left> {
   settled.push(await responseOf(daemon, cancelled.session));
 
   const answered = await Promise.all([
-    fetchText(daemon, `/api/${entered.path}`),
-    fetchText(daemon, "/api/sessions", {
+    fetchText(daemon, `/api/v1/${entered.path}`),
+    fetchText(daemon, "/api/v1/sessions", {
       method: "POST",
       body: JSON.stringify({ task: 1, [entered.body]: entered.body }),
     }),
-    fetchText(daemon, `/api/agents?workspace=${encodeURIComponent(workspace)}`),
-    fetchText(daemon, `/api/runs/${first.run}/explain`),
-    fetchText(daemon, "/api/status"),
-    fetchText(daemon, "/api/approvals?state=all"),
-    fetchText(daemon, "/api/rules"),
-    fetchText(daemon, `/api/sessions/${first.session}`),
-    fetchText(daemon, `/api/runs/${first.run}/entries`),
-    fetchText(daemon, `/api/runs/${entered.log}`),
+    fetchText(daemon, `/api/v1/agents?workspace=${encodeURIComponent(workspace)}`),
+    fetchText(daemon, `/api/v1/runs/${first.run}/explain`),
+    fetchText(daemon, "/api/v1/status"),
+    fetchText(daemon, "/api/v1/approvals?state=all"),
+    fetchText(daemon, "/api/v1/rules"),
+    fetchText(daemon, `/api/v1/sessions/${first.session}`),
+    fetchText(daemon, `/api/v1/runs/${first.run}/entries`),
+    fetchText(daemon, `/api/v1/runs/${entered.log}`),
   ]);
   outputs.push(await troupe(["sessions", "show", first.session], cliOptions));
   outputs.push(await troupe(["run", "x", "--agent", entered.command], cliOptions));
@@ -261,7 +261,7 @@ async function fetchText({ url, token }: TestDaemon, route: string, init: Reques
 
 /** Records all bytes that a page receives. The returned function resolves when the daemon is gone. */
 function listen({ url, token }: TestDaemon): () => Promise<string> {
-  const events = fetch(`${url}/api/events?after=0`, { headers: { authorization: `Bearer ${token}` } }).then(
+  const events = fetch(`${url}/api/v1/events?after=0`, { headers: { authorization: `Bearer ${token}` } }).then(
     async ({ body }) => {
       let text = "";
       const decoder = new TextDecoder();

@@ -54,20 +54,20 @@ export class ApiFailure extends Error {
 
 /** The HTTP API of the daemon. `login` sets a cookie that authenticates the other calls. */
 export const api = {
-  login: (token: string) => call<null>("POST", "/api/login", { token }),
-  status: () => call<DaemonStatus>("GET", "/api/status"),
-  agents: () => call<AgentList>("GET", "/api/agents"),
-  sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/sessions?limit=100"),
+  login: (token: string) => call<null>("POST", "/api/v1/login", { token }),
+  status: () => call<DaemonStatus>("GET", "/api/v1/status"),
+  agents: () => call<AgentList>("GET", "/api/v1/agents"),
+  sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/v1/sessions?limit=100"),
   session: (id: string) => call<SessionDetail>("GET", sessionPath(id)),
   timeline: (id: string, after: number) => call<TimelinePage>("GET", `${sessionPath(id)}/timeline?after=${after}`),
-  agentFiles: (folder: string | null) => call<AgentFileList>("GET", `/api/agent-files${folderQuery(folder)}`),
+  agentFiles: (folder: string | null) => call<AgentFileList>("GET", `/api/v1/agent-files${folderQuery(folder)}`),
   agentFile: (id: string, folder: string | null) =>
     call<AgentFileView>("GET", `${agentPath(id)}${folderQuery(folder)}`),
-  checkAgent: (draft: AgentDraft) => call<AgentCheck>("POST", "/api/agent-checks", draft),
+  checkAgent: (draft: AgentDraft) => call<AgentCheck>("POST", "/api/v1/agent-checks", draft),
   saveAgent: (draft: AgentDraft) => call<AgentFileView>("PUT", agentPath(draft.id), draft),
   removeAgent: (id: string, removal: AgentRemoval) => call<AgentRemoved>("DELETE", agentPath(id), removal),
   response: (id: string) => call<RunResponse>("GET", `${sessionPath(id)}/response`),
-  submit: (request: Partial<SubmitSession> & { task: string }) => call<Submitted>("POST", "/api/sessions", request),
+  submit: (request: Partial<SubmitSession> & { task: string }) => call<Submitted>("POST", "/api/v1/sessions", request),
   cancel: (id: string) => call<CancelOutcome>("POST", `${sessionPath(id)}/cancel`, {}),
   cancelRun: (run: string) =>
     call<RunControlOutcome>("POST", `${runPath(run)}/cancel`, { reason: "cancelled on the page" }),
@@ -84,13 +84,13 @@ export const api = {
   conversation: (run: string, from: number) =>
     call<ConversationPage>("GET", `${runPath(run)}/conversation?from=${from}`),
   approvals: (state: "waiting" | "all") =>
-    call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
+    call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/v1/approvals?state=${state}&limit=500`),
   answer: (approval: string, answer: ApprovalDecision) =>
-    call<ApprovalOutcome>("POST", `/api/approvals/${encodeURIComponent(approval)}/answer`, { ...answer, by }),
-  hosts: () => call<{ hosts: HostRow[] }>("GET", "/api/hosts"),
-  drainHost: (host: string) => call<HostOutcome>("POST", `/api/hosts/${encodeURIComponent(host)}/drain`, { by }),
-  rules: () => call<{ rules: ApprovalRule[] }>("GET", "/api/rules"),
-  removeRule: (id: string) => call<ApprovalRule>("DELETE", `/api/rules/${encodeURIComponent(id)}`),
+    call<ApprovalOutcome>("POST", `/api/v1/approvals/${encodeURIComponent(approval)}/answer`, { ...answer, by }),
+  hosts: () => call<{ hosts: HostRow[] }>("GET", "/api/v1/hosts"),
+  drainHost: (host: string) => call<HostOutcome>("POST", `/api/v1/hosts/${encodeURIComponent(host)}/drain`, { by }),
+  rules: () => call<{ rules: ApprovalRule[] }>("GET", "/api/v1/rules"),
+  removeRule: (id: string) => call<ApprovalRule>("DELETE", `/api/v1/rules/${encodeURIComponent(id)}`),
 };
 
 /** The decision of a person. The other fields of an answer have defaults. */
@@ -106,11 +106,11 @@ export function problemOf(thrown: unknown): ApiProblem {
 }
 
 function sessionPath(id: string): string {
-  return `/api/sessions/${encodeURIComponent(id)}`;
+  return `/api/v1/sessions/${encodeURIComponent(id)}`;
 }
 
 function agentPath(id: string): string {
-  return `/api/agent-files/${encodeURIComponent(id)}`;
+  return `/api/v1/agent-files/${encodeURIComponent(id)}`;
 }
 
 function folderQuery(folder: string | null): string {
@@ -118,7 +118,7 @@ function folderQuery(folder: string | null): string {
 }
 
 function runPath(run: string): string {
-  return `/api/runs/${encodeURIComponent(run)}`;
+  return `/api/v1/runs/${encodeURIComponent(run)}`;
 }
 
 async function call<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T> {

@@ -87,12 +87,12 @@ describe("a stream", () => {
 
   it("reopens from the current position, with a growing delay until it works", () => {
     openFeed(sink);
-    expect(latest().url).toBe("/api/events?after=7");
+    expect(latest().url).toBe("/api/v1/events?after=7");
     latest().send("change", change);
     latest().onerror?.();
     expect(latest().closed).toBe(true);
     vi.advanceTimersByTime(500);
-    expect(latest().url).toBe("/api/events?after=9");
+    expect(latest().url).toBe("/api/v1/events?after=9");
     latest().onerror?.();
     vi.advanceTimersByTime(999);
     expect(FakeSource.opened).toHaveLength(2);
@@ -153,7 +153,7 @@ describe("several tabs", () => {
     openFeed(sink);
     say({ kind: "change", change });
     takeLead?.();
-    expect(latest().url).toBe("/api/events?after=9");
+    expect(latest().url).toBe("/api/v1/events?after=9");
     latest().onopen?.();
     latest().send("change", { ...change, position: 10 });
     say({ kind: "hello" });

@@ -93,7 +93,7 @@ function stream(sink: FeedSink, publish: (message: Message) => void): { retry():
   const open = (): void => {
     clearTimeout(timer);
     source?.close();
-    const eventSource = new EventSource(`/api/events?after=${Math.max(0, sink.position())}`);
+    const eventSource = new EventSource(`/api/v1/events?after=${Math.max(0, sink.position())}`);
     source = eventSource;
     eventSource.onopen = () => {
       retryMs = retryMsMin;

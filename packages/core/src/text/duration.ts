@@ -42,6 +42,7 @@ const shownLengthMax = 20;
 export function durationSchema<S extends z.ZodType<number, number>>(milliseconds: S) {
   return z
     .custom<Duration>()
+    .meta({ type: ["integer", "string"], description: durationForms })
     .transform((given, context): number => {
       if (typeof given !== "string") return given;
       const parsed = parseDuration(given);

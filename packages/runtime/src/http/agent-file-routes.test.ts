@@ -35,17 +35,17 @@ async function outcomeOf(method: string, path: string, body?: unknown): Promise<
 
 describe("the routes of agent files", () => {
   it("list and show files, also of a project", async () => {
-    const list = await ask("GET", "/api/agent-files?workspace=/my/project");
+    const list = await ask("GET", "/api/v1/agent-files?workspace=/my/project");
     expect(JSON.parse(list.text)).toMatchObject({ agents: [{ id: "clerk" }], project: { path: "/my/project" } });
-    expect(JSON.parse((await ask("GET", "/api/agent-files/clerk")).text)).toMatchObject({ row: { id: "clerk" } });
-    expect(JSON.parse((await ask("POST", "/api/agent-checks", draft)).text)).toMatchObject({ text: draft.text });
+    expect(JSON.parse((await ask("GET", "/api/v1/agent-files/clerk")).text)).toMatchObject({ row: { id: "clerk" } });
+    expect(JSON.parse((await ask("POST", "/api/v1/agent-checks", draft)).text)).toMatchObject({ text: draft.text });
     expect(service.commands).toEqual([]);
   });
 
   it("save and delete a file in the version that the caller saw", async () => {
-    expect((await ask("PUT", "/api/agent-files/clerk", draft)).status).toBe(200);
-    expect((await ask("PUT", "/api/agent-files/clerk", { id: "clerk", version: null })).status).toBe(201);
-    expect((await ask("DELETE", "/api/agent-files/clerk", { version: fileVersion })).status).toBe(200);
+    expect((await ask("PUT", "/api/v1/agent-files/clerk", draft)).status).toBe(200);
+    expect((await ask("PUT", "/api/v1/agent-files/clerk", { id: "clerk", version: null })).status).toBe(201);
+    expect((await ask("DELETE", "/api/v1/agent-files/clerk", { version: fileVersion })).status).toBe(200);
     expect(service.commands).toEqual([
       `save {"id":"clerk","workspace":null,"version":"${fileVersion}","folder":"user","text":"---\\n---\\nx"}`,
       'save {"id":"clerk","workspace":null,"version":null,"folder":"user"}',
@@ -54,17 +54,17 @@ describe("the routes of agent files", () => {
   });
 
   it.each([
-    ["PUT", "/api/agent-files/other", draft],
-    ["PUT", "/api/agent-files/..%2Fclerk", draft],
-    ["PUT", "/api/agent-files/clerk", { ...draft, path: "/etc/passwd" }],
-    ["PUT", "/api/agent-files/clerk", { ...draft, version: "1" }],
-    ["PUT", "/api/agent-files/clerk", { ...draft, form: { description: "x" } }],
-    ["PUT", "/api/agent-files/clerk", { id: "clerk" }],
-    ["PUT", "/api/agent-files/clerk", "not json"],
-    ["POST", "/api/agent-checks", { ...draft, id: "../clerk" }],
-    ["POST", "/api/agent-checks", { ...draft, folder: "/tmp" }],
-    ["DELETE", "/api/agent-files/clerk", {}],
-    ["DELETE", "/api/agent-files/clerk", { version: fileVersion, path: "/etc/passwd" }],
+    ["PUT", "/api/v1/agent-files/other", draft],
+    ["PUT", "/api/v1/agent-files/..%2Fclerk", draft],
+    ["PUT", "/api/v1/agent-files/clerk", { ...draft, path: "/etc/passwd" }],
+    ["PUT", "/api/v1/agent-files/clerk", { ...draft, version: "1" }],
+    ["PUT", "/api/v1/agent-files/clerk", { ...draft, form: { description: "x" } }],
+    ["PUT", "/api/v1/agent-files/clerk", { id: "clerk" }],
+    ["PUT", "/api/v1/agent-files/clerk", "not json"],
+    ["POST", "/api/v1/agent-checks", { ...draft, id: "../clerk" }],
+    ["POST", "/api/v1/agent-checks", { ...draft, folder: "/tmp" }],
+    ["DELETE", "/api/v1/agent-files/clerk", {}],
+    ["DELETE", "/api/v1/agent-files/clerk", { version: fileVersion, path: "/etc/passwd" }],
   ])("refuse an invalid request: %s %s %j", async (method, path, body) => {
     expect(await outcomeOf(method, path, body)).toMatch(/^400 (USAGE|UNKNOWN_AGENT)$/);
     expect(service.commands).toEqual([]);
@@ -72,15 +72,15 @@ describe("the routes of agent files", () => {
 
   it("refuse a text above the size of an agent file, and a body above its size in JSON", async () => {
     const text = "x".repeat(agentFileBytesMax + 1);
-    expect(await outcomeOf("PUT", "/api/agent-files/clerk", { ...draft, text })).toBe("400 USAGE");
+    expect(await outcomeOf("PUT", "/api/v1/agent-files/clerk", { ...draft, text })).toBe("400 USAGE");
     const huge = { ...draft, text: "x".repeat(6 * agentFileBytesMax) };
-    expect(await outcomeOf("PUT", "/api/agent-files/clerk", huge)).toBe("413 TOO_LARGE");
+    expect(await outcomeOf("PUT", "/api/v1/agent-files/clerk", huge)).toBe("413 TOO_LARGE");
     expect(service.commands).toEqual([]);
   });
 
   it("answer clearly in a process without agent files", async () => {
     const bare = await serveFake({ ...service, agentFiles: undefined });
-    const answer = await send(bare.port, { path: "/api/agent-files", headers: clientHeaders(bare.port) });
+    const answer = await send(bare.port, { path: "/api/v1/agent-files", headers: clientHeaders(bare.port) });
     await bare.close();
     expect([answer.status, errorOf(answer).code]).toEqual([400, "USAGE"]);
   });
@@ -104,7 +104,7 @@ it("no reply names a secret of an error", async () => {
     redact: createRedactor({ values: [{ name: "SHOP_KEY", value: key }] }),
   });
   const headers = clientHeaders(redacting.port);
-  const answer = await send(redacting.port, { method: "PUT", path: `/api/agent-files/${key}`, headers, body: "{}" });
+  const answer = await send(redacting.port, { method: "PUT", path: `/api/v1/agent-files/${key}`, headers, body: "{}" });
   await redacting.close();
   expect(answer.text).not.toContain(key);
 });

@@ -1,22 +1,21 @@
 import type { Redactor } from "@troupe/core";
 import { type Context, Hono } from "hono";
-import { z } from "zod";
 import { addAgentFileRoutes } from "./agent-file-routes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import type { Asset, Assets } from "./assets.ts";
-import { createAuth, loginPath } from "./auth.ts";
+import { createAuth } from "./auth.ts";
+import { methodsOf } from "./contract/methods.ts";
 import { addConversationRoutes } from "./conversation-routes.ts";
 import { addCostRoutes } from "./cost-routes.ts";
-import { type ErrorReply, isInternal, noSuchPath, toErrorReply } from "./errors.ts";
+import { addDaemonRoutes } from "./daemon-routes.ts";
+import { type ErrorReply, isInternal, noSuchMethod, noSuchPath, toErrorReply } from "./errors.ts";
 import { addEventRoutes, type EventRouteOptions } from "./event-routes.ts";
-import { addHostRoutes } from "./host-routes.ts";
-import { type HttpEnv, readBody } from "./input.ts";
+import type { HttpEnv } from "./input.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import { addSearchRoutes } from "./search-routes.ts";
 import { addSessionArchiveRoutes } from "./session-archive-routes.ts";
 import { addSessionFileRoutes } from "./session-file-routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
-import { addStatusRoutes } from "./status-routes.ts";
 
 export interface HttpAppOptions extends EventRouteOptions {
   token: string;
@@ -28,9 +27,6 @@ export interface HttpAppOptions extends EventRouteOptions {
   /** Called with every error that is the daemon's own fault. */
   onError(error: unknown): void;
 }
-
-/** A login is the one request that needs no token, so its body is small. */
-const loginBytesMax = 4 * 1024;
 
 /** Builds the router with all routes. The guard in `serve.ts` has checked the origin of each request before. */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
@@ -45,11 +41,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
     return reply(context, toErrorReply(error));
   });
   app.use("/*", auth.middleware);
-  app.post(loginPath, async (context) => {
-    const body = await readBody(context, z.object({ token: z.string() }), { bytesMax: loginBytesMax });
-    auth.logIn(context, body.token);
-    return context.body(null, 204);
-  });
+  addDaemonRoutes(app, service, auth);
   addSessionRoutes(app, service);
   addSessionFileRoutes(app, service);
   addSessionArchiveRoutes(app, service);
@@ -58,15 +50,17 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   addSearchRoutes(app, service);
   addCostRoutes(app, service);
   addApprovalRoutes(app, service);
-  addHostRoutes(app, service);
-  addStatusRoutes(app, service);
   addAgentFileRoutes(app, service);
   addEventRoutes(app, options);
   app.notFound(async (context) => {
     const asset = await findAsset(context, assets);
     if (asset)
       return context.body(asset.bytes, 200, { "content-type": asset.type, "cache-control": asset.cacheControl });
-    return reply(context, noSuchPath(context.req.method, context.req.path));
+    const { method, path } = context.req;
+    const methods = methodsOf(path);
+    if (methods.length === 0) return reply(context, noSuchPath(method, path));
+    context.header("allow", methods.join(", "));
+    return reply(context, noSuchMethod(method, path, methods));
   });
   return app;
 }

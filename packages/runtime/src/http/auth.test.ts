@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHttpApp } from "./app.ts";
-import { createAuth, loginPath } from "./auth.ts";
+import { createAuth, loginPaths } from "./auth.ts";
 import type { HttpEnv } from "./input.ts";
 import { listRoutes } from "./routes.fixture.ts";
 import type { HttpServer } from "./serve.ts";
@@ -21,7 +21,10 @@ beforeEach(() => {
   service.commands.length = 0;
 });
 
-const routes = listRoutes().filter(({ path }) => path !== loginPath);
+const routes = listRoutes().filter(({ path }) => !loginPaths.includes(path));
+
+/** Routes that no earlier version had. */
+const newRoutes = ["GET /api/v1/openapi.json"];
 
 const proofs: [name: string, headers: Record<string, string>][] = [
   ["no proof", {}],
@@ -36,64 +39,59 @@ const proofs: [name: string, headers: Record<string, string>][] = [
 ];
 
 describe("every route of the router", () => {
-  it("is covered by these tests", () => {
-    expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort()).toEqual([
-      "DELETE /api/agent-files/:id",
-      "DELETE /api/rules/:id",
-      "GET /api/agent-files",
-      "GET /api/agent-files/:id",
-      "GET /api/agents",
-      "GET /api/agents/stats",
-      "GET /api/approvals",
-      "GET /api/approvals/:id",
-      "GET /api/costs",
-      "GET /api/events",
-      "GET /api/hosts",
-      "GET /api/ids/:id",
-      "GET /api/rules",
-      "GET /api/runs/:id/ancestors",
-      "GET /api/runs/:id/changes",
-      "GET /api/runs/:id/children",
-      "GET /api/runs/:id/conversation",
-      "GET /api/runs/:id/entries",
-      "GET /api/runs/:id/explain",
-      "GET /api/runs/:id/timeline",
-      "GET /api/runs/:id/undos",
-      "GET /api/search",
-      "GET /api/sessions",
-      "GET /api/sessions/:id",
-      "GET /api/sessions/:id/changes",
-      "GET /api/sessions/:id/files",
-      "GET /api/sessions/:id/files/content",
-      "GET /api/sessions/:id/response",
-      "GET /api/sessions/:id/timeline",
-      "GET /api/sessions/:id/tree",
-      "GET /api/stats",
-      "GET /api/status",
-      "GET /api/teams",
-      "POST /api/agent-checks",
-      "POST /api/approvals/:id/answer",
-      "POST /api/hosts/:id/drain",
-      "POST /api/runs/:id/cancel",
-      "POST /api/runs/:id/pause",
-      "POST /api/runs/:id/resume",
-      "POST /api/runs/:id/steer",
-      "POST /api/runs/:id/undo",
-      "POST /api/session-imports",
-      "POST /api/session-removals",
-      "POST /api/sessions",
-      "POST /api/sessions/:id/cancel",
-      "POST /api/sessions/:id/fork",
-      "PUT /api/agent-files/:id",
-      "PUT /api/sessions/:id/files",
+  it("is covered by these tests, with its alias of earlier versions", () => {
+    const found = routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort();
+    expect(found.filter((route) => !route.includes("/v1/"))).toEqual(
+      found
+        .filter((route) => route.includes("/v1/") && !newRoutes.includes(route))
+        .map((route) => route.replace("/v1", "")),
+    );
+    expect(found.filter((route) => route.includes("/v1/"))).toEqual([
+      "DELETE /api/v1/agent-files/:id",
+      "DELETE /api/v1/rules/:id",
+      "GET /api/v1/agent-files",
+      "GET /api/v1/agent-files/:id",
+      "GET /api/v1/agents",
+      "GET /api/v1/agents/stats",
+      "GET /api/v1/approvals",
+      "GET /api/v1/approvals/:id",
+      "GET /api/v1/events",
+      "GET /api/v1/hosts",
+      "GET /api/v1/openapi.json",
+      "GET /api/v1/rules",
+      "GET /api/v1/runs/:id/changes",
+      "GET /api/v1/runs/:id/entries",
+      "GET /api/v1/runs/:id/explain",
+      "GET /api/v1/runs/:id/undos",
+      "GET /api/v1/sessions",
+      "GET /api/v1/sessions/:id",
+      "GET /api/v1/sessions/:id/changes",
+      "GET /api/v1/sessions/:id/files",
+      "GET /api/v1/sessions/:id/files/content",
+      "GET /api/v1/sessions/:id/response",
+      "GET /api/v1/sessions/:id/timeline",
+      "GET /api/v1/status",
+      "GET /api/v1/teams",
+      "POST /api/v1/agent-checks",
+      "POST /api/v1/approvals/:id/answer",
+      "POST /api/v1/hosts/:id/drain",
+      "POST /api/v1/runs/:id/cancel",
+      "POST /api/v1/runs/:id/pause",
+      "POST /api/v1/runs/:id/resume",
+      "POST /api/v1/runs/:id/steer",
+      "POST /api/v1/runs/:id/undo",
+      "POST /api/v1/sessions",
+      "POST /api/v1/sessions/:id/cancel",
+      "PUT /api/v1/agent-files/:id",
+      "PUT /api/v1/sessions/:id/files",
     ]);
   });
 
   it.each(proofs)("answers 401 to %s", async (_, proof) => {
     for (const { method, path } of [
       ...routes,
-      { method: "GET", path: "/api/unheard-of" },
-      { method: "GET", path: "/api/login" },
+      { method: "GET", path: "/api/v1/unheard-of" },
+      { method: "GET", path: "/api/v1/login" },
     ]) {
       const answer = await ask(method, path, proof);
       expect(`${method} ${path} ${answer.status} ${errorOf(answer).code}`).toBe(`${method} ${path} 401 UNAUTHORIZED`);
@@ -103,10 +101,10 @@ describe("every route of the router", () => {
 
   it("cannot be reached by another spelling of its path", async () => {
     for (const path of [
-      "//api/status",
-      "/api//status",
-      "/./api/status",
-      "/x/../api/status",
+      "//api/v1/status",
+      "/api/v1//status",
+      "/./api/v1/status",
+      "/x/../api/v1/status",
       "/%61pi/status",
       "/API/status",
     ]) {
@@ -114,6 +112,11 @@ describe("every route of the router", () => {
       expect(`${path} ${answer.status} ${answer.text.includes("startedAt")}`).toMatch(/ (401|404) false$/);
     }
   });
+});
+
+it("lets a login in at the path of earlier versions", async () => {
+  const answer = await ask("POST", loginPaths[1] ?? "", {}, JSON.stringify({ token }));
+  expect([answer.status, answer.headers.deprecation]).toEqual([204, "@1795132800"]);
 });
 
 it("closes a route that is added later, at any path", async () => {
@@ -133,7 +136,7 @@ describe("the login", () => {
     expect(cookie).toMatch(new RegExp(`^troupe_${server.port}=[\\w-]{43}; `));
     expect(cookie.split("; ").slice(1).sort()).toEqual(["HttpOnly", "Path=/", "SameSite=Strict"]);
     expect(cookie).not.toContain(token);
-    expect((await ask("GET", "/api/status", { Cookie: cookie.split(";")[0] ?? "" })).status).toBe(200);
+    expect((await ask("GET", "/api/v1/status", { Cookie: cookie.split(";")[0] ?? "" })).status).toBe(200);
   });
 
   it("sets no cookie for a wrong token", async () => {
@@ -171,7 +174,7 @@ describe("the login", () => {
     try {
       const cookie = (await logIn(token)).headers["set-cookie"]?.[0]?.split(";")[0]?.split("=")[1];
       const headers = { Host: `127.0.0.1:${other.port}`, Cookie: `troupe_${other.port}=${cookie}` };
-      expect((await send(other.port, { path: "/api/status", headers })).status).toBe(401);
+      expect((await send(other.port, { path: "/api/v1/status", headers })).status).toBe(401);
     } finally {
       await other.close();
     }
@@ -180,8 +183,8 @@ describe("the login", () => {
   it("sets a cookie that survives a restart, but not a new token", async () => {
     const login = await createApp(token).request("/open");
     const headers = { Cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
-    expect((await createApp(token).request("/api/status", { headers })).status).toBe(200);
-    expect((await createApp(`${token}2`).request("/api/status", { headers })).status).toBe(401);
+    expect((await createApp(token).request("/api/v1/status", { headers })).status).toBe(200);
+    expect((await createApp(`${token}2`).request("/api/v1/status", { headers })).status).toBe(401);
   });
 });
 
@@ -194,13 +197,13 @@ function createApp(token: string): Hono<HttpEnv> {
     auth.logIn(context, token);
     return context.text("open");
   });
-  door.use("/api/*", auth.middleware);
-  door.get("/api/status", (context) => context.text("status"));
+  door.use("/api/v1/*", auth.middleware);
+  door.get("/api/v1/status", (context) => context.text("status"));
   return door;
 }
 
 function logIn(given: string, port = server.port): Promise<WireResponse> {
-  return ask("POST", loginPath, {}, JSON.stringify({ token: given }), port);
+  return ask("POST", loginPaths[0] ?? "", {}, JSON.stringify({ token: given }), port);
 }
 
 function ask(

@@ -5,7 +5,8 @@ import { getCookie, setCookie } from "hono/cookie";
 import { matchedRoutes } from "hono/route";
 import type { HttpEnv } from "./input.ts";
 
-export const loginPath = "/api/login";
+/** The paths of the login: of this version, and of the versions before. */
+export const loginPaths: readonly string[] = ["/api/v1/login", "/api/login"];
 
 /** Lets a request in with the daemon's token, or with the cookie that the login sets. */
 export interface Auth {
@@ -79,7 +80,7 @@ function tooManyWrongTokens(): TroupeError {
  */
 function isOpen(context: Context<HttpEnv>): boolean {
   const { method, path } = context.req;
-  if (path === loginPath) return method === "POST";
+  if (loginPaths.includes(path)) return method === "POST";
   return !path.startsWith("/api/") && matchedRoutes(context).every((route) => route.path === "/*");
 }
 

@@ -35,7 +35,7 @@ export async function* followEvents(
     try {
       const frames = readStream(
         transport,
-        withQuery("/api/events", { session, after: position }),
+        withQuery("/api/v1/events", { session, after: position }),
         signal,
         silenceMsMax,
       );

@@ -149,8 +149,8 @@ describe("a call", () => {
     const seen: (string | undefined)[] = [];
     const url = await serveRaw((request, response) => {
       seen.push(request.headers.authorization);
-      if (request.url === "/api/status") response.writeHead(404).end("<h1>Not found</h1>");
-      else response.writeHead(302, { location: `${server.url}/api/status` }).end();
+      if (request.url === "/api/v1/status") response.writeHead(404).end("<h1>Not found</h1>");
+      else response.writeHead(302, { location: `${server.url}/api/v1/status` }).end();
     });
     const lost = createHttpClient({ url, token: "of another daemon" });
     await expect(lost.status()).rejects.toMatchObject({
@@ -237,7 +237,7 @@ describe("events", () => {
     expect((await events.next()).value).toEqual({ type: "resync" });
     await events.next();
     await events.return?.();
-    expect(paths).toEqual(["/api/events", "/api/events?after=7", "/api/events?after=9"]);
+    expect(paths).toEqual(["/api/v1/events", "/api/v1/events?after=7", "/api/v1/events?after=9"]);
   });
 
   it("end with the address if the daemon is gone", async () => {

@@ -144,13 +144,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   return {
     url: transport.url,
-    status: () => call(DaemonStatus, "/api/status"),
-    agents: (workspace) => call(AgentList, withQuery("/api/agents", { workspace })),
-    teams: (workspace) => call(TeamList, withQuery("/api/teams", { workspace })),
+    status: () => call(DaemonStatus, "/api/v1/status"),
+    agents: (workspace) => call(AgentList, withQuery("/api/v1/agents", { workspace })),
+    teams: (workspace) => call(TeamList, withQuery("/api/v1/teams", { workspace })),
     agentFiles: {
-      list: (workspace) => call(AgentFileList, withQuery("/api/agent-files", { workspace })),
+      list: (workspace) => call(AgentFileList, withQuery("/api/v1/agent-files", { workspace })),
       read: (id, workspace) => call(AgentFileView, withQuery(pathOf("agent-files", id), { workspace })),
-      check: (draft) => call(AgentCheck, "/api/agent-checks", { body: draft }),
+      check: (draft) => call(AgentCheck, "/api/v1/agent-checks", { body: draft }),
       save: (draft) => call(AgentFileView, pathOf("agent-files", draft.id), { method: "PUT", body: draft }),
       remove: (id, removal) => call(AgentRemoved, pathOf("agent-files", id), { method: "DELETE", body: removal }),
     },
@@ -172,8 +172,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       remove: (sessions) =>
         call(SessionsRemoved, "/api/session-removals", { body: { sessions }, waitMs: archiveTimeoutMs }),
     },
-    agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/agents/stats", { since: windowMs })),
-    submit: (request) => call(Submitted, "/api/sessions", { body: request }),
+    agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/v1/agents/stats", { since: windowMs })),
+    submit: (request) => call(Submitted, "/api/v1/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
     cancelRun: (run, reason) => control(run, "cancel", { reason }),
     steer: (run, text, by) => control(run, "steer", { text, by }),
@@ -183,13 +183,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     explain: (run) => call(GrantExplanation, `${pathOf("runs", run)}/explain`),
     answer: (approval, answer) => call(ApprovalOutcome, `${pathOf("approvals", approval)}/answer`, { body: answer }),
     approvals: ({ waiting = true, limit } = {}) =>
-      call(ApprovalList, withQuery("/api/approvals", { state: waiting ? "waiting" : "all", limit })),
+      call(ApprovalList, withQuery("/api/v1/approvals", { state: waiting ? "waiting" : "all", limit })),
     approval: (id) => nullFor("UNKNOWN_APPROVAL", call(ApprovalRow, pathOf("approvals", id))),
-    rules: async () => (await call(RuleList, "/api/rules")).rules,
+    rules: async () => (await call(RuleList, "/api/v1/rules")).rules,
     removeRule: (rule) => call(ApprovalRule, pathOf("rules", rule), { method: "DELETE" }),
-    hosts: async () => (await call(HostList, "/api/hosts")).hosts,
+    hosts: async () => (await call(HostList, "/api/v1/hosts")).hosts,
     drainHost: (host, by) => call(HostOutcome, `${pathOf("hosts", host)}/drain`, { body: { by } }),
-    sessions: ({ limit } = {}) => call(SessionList, withQuery("/api/sessions", { limit })),
+    sessions: ({ limit } = {}) => call(SessionList, withQuery("/api/v1/sessions", { limit })),
     session: (session) => call(SessionDetail, pathOf("sessions", session)),
     response: (session) => nullFor("CONFLICT", call(RunResponse, `${pathOf("sessions", session)}/response`)),
     changes: (of, { after, limit } = {}) => {
@@ -226,5 +226,5 @@ async function nullFor<T>(code: ErrorCode, answer: Promise<T>): Promise<T | null
 }
 
 function pathOf(what: "sessions" | "runs" | "approvals" | "rules" | "hosts" | "agent-files", id: string): string {
-  return `/api/${what}/${encodeURIComponent(id)}`;
+  return `/api/v1/${what}/${encodeURIComponent(id)}`;
 }

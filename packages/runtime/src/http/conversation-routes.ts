@@ -2,31 +2,31 @@ import type { TroupeService } from "@troupe/core";
 import type { RunNode } from "@troupe/core/internal";
 import type { Context, Hono } from "hono";
 import { notFound } from "../service/lookup.ts";
-import { type HttpEnv, readId, readNumber } from "./input.ts";
+import { type HttpEnv, readParam, readNumber } from "./input.ts";
 
 /** Routes about the tree of a session, and about the conversation and the time of one run. */
 export function addConversationRoutes(app: Hono<HttpEnv>, { record: { queries } }: TroupeService): void {
   app.get("/api/runs/:run/conversation", async (context) => {
-    const run = readId(context, "run", "run");
+    const run = readParam(context, "run", "run");
     const from = readNumber(context, "from", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
     const limit = readNumber(context, "limit", { otherwise: 200, min: 1, max: 1_000 });
     return context.json(known(await queries.conversation(run, { from, limit }), "run", run));
   });
   app.get("/api/runs/:run/timeline", async (context) => {
-    const run = readId(context, "run", "run");
+    const run = readParam(context, "run", "run");
     return context.json(known(await queries.runTimeline(run), "run", run));
   });
   app.get("/api/runs/:run/children", async (context) => {
-    const run = readId(context, "run", "run");
+    const run = readParam(context, "run", "run");
     return context.json(known(await queries.children(run, readTreePage(context)), "run", run));
   });
   app.get("/api/runs/:run/ancestors", async (context) => {
-    const run = readId(context, "run", "run");
+    const run = readParam(context, "run", "run");
     const ancestors = known(await queries.ancestors(run), "run", run);
     return context.json({ ancestors } satisfies { ancestors: RunNode[] });
   });
   app.get("/api/sessions/:id/tree", async (context) => {
-    const session = readId(context, "id", "session");
+    const session = readParam(context, "id", "session");
     return context.json(known(await queries.tree(session, readTreePage(context)), "session", session));
   });
 }

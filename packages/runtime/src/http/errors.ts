@@ -3,7 +3,7 @@ import type { ApiError } from "@troupe/core/internal";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 /** The HTTP status of every error code. A new code does not compile until it has one. */
-const statuses = {
+export const statuses = {
   INTERNAL: 500,
   CONFLICT: 409,
   HOME_OWNED: 409,
@@ -34,6 +34,7 @@ const statuses = {
   UNSUPPORTED_SERVER: 502,
   UNKNOWN_HOST: 404,
   UNKNOWN_FILE: 404,
+  UNKNOWN_WEBHOOK: 404,
   DATABASE_DAMAGED: 500,
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
@@ -70,6 +71,12 @@ export function noSuchPath(method: string, path: string): ErrorReply {
     error: { code: "USAGE", message: `the API has no route ${method} ${path}`, fix: "check the method and the path" },
   };
   return { status: 404, body };
+}
+
+/** The reply for a path that has routes, but not with this method. */
+export function noSuchMethod(method: string, path: string, methods: readonly string[]): ErrorReply {
+  const message = `${path} does not take ${method}`;
+  return { status: 405, body: { error: { code: "USAGE", message, fix: `use ${methods.join(" or ")}` } } };
 }
 
 /** Whether the error is the daemon's fault and not the caller's. The daemon logs these. */

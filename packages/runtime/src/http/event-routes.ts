@@ -1,9 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { LiveEvent, TroupeService } from "@troupe/core";
+import { type LiveEvent, TroupeError, type TroupeService } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
-import type { Hono } from "hono";
-import { type HttpEnv, wholeNumber } from "./input.ts";
+import type { Context, Hono } from "hono";
+import { addRoutes } from "./contract/add-routes.ts";
+import { eventContract } from "./contract/event-contract.ts";
+import type { HttpEnv } from "./input.ts";
 import { formatFrame, formatHeartbeat } from "./sse.ts";
 
 export interface EventRouteOptions {
@@ -15,16 +17,28 @@ export interface EventRouteOptions {
 
 /** The route that streams changes and live events as server-sent events. */
 export function addEventRoutes(app: Hono<HttpEnv>, { service, heartbeatMs, streams }: EventRouteOptions): void {
-  app.get("/api/events", async (context) => {
-    const { outgoing } = context.env;
-    if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
-    const text = context.req.header("last-event-id") || context.req.query("after");
-    const after = text === undefined ? null : wholeNumber("the position", text, 0, Number.MAX_SAFE_INTEGER);
-    const session = context.req.query("session") || null;
-    const end = await openEventStream({ service, outgoing, after, session, heartbeatMs });
-    if (!outgoing.destroyed) streams.add(end);
-    outgoing.once("close", () => streams.delete(end));
-    return RESPONSE_ALREADY_SENT;
+  addRoutes(app, eventContract, {
+    "GET /events": async ({ query }, context) => {
+      const { outgoing } = context.env;
+      if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
+      const after = positionIn(context) ?? query.after ?? null;
+      const session = query.session || null;
+      const end = await openEventStream({ service, outgoing, after, session, heartbeatMs });
+      if (!outgoing.destroyed) streams.add(end);
+      outgoing.once("close", () => streams.delete(end));
+      return RESPONSE_ALREADY_SENT;
+    },
+  });
+}
+
+/** The position in the header of a browser that reconnects. It is newer than the one in the address. */
+function positionIn(context: Context<HttpEnv>): number | null {
+  const text = context.req.header("last-event-id") || null;
+  if (text === null) return null;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw new TroupeError("USAGE", `Last-Event-ID is ${JSON.stringify(text)}`, {
+    fix: "send the id of the last event, or omit the header",
   });
 }
 

@@ -34,7 +34,7 @@ afterEach(() => server.close());
 describe("a stream of changes", () => {
   it("starts from now without a position, and sends the current position", async () => {
     commitTasks("old");
-    const stream = await follow("/api/events");
+    const stream = await follow("/api/v1/events");
     expect(await stream.next()).toEqual({ id: "1" });
     commitTasks("new");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["new"] });
@@ -42,7 +42,7 @@ describe("a stream of changes", () => {
 
   it("sends missed changes first, then new ones", async () => {
     commitTasks("first", "second", "third");
-    const stream = await follow("/api/events?after=1");
+    const stream = await follow("/api/v1/events?after=1");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
     commitTasks("fourth");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "4", tasks: ["fourth"] });
@@ -50,13 +50,13 @@ describe("a stream of changes", () => {
 
   it("sends nothing to a client that missed nothing", async () => {
     commitTasks("first");
-    const stream = await follow("/api/events?after=1");
+    const stream = await follow("/api/v1/events?after=1");
     expect(await stream.next()).toEqual({ id: "1" });
   });
 
   it("starts after Last-Event-ID, even if the query names another position", async () => {
     commitTasks("first", "second");
-    const stream = await follow("/api/events?after=0", { "Last-Event-ID": "2" });
+    const stream = await follow("/api/v1/events?after=0", { "Last-Event-ID": "2" });
     commitTasks("third");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
   });
@@ -71,7 +71,7 @@ describe("a stream of changes", () => {
       commitTasks("third");
       return missed;
     };
-    const stream = await follow("/api/events?after=0");
+    const stream = await follow("/api/v1/events?after=0");
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["second"] });
     expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
     commitTasks("fourth");
@@ -79,8 +79,8 @@ describe("a stream of changes", () => {
   });
 
   it.each([
-    ["too much was missed", "/api/events?after=0"],
-    ["the position belongs to a deleted record", "/api/events?after=99"],
+    ["too much was missed", "/api/v1/events?after=0"],
+    ["the position belongs to a deleted record", "/api/v1/events?after=99"],
   ])("sends resync if %s, and continues from there", async (_, path) => {
     service.tooManyChanges = 1;
     commitTasks("first", "second", "third");
@@ -91,7 +91,7 @@ describe("a stream of changes", () => {
   });
 
   it("sends resync instead of a change above the bound of a stream", async () => {
-    const stream = await follow("/api/events");
+    const stream = await follow("/api/v1/events");
     service.commit(sessionRow(sessionA, { task: "x".repeat(backlogBytesMax.stream) }));
     commitTasks("small");
     expect(await stream.nextEvent()).toEqual({ event: "resync", id: "1" });
@@ -99,7 +99,7 @@ describe("a stream of changes", () => {
   });
 
   it("of one session skips the others, but its position advances", async () => {
-    const stream = await follow(`/api/events?session=${sessionA}`);
+    const stream = await follow(`/api/v1/events?session=${sessionA}`);
     service.commit(sessionRow(sessionB), runRow(sessionB, sessionB));
     expect(await stream.until(({ id }) => id === "1")).toEqual({ id: "1" });
     service.commit(
@@ -115,14 +115,14 @@ describe("a stream of changes", () => {
   });
 
   it("carries live events without an id, which would move the position", async () => {
-    const stream = await follow("/api/events");
+    const stream = await follow("/api/v1/events");
     await stream.next();
     service.emit(delta(sessionA, "hello"));
     expect(await stream.nextEvent()).toEqual({ event: "live", text: "hello" });
   });
 
   it("sends heartbeats while nothing happens", async () => {
-    const stream = await follow("/api/events");
+    const stream = await follow("/api/v1/events");
     expect([await stream.next(), await stream.next(), await stream.next()]).toEqual([
       { id: "0" },
       { id: "0" },
@@ -131,7 +131,7 @@ describe("a stream of changes", () => {
   });
 
   it("must not be cached", async () => {
-    const stream = await follow("/api/events");
+    const stream = await follow("/api/v1/events");
     expect(stream.response.headers).toMatchObject({
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
@@ -140,7 +140,7 @@ describe("a stream of changes", () => {
   });
 
   it("stops listening when the client disconnects", async () => {
-    const stream = await follow("/api/events");
+    const stream = await follow("/api/v1/events");
     await stream.next();
     expect(service.listeners()).toBe(1);
     stream.response.destroy();
@@ -154,7 +154,7 @@ describe("a stream of changes", () => {
       await release.opened;
       return { position, sessions: [], runs: [], approvals: [] };
     };
-    const socket = await stall("/api/events?after=0");
+    const socket = await stall("/api/v1/events?after=0");
     await asked.opened;
     socket.destroy();
     await waitForListeners(0);
@@ -163,7 +163,7 @@ describe("a stream of changes", () => {
 
   it("fails as a request if the record cannot be read", async () => {
     service.record.changesSince = () => Promise.reject(new Error("disk"));
-    const response = await open(server.port, { path: "/api/events?after=0", headers: clientHeaders(server.port) });
+    const response = await open(server.port, { path: "/api/v1/events?after=0", headers: clientHeaders(server.port) });
     response.resume();
     expect([response.statusCode, service.listeners()]).toEqual([500, 0]);
   });
@@ -171,7 +171,7 @@ describe("a stream of changes", () => {
 
 describe("a client that does not read", () => {
   it("loses live events, is disconnected, and catches up from its position", async () => {
-    const socket = await stall("/api/events");
+    const socket = await stall("/api/v1/events");
     await waitForListeners(1);
     let commits = 0;
     while (service.listeners() > 0) {
@@ -183,12 +183,12 @@ describe("a client that does not read", () => {
     const lastId = Number(seen.at(-1)?.id ?? 0);
     expect(lastId).toBeLessThan(commits);
 
-    const stream = await follow("/api/events", { "Last-Event-ID": String(lastId) });
+    const stream = await follow("/api/v1/events", { "Last-Event-ID": String(lastId) });
     expect(await stream.nextEvent()).toMatchObject({ event: "change", id: String(commits) });
   });
 
   it("loses live events but stays connected", async () => {
-    const socket = await stall("/api/events");
+    const socket = await stall("/api/v1/events");
     await waitForListeners(1);
     const before = liveMemory();
     for (let i = 0; i < 500; i++) {
@@ -202,8 +202,8 @@ describe("a client that does not read", () => {
   });
 
   it("does not delay another client", async () => {
-    await stall("/api/events");
-    const reader = await follow("/api/events");
+    await stall("/api/v1/events");
+    const reader = await follow("/api/v1/events");
     await waitForListeners(2);
     for (let i = 1; i <= 200; i++) {
       service.commit(sessionRow(sessionA, { task: "x".repeat(50_000) }));
@@ -212,7 +212,7 @@ describe("a client that does not read", () => {
   });
 
   it("costs a bounded amount of memory, even with two hundred clients", async () => {
-    for (let i = 0; i < 200; i++) await stall(i % 2 ? "/api/events" : `/api/events?session=${sessionA}`);
+    for (let i = 0; i < 200; i++) await stall(i % 2 ? "/api/v1/events" : `/api/v1/events?session=${sessionA}`);
     await waitForListeners(200);
     const before = liveMemory();
     let most = 0;

@@ -24,10 +24,10 @@ const targets: RoutePath[] = [
   { method: "GET", path: "/index.html" },
   { method: "GET", path: "/assets/app-12345678.js" },
   { method: "GET", path: "/sessions/deep/link" },
-  { method: "HEAD", path: "/api/status" },
-  { method: "OPTIONS", path: "/api/sessions" },
-  { method: "DELETE", path: "/api/sessions" },
-  { method: "GET", path: "/api/unheard-of" },
+  { method: "HEAD", path: "/api/v1/status" },
+  { method: "OPTIONS", path: "/api/v1/sessions" },
+  { method: "DELETE", path: "/api/v1/sessions" },
+  { method: "GET", path: "/api/v1/unheard-of" },
 ];
 
 /** Changes to an clientHeaders request. `PORT` is replaced by the server's port; null removes a header. */
@@ -80,7 +80,7 @@ describe("a forged request", () => {
   });
 
   it("is refused when its target is a whole address", async () => {
-    expect(await forge({ method: "GET", path: "http://evil.example/api/status" }, {})).toMatch(/403 FORBIDDEN$/);
+    expect(await forge({ method: "GET", path: "http://evil.example/api/v1/status" }, {})).toMatch(/403 FORBIDDEN$/);
   });
 });
 
@@ -94,13 +94,18 @@ describe("an clientHeaders request", () => {
     ["with a charset", { "Content-Type": "application/json; charset=utf-8" }],
   ])("passes %s", async (_, headers) => {
     const body = '{"task":"x"}';
-    const answer = await send(server.port, { method: "POST", path: "/api/sessions", headers: merged(headers), body });
+    const answer = await send(server.port, {
+      method: "POST",
+      path: "/api/v1/sessions",
+      headers: merged(headers),
+      body,
+    });
     expect(answer.status).toBe(201);
   });
 });
 
 it("sends its security headers with every answer, and never one that opens it to others", async () => {
-  const refused = { path: "/api/status", headers: { ...clientHeaders(server.port), Host: "evil.example" } };
+  const refused = { path: "/api/v1/status", headers: { ...clientHeaders(server.port), Host: "evil.example" } };
   const shown = { path: "/", headers: clientHeaders(server.port) };
   const answers = [await send(server.port, refused), await send(server.port, shown)];
   for (const target of targets) {

@@ -1,29 +1,32 @@
 import type { HttpBindings } from "@hono/node-server";
 import { TroupeError } from "@troupe/core";
-import { decodeText, Id, parseDuration } from "@troupe/core/internal";
+import { decodeText } from "@troupe/core/internal";
 import type { Context } from "hono";
 import type { z } from "zod";
-import { notFound } from "../service/lookup.ts";
+import { apiPath } from "./contract/api-path.ts";
+import { type ParamKind, paramKinds } from "./contract/param-kinds.ts";
 
 /** Gives handlers Node's own request and response, next to hono's. */
 export interface HttpEnv {
   Bindings: HttpBindings;
 }
 
-const bodyBytesMax = 1024 * 1024;
+/** The largest body of a route that names no other limit. */
+export const bodyBytesMaxDefault: number = 1024 * 1024;
 
 /** Parses the body of a request. A body that does not fit fails with `USAGE` or `TOO_LARGE`. */
 export async function readBody<S extends z.ZodType>(
   context: Context<HttpEnv>,
   schema: S,
-  { bytesMax = bodyBytesMax }: { bytesMax?: number } = {},
+  { bodyBytesMax = bodyBytesMaxDefault }: { bodyBytesMax?: number } = {},
 ): Promise<z.output<S>> {
-  const text = await readText(context, bytesMax);
+  const text = await readText(context, bodyBytesMax);
   try {
     return decodeText(schema, text === "" ? "{}" : text, "the body");
   } catch (error) {
     if (!TroupeError.is(error)) throw error;
-    throw new TroupeError("USAGE", error.message, { cause: error });
+    const fix = `correct the body; ${apiPath}/openapi.json describes it`;
+    throw new TroupeError("USAGE", error.message, { cause: error, fix });
   }
 }
 
@@ -44,6 +47,48 @@ async function readText(context: Context<HttpEnv>, bytesMax: number): Promise<st
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** Reads the query. A name that occurs twice, or that the schema does not have, is an error if `strict` is set. */
+export function readQuery(context: Context<HttpEnv>, schema: z.ZodObject | undefined, strict: boolean): unknown {
+  const given = context.req.queries();
+  const shape: Readonly<Record<string, z.core.$ZodType>> = schema?.shape ?? {};
+  if (strict) checkNames(given, Object.keys(shape));
+  const fields = Object.entries(shape).map(([name, field]) => [
+    name,
+    readField(name, field as z.ZodType, given[name]?.[0]),
+  ]);
+  return schema && Object.fromEntries(fields);
+}
+
+function checkNames(given: Record<string, string[]>, known: readonly string[]): void {
+  for (const [name, values] of Object.entries(given)) {
+    if (!known.includes(name)) {
+      const fix = known.length === 0 ? "remove the query: this path has none" : `use only ${known.join(", ")}`;
+      throw new TroupeError("USAGE", `the query has the unknown name ${JSON.stringify(name)}`, { fix });
+    }
+    if (values.length > 1) {
+      throw new TroupeError("USAGE", `the query has ${name} ${values.length} times`, { fix: `send ${name} once` });
+    }
+  }
+}
+
+/** A text that the schema refuses is tried as a whole number. */
+function readField(name: string, schema: z.ZodType, text: string | undefined): unknown {
+  const asText = schema.safeParse(text);
+  if (asText.success) return asText.data;
+  const asNumber = /^\d{1,16}$/.test(text ?? "") ? schema.safeParse(Number(text)) : asText;
+  if (asNumber.success) return asNumber.data;
+  const message = text === undefined ? `the query has no ${name}` : `${name} is ${JSON.stringify(text)}`;
+  throw new TroupeError("USAGE", message, { fix: asNumber.error.issues[0]?.message ?? "see the API's document" });
+}
+
+/** Reads a parameter of the path. */
+export function readParam(context: Context<HttpEnv>, name: string, kind: ParamKind): string {
+  const { schema, error } = paramKinds[kind];
+  const parsed = schema.safeParse(context.req.param(name));
+  if (parsed.success) return parsed.data;
+  throw error(context.req.param(name) ?? "");
+}
+
 /** Reads a whole number from the query. */
 export function readNumber(
   context: Context<HttpEnv>,
@@ -51,43 +96,10 @@ export function readNumber(
   { otherwise, min, max }: { otherwise: number; min: number; max: number },
 ): number {
   const text = context.req.query(name);
-  return text === undefined ? otherwise : wholeNumber(name, text, min, max);
-}
-
-/** Reads a duration from the query, in milliseconds. */
-export function readDuration(
-  context: Context<HttpEnv>,
-  name: string,
-  { otherwise, min, max }: { otherwise: number; min: number; max: number },
-): number {
-  const text = context.req.query(name);
   if (text === undefined) return otherwise;
-  const value = parseDuration(text);
-  if (value !== null && value >= min && value <= max) return value;
-  throw new TroupeError("USAGE", `${name} is ${JSON.stringify(text)}`, {
-    fix: `use a duration such as 30d or 12h, from ${min} to ${max} milliseconds`,
-  });
-}
-
-/** Reads the query of a page of changes: at most `limit` changes, after the change with the id `after`. */
-export function readChangePage(context: Context<HttpEnv>): { after: number; limit: number } {
-  return {
-    after: readNumber(context, "after", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
-    limit: readNumber(context, "limit", { otherwise: 100, min: 1, max: 1_000 }),
-  };
-}
-
-export function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new TroupeError("USAGE", `${name} is ${JSON.stringify(text)}`, {
     fix: `use a whole number from ${min} to ${max}`,
   });
-}
-
-/** Reads the id in the path. A malformed id gets the same error as an unknown one. */
-export function readId(context: Context<HttpEnv>, name: string, what: Parameters<typeof notFound>[0]): string {
-  const id = context.req.param(name) ?? "";
-  if (Id.safeParse(id).success) return id;
-  throw notFound(what, id);
 }

@@ -11,6 +11,14 @@ export interface RoutePath {
  * Every route of the router, with an id for each parameter. A new route is thus covered by the tests of protection.
  */
 export function listRoutes(): RoutePath[] {
+  return listRouterPaths().map((route) => {
+    const [method = "", path = ""] = route.split(" ");
+    return { method, path: path.replaceAll(/:\w+/g, unknownId) };
+  });
+}
+
+/** Every route of the router, such as `GET /api/v1/sessions/:id`. */
+export function listRouterPaths(): string[] {
   const assets: Assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
   const options = {
     service: createFakeService(),
@@ -22,9 +30,5 @@ export function listRoutes(): RoutePath[] {
   };
   const app = createHttpApp({ ...options, onError() {} });
   const routes = app.routes.filter(({ path }) => !path.endsWith("/*"));
-  const unique = new Map(routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
-  return [...unique.values()].map(({ method, path }) => ({
-    method: method === "ALL" ? "GET" : method,
-    path: path.replaceAll(/:\w+/g, unknownId),
-  }));
+  return [...new Set(routes.map(({ method, path }) => `${method} ${path}`))];
 }

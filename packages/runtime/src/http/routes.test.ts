@@ -38,29 +38,32 @@ beforeEach(() => {
 
 describe("a read returns", () => {
   it.each([
-    ["/api/status", { provider: "demo", kind: "daemon" }],
-    ["/api/agents", { agents: [{ id: "lead", path: "none" }], problems: [] }],
-    ["/api/agents?workspace=/my/project", { agents: [{ path: "/my/project" }] }],
-    ["/api/teams", { teams: [], problems: [] }],
-    ["/api/teams?workspace=/my/project", { teams: [{ name: "news", path: "/my/project" }], problems: [] }],
-    ["/api/agents/stats", { since: "2026-08-20T00:00:00.000Z", agents: [{ agent: "coder", parent: null, runs: 4 }] }],
-    ["/api/agents/stats?since=1d12h", { since: "2026-11-16T12:00:00.000Z", pairs: [{ parent: "lead" }] }],
-    ["/api/sessions", { position: 2, sessions: [{ session: sessionA }, { session: sessionB }] }],
-    ["/api/sessions?limit=1", { position: 2, sessions: [{ session: sessionA }] }],
-    [`/api/sessions/${sessionA}`, { position: 2, session: { session: sessionA }, runs: [{ run: sessionA }] }],
-    [`/api/sessions/${sessionA}`, { approvals: [{ id: question }, { id: answered }] }],
-    [`/api/runs/${sessionA}/changes`, { changes: [], next: null }],
-    [`/api/sessions/${sessionA}/changes`, { changes: [], next: null }],
-    [`/api/sessions/${sessionA}/timeline?after=3`, { events: [{ kind: "opened" }], from: 3, next: 4, more: false }],
-    [`/api/runs/${sessionA}/entries`, { entries: [], next: null, omitted: [] }],
-    [`/api/runs/${sessionA}/explain`, { run: sessionA, verdicts: [{ name: "shell", removedBy: "policy" }] }],
-    ["/api/approvals", { position: 2, approvals: [{ id: question, state: "waiting" }] }],
-    ["/api/approvals?state=waiting", { approvals: [{ id: question }] }],
-    ["/api/approvals?state=all", { approvals: [{ id: question }, { id: answered, by: "Ada" }] }],
-    ["/api/approvals?state=all&limit=1", { approvals: [{ id: answered }] }],
-    [`/api/approvals/${answered}`, { id: answered, state: "denied" }],
-    ["/api/rules", { rules: [storedRule] }],
-    ["/api/hosts", { hosts: [sampleHost({ host: "worker-a" }), { host: "worker-b", status: "gone" }] }],
+    ["/api/v1/status", { provider: "demo", kind: "daemon" }],
+    ["/api/v1/agents", { agents: [{ id: "lead", path: "none" }], problems: [] }],
+    ["/api/v1/agents?workspace=/my/project", { agents: [{ path: "/my/project" }] }],
+    ["/api/v1/teams", { teams: [], problems: [] }],
+    ["/api/v1/teams?workspace=/my/project", { teams: [{ name: "news", path: "/my/project" }], problems: [] }],
+    [
+      "/api/v1/agents/stats",
+      { since: "2026-08-20T00:00:00.000Z", agents: [{ agent: "coder", parent: null, runs: 4 }] },
+    ],
+    ["/api/v1/agents/stats?since=1d12h", { since: "2026-11-16T12:00:00.000Z", pairs: [{ parent: "lead" }] }],
+    ["/api/v1/sessions", { position: 2, sessions: [{ session: sessionA }, { session: sessionB }] }],
+    ["/api/v1/sessions?limit=1", { position: 2, sessions: [{ session: sessionA }] }],
+    [`/api/v1/sessions/${sessionA}`, { position: 2, session: { session: sessionA }, runs: [{ run: sessionA }] }],
+    [`/api/v1/sessions/${sessionA}`, { approvals: [{ id: question }, { id: answered }] }],
+    [`/api/v1/runs/${sessionA}/changes`, { changes: [], next: null }],
+    [`/api/v1/sessions/${sessionA}/changes`, { changes: [], next: null }],
+    [`/api/v1/sessions/${sessionA}/timeline?after=3`, { events: [{ kind: "opened" }], from: 3, next: 4, more: false }],
+    [`/api/v1/runs/${sessionA}/entries`, { entries: [], next: null, omitted: [] }],
+    [`/api/v1/runs/${sessionA}/explain`, { run: sessionA, verdicts: [{ name: "shell", removedBy: "policy" }] }],
+    ["/api/v1/approvals", { position: 2, approvals: [{ id: question, state: "waiting" }] }],
+    ["/api/v1/approvals?state=waiting", { approvals: [{ id: question }] }],
+    ["/api/v1/approvals?state=all", { approvals: [{ id: question }, { id: answered, by: "Ada" }] }],
+    ["/api/v1/approvals?state=all&limit=1", { approvals: [{ id: answered }] }],
+    [`/api/v1/approvals/${answered}`, { id: answered, state: "denied" }],
+    ["/api/v1/rules", { rules: [storedRule] }],
+    ["/api/v1/hosts", { hosts: [sampleHost({ host: "worker-a" }), { host: "worker-b", status: "gone" }] }],
   ])("%s", async (path, expected) => {
     const answer = await get(path);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, expected]);
@@ -68,7 +71,7 @@ describe("a read returns", () => {
   });
 
   it("a response when it exists", async () => {
-    const path = `/api/sessions/${sessionA}/response`;
+    const path = `/api/v1/sessions/${sessionA}/response`;
     expect(await outcome(path)).toBe("409 CONFLICT");
     const response = RunResponse.parse({ ...emptyResponse, runId: sessionA, sessionId: sessionA });
     service.record.response = async () => response;
@@ -80,27 +83,27 @@ describe("a read returns", () => {
 
 describe("a command reaches the service:", () => {
   it("submit a session", async () => {
-    const answer = await post("/api/sessions", { task: " say hello ", agent: "lead" });
+    const answer = await post("/api/v1/sessions", { task: " say hello ", agent: "lead" });
     expect([answer.status, JSON.parse(answer.text).session]).toEqual([201, sessionA]);
     expect(service.commands).toEqual(['submit {"task":"say hello","agent":"lead","origin":"api"}']);
   });
 
   it("submit a session whose durations have units", async () => {
-    await post("/api/sessions", { task: "x", timeoutMs: "1h30m", limits: { maxDurationMs: "250ms" } });
+    await post("/api/v1/sessions", { task: "x", timeoutMs: "1h30m", limits: { maxDurationMs: "250ms" } });
     expect(JSON.parse(service.commands[0]?.replace("submit ", "") ?? "")).toMatchObject({
       timeoutMs: 5_400_000,
       limits: { maxDurationMs: 250 },
     });
-    const refused = await post("/api/sessions", { task: "x", timeoutMs: "5 min" });
+    const refused = await post("/api/v1/sessions", { task: "x", timeoutMs: "5 min" });
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("5m, 2h or 1h30m")]);
   });
 
   it("cancel a session", async () => {
-    const answer = await post(`/api/sessions/${sessionA}/cancel`, { reason: "enough" });
+    const answer = await post(`/api/v1/sessions/${sessionA}/cancel`, { reason: "enough" });
     expect([answer.status, JSON.parse(answer.text).outcome]).toEqual([200, "requested"]);
     await send(server.port, {
       method: "POST",
-      path: `/api/sessions/${sessionB}/cancel`,
+      path: `/api/v1/sessions/${sessionB}/cancel`,
       headers: clientHeaders(server.port),
     });
     expect(service.commands).toEqual([`cancel ${sessionA} enough`, `cancel ${sessionB} cancelled by the user`]);
@@ -115,7 +118,7 @@ describe("a command reaches the service:", () => {
     ["pause", { by: "Ada" }, `pause ${sessionB} Ada`],
     ["resume", {}, `resume ${sessionB} a person`],
   ])("about a run: %s", async (command, body, received) => {
-    const answer = await post(`/api/runs/${sessionB}/${command}`, body);
+    const answer = await post(`/api/v1/runs/${sessionB}/${command}`, body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
       200,
       { session: sessionA, run: sessionB, outcome: "requested", status: "running" },
@@ -125,7 +128,7 @@ describe("a command reaches the service:", () => {
 
   it("undoes the changes of a run, and lists its undos", async () => {
     service.commit(runRow(sessionB, sessionA));
-    const answer = await post(`/api/runs/${sessionB}/undo`, { dryRun: true, step: 3, paths: ["src"], by: "Ada" });
+    const answer = await post(`/api/v1/runs/${sessionB}/undo`, { dryRun: true, step: 3, paths: ["src"], by: "Ada" });
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, { run: sessionB, outcome: "planned" }]);
     const request = { step: 3, paths: ["src"], dryRun: true, partial: false, redo: false, by: "Ada" };
     expect(service.commands).toEqual([`undo ${sessionB} ${JSON.stringify(request)}`]);
@@ -135,7 +138,7 @@ describe("a command reaches the service:", () => {
       { ...row, at, finishedAt: at },
       { ...row, run: sessionA, at, finishedAt: null },
     ];
-    const listed = await get(`/api/runs/${sessionB}/undos`);
+    const listed = await get(`/api/v1/runs/${sessionB}/undos`);
     expect(JSON.parse(listed.text)).toEqual({ undos: [{ ...row, at, finishedAt: at }] });
   });
 
@@ -150,7 +153,7 @@ describe("a command reaches the service:", () => {
       { scope: "rule", anyArguments: true },
     ],
   ])("answer an approval: %j", async (body, received) => {
-    const answer = await post(`/api/approvals/${question}/answer`, body);
+    const answer = await post(`/api/v1/approvals/${question}/answer`, body);
     const rule = "scope" in body && body.scope === "rule" ? storedRule : null;
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
       200,
@@ -165,13 +168,13 @@ describe("a command reaches the service:", () => {
     [{ by: "Ada" }, "drainHost worker-a Ada"],
     [{}, "drainHost worker-a a person"],
   ])("drain a host: %j", async (body, received) => {
-    const answer = await post("/api/hosts/worker-a/drain", body);
+    const answer = await post("/api/v1/hosts/worker-a/drain", body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { host: "worker-a", outcome: "requested" }]);
     expect(service.commands).toEqual([received]);
   });
 
   it("remove a rule", async () => {
-    const path = `/api/rules/${ruleId}`;
+    const path = `/api/v1/rules/${ruleId}`;
     const answer = await send(server.port, { method: "DELETE", path, headers: clientHeaders(server.port) });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, storedRule]);
     expect(service.commands).toEqual([`removeRule ${ruleId}`]);
@@ -186,7 +189,7 @@ describe("entries come in pages of at most 1 MB", () => {
     service.entryTexts.set(sessionA, texts);
     const seen: number[] = [];
     for (let from: number | null = 0; from !== null; ) {
-      const answer = await get(`/api/runs/${sessionA}/entries?from=${from}&limit=20`);
+      const answer = await get(`/api/v1/runs/${sessionA}/entries?from=${from}&limit=20`);
       expect(answer.text.length).toBeLessThanOrEqual(pageBytesMax);
       const page: { entries: { index: number }[]; next: number | null } = JSON.parse(answer.text);
       seen.push(...page.entries.map(({ index }) => index));
@@ -197,7 +200,7 @@ describe("entries come in pages of at most 1 MB", () => {
 
   it("and list the index of an entry that is larger than a page", async () => {
     service.entryTexts.set(sessionA, ['{"index":0}', JSON.stringify("x".repeat(2 * pageBytesMax)), '{"index":2}']);
-    const answer = await get(`/api/runs/${sessionA}/entries`);
+    const answer = await get(`/api/v1/runs/${sessionA}/entries`);
     expect(JSON.parse(answer.text)).toEqual({ entries: [{ index: 0 }, { index: 2 }], next: null, omitted: [1] });
   });
 });
@@ -211,7 +214,7 @@ describe("changes come in pages of at most 1 MB", () => {
     service.changeRows.push(changeRow(31, { session: sessionB, run: sessionB }));
     const seen: number[] = [];
     for (let after: number | null = 0; after !== null; ) {
-      const answer = await get(`/api/${whose}/${sessionA}/changes?after=${after}&limit=20`);
+      const answer = await get(`/api/v1/${whose}/${sessionA}/changes?after=${after}&limit=20`);
       expect(answer.text.length).toBeLessThanOrEqual(pageBytesMax);
       const page: { changes: { id: number }[]; next: number | null } = JSON.parse(answer.text);
       seen.push(...page.changes.map(({ id }) => id));
@@ -222,37 +225,37 @@ describe("changes come in pages of at most 1 MB", () => {
 
   it("without the diff of a change that is larger than a page", async () => {
     service.changeRows.push(changeRow(1), changeRow(2, { diff: "x".repeat(2 * pageBytesMax) }), changeRow(3));
-    const { changes } = JSON.parse((await get(`/api/runs/${sessionA}/changes`)).text);
+    const { changes } = JSON.parse((await get(`/api/v1/runs/${sessionA}/changes`)).text);
     expect(changes).toEqual([changeRow(1), changeRow(2, { diff: "", cut: true }), changeRow(3)]);
   });
 });
 
 describe("a mistake gets an error", () => {
   it.each([
-    ["an unknown session", `/api/sessions/${unknownId}`, "404 UNKNOWN_SESSION"],
-    ["a malformed session id", "/api/sessions/../../etc", "404 USAGE"],
-    ["a word as a session id", "/api/sessions/latest", "404 UNKNOWN_SESSION"],
-    ["the response of an unknown session", `/api/sessions/${unknownId}/response`, "404 UNKNOWN_SESSION"],
-    ["the entries of an unknown run", `/api/runs/${unknownId}/entries`, "404 UNKNOWN_RUN"],
-    ["the changes of an unknown run", `/api/runs/${unknownId}/changes`, "404 UNKNOWN_RUN"],
-    ["the changes of an unknown session", `/api/sessions/${unknownId}/changes`, "404 UNKNOWN_SESSION"],
-    ["changes after a word", `/api/runs/${sessionA}/changes?after=last`, "400 USAGE"],
-    ["the grants of an unknown run", `/api/runs/${unknownId}/explain`, "404 UNKNOWN_RUN"],
-    ["the grants of a malformed id", "/api/runs/latest/explain", "404 UNKNOWN_RUN"],
-    ["an unknown approval", `/api/approvals/${unknownId}`, "404 UNKNOWN_APPROVAL"],
-    ["an approval that is a word", "/api/approvals/first", "404 UNKNOWN_APPROVAL"],
-    ["approvals in an unknown state", "/api/approvals?state=denied", "400 USAGE"],
-    ["no approvals at all", "/api/approvals?limit=0", "400 USAGE"],
-    ["more approvals than the most", "/api/approvals?limit=501", "400 USAGE"],
-    ["a rule, which can only be removed", `/api/rules/${ruleId}`, "404 USAGE"],
-    ["a limit that is not a number", "/api/sessions?limit=many", "400 USAGE"],
-    ["a limit beyond the most", "/api/sessions?limit=501", "400 USAGE"],
-    ["statistics since a word", "/api/agents/stats?since=lately", "400 USAGE"],
-    ["statistics of no time", "/api/agents/stats?since=0", "400 USAGE"],
-    ["statistics of more than ten years", "/api/agents/stats?since=4000d", "400 USAGE"],
-    ["a negative start", `/api/runs/${sessionA}/entries?from=-1`, "400 USAGE"],
-    ["a position that is not a number", "/api/events?after=now", "400 USAGE"],
-    ["an unknown path", "/api/nothing", "404 USAGE"],
+    ["an unknown session", `/api/v1/sessions/${unknownId}`, "404 UNKNOWN_SESSION"],
+    ["a malformed session id", "/api/v1/sessions/../../etc", "404 USAGE"],
+    ["a word as a session id", "/api/v1/sessions/latest", "404 UNKNOWN_SESSION"],
+    ["the response of an unknown session", `/api/v1/sessions/${unknownId}/response`, "404 UNKNOWN_SESSION"],
+    ["the entries of an unknown run", `/api/v1/runs/${unknownId}/entries`, "404 UNKNOWN_RUN"],
+    ["the changes of an unknown run", `/api/v1/runs/${unknownId}/changes`, "404 UNKNOWN_RUN"],
+    ["the changes of an unknown session", `/api/v1/sessions/${unknownId}/changes`, "404 UNKNOWN_SESSION"],
+    ["changes after a word", `/api/v1/runs/${sessionA}/changes?after=last`, "400 USAGE"],
+    ["the grants of an unknown run", `/api/v1/runs/${unknownId}/explain`, "404 UNKNOWN_RUN"],
+    ["the grants of a malformed id", "/api/v1/runs/latest/explain", "404 UNKNOWN_RUN"],
+    ["an unknown approval", `/api/v1/approvals/${unknownId}`, "404 UNKNOWN_APPROVAL"],
+    ["an approval that is a word", "/api/v1/approvals/first", "404 UNKNOWN_APPROVAL"],
+    ["approvals in an unknown state", "/api/v1/approvals?state=denied", "400 USAGE"],
+    ["no approvals at all", "/api/v1/approvals?limit=0", "400 USAGE"],
+    ["more approvals than the most", "/api/v1/approvals?limit=501", "400 USAGE"],
+    ["a rule, which can only be removed", `/api/v1/rules/${ruleId}`, "405 USAGE"],
+    ["a limit that is not a number", "/api/v1/sessions?limit=many", "400 USAGE"],
+    ["a limit beyond the most", "/api/v1/sessions?limit=501", "400 USAGE"],
+    ["statistics since a word", "/api/v1/agents/stats?since=lately", "400 USAGE"],
+    ["statistics of no time", "/api/v1/agents/stats?since=0", "400 USAGE"],
+    ["statistics of more than ten years", "/api/v1/agents/stats?since=4000d", "400 USAGE"],
+    ["a negative start", `/api/v1/runs/${sessionA}/entries?from=-1`, "400 USAGE"],
+    ["a position that is not a number", "/api/v1/events?after=now", "400 USAGE"],
+    ["an unknown path", "/api/v1/nothing", "404 USAGE"],
   ])("%s", async (_, path, expected) => {
     expect(await outcome(path)).toBe(expected);
   });
@@ -267,7 +270,7 @@ describe("a mistake gets an error", () => {
   ])("in the body: %s", async (_, body, expected) => {
     const answer = await send(server.port, {
       method: "POST",
-      path: "/api/sessions",
+      path: "/api/v1/sessions",
       headers: clientHeaders(server.port),
       body,
     });
@@ -275,19 +278,19 @@ describe("a mistake gets an error", () => {
     expect(service.commands).toEqual([]);
   });
 
-  const runs = `/api/runs/${sessionA}`;
-  const answers = `/api/approvals/${question}/answer`;
+  const runs = `/api/v1/runs/${sessionA}`;
+  const answers = `/api/v1/approvals/${question}/answer`;
   const huge = JSON.stringify({ text: "x".repeat(10 * 1024 * 1024), approved: true });
   it.each([
-    ["a cancel of an unknown run", "POST", `/api/runs/${unknownId}/cancel`, "{}", "404 UNKNOWN_RUN"],
-    ["a message to an unknown run", "POST", `/api/runs/${unknownId}/steer`, '{"text":"x"}', "404 UNKNOWN_RUN"],
-    ["a pause of an unknown run", "POST", `/api/runs/${unknownId}/pause`, "{}", "404 UNKNOWN_RUN"],
-    ["a resume of an unknown run", "POST", `/api/runs/${unknownId}/resume`, "{}", "404 UNKNOWN_RUN"],
-    ["a cancel with a malformed id", "POST", "/api/runs/latest/cancel", "{}", "404 UNKNOWN_RUN"],
+    ["a cancel of an unknown run", "POST", `/api/v1/runs/${unknownId}/cancel`, "{}", "404 UNKNOWN_RUN"],
+    ["a message to an unknown run", "POST", `/api/v1/runs/${unknownId}/steer`, '{"text":"x"}', "404 UNKNOWN_RUN"],
+    ["a pause of an unknown run", "POST", `/api/v1/runs/${unknownId}/pause`, "{}", "404 UNKNOWN_RUN"],
+    ["a resume of an unknown run", "POST", `/api/v1/runs/${unknownId}/resume`, "{}", "404 UNKNOWN_RUN"],
+    ["a cancel with a malformed id", "POST", "/api/v1/runs/latest/cancel", "{}", "404 UNKNOWN_RUN"],
     ["a reason that is not a string", "POST", `${runs}/cancel`, '{"reason":7}', "400 USAGE"],
     ["a reason as long as a book", "POST", `${runs}/cancel`, `{"reason":"${"x".repeat(501)}"}`, "400 USAGE"],
-    ["an undo of an unknown run", "POST", `/api/runs/${unknownId}/undo`, "{}", "404 UNKNOWN_RUN"],
-    ["the undos of an unknown run", "GET", `/api/runs/${unknownId}/undos`, undefined, "404 UNKNOWN_RUN"],
+    ["an undo of an unknown run", "POST", `/api/v1/runs/${unknownId}/undo`, "{}", "404 UNKNOWN_RUN"],
+    ["the undos of an unknown run", "GET", `/api/v1/runs/${unknownId}/undos`, undefined, "404 UNKNOWN_RUN"],
     ["an undo of a negative step", "POST", `${runs}/undo`, '{"step":-1}', "400 USAGE"],
     ["an undo with a misspelt field", "POST", `${runs}/undo`, '{"dryrun":true}', "400 USAGE"],
     ["an empty message", "POST", `${runs}/steer`, '{"text":" \\n"}', "400 USAGE"],
@@ -301,23 +304,29 @@ describe("a mistake gets an error", () => {
     [
       "an answer to an unknown approval",
       "POST",
-      `/api/approvals/${unknownId}/answer`,
+      `/api/v1/approvals/${unknownId}/answer`,
       '{"approved":true}',
       "404 UNKNOWN_APPROVAL",
     ],
-    ["an answer with a malformed id", "POST", "/api/approvals/1/answer", '{"approved":true}', "404 UNKNOWN_APPROVAL"],
+    [
+      "an answer with a malformed id",
+      "POST",
+      "/api/v1/approvals/1/answer",
+      '{"approved":true}',
+      "404 UNKNOWN_APPROVAL",
+    ],
     ["an answer that says nothing", "POST", answers, "{}", "400 USAGE"],
     ["an answer that is not a boolean", "POST", answers, '{"approved":"yes"}', "400 USAGE"],
     ["an answer with an unknown field", "POST", answers, '{"approved":true,"always":true}', "400 USAGE"],
     ["an answer with an unknown scope", "POST", answers, '{"approved":true,"scope":"ever"}', "400 USAGE"],
     ["any arguments without a rule", "POST", answers, '{"approved":true,"anyArguments":true}', "400 USAGE"],
     ["an answer that fills the memory", "POST", answers, huge, "413 TOO_LARGE"],
-    ["a drain of an unknown host", "POST", "/api/hosts/worker-z/drain", "{}", "404 UNKNOWN_HOST"],
-    ["a drain with an invalid host name", "POST", "/api/hosts/a%20b/drain", "{}", "404 UNKNOWN_HOST"],
-    ["a drain without a sender", "POST", "/api/hosts/worker-a/drain", '{"by":" "}', "400 USAGE"],
-    ["a drain of all hosts", "POST", "/api/hosts/drain", "{}", "404 USAGE"],
-    ["a delete of an unknown rule", "DELETE", `/api/rules/${unknownId}`, undefined, "404 UNKNOWN_RULE"],
-    ["a delete of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
+    ["a drain of an unknown host", "POST", "/api/v1/hosts/worker-z/drain", "{}", "404 UNKNOWN_HOST"],
+    ["a drain with an invalid host name", "POST", "/api/v1/hosts/a%20b/drain", "{}", "404 UNKNOWN_HOST"],
+    ["a drain without a sender", "POST", "/api/v1/hosts/worker-a/drain", '{"by":" "}', "400 USAGE"],
+    ["a drain of all hosts", "POST", "/api/v1/hosts/drain", "{}", "404 USAGE"],
+    ["a delete of an unknown rule", "DELETE", `/api/v1/rules/${unknownId}`, undefined, "404 UNKNOWN_RULE"],
+    ["a delete of all rules", "DELETE", "/api/v1/rules", undefined, "405 USAGE"],
     ["a delete of a run", "DELETE", runs, undefined, "404 USAGE"],
   ])("in a command: %s", async (_, method, path, body, expected) => {
     const command = { method, path, headers: clientHeaders(server.port), ...(body === undefined ? {} : { body }) };
@@ -333,12 +342,12 @@ describe("a mistake gets an error", () => {
     });
     const { Host: _, ...headers } = clientHeaders(server.port);
     const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
-    const answer = await fetch(`${server.url}/api/sessions`, init);
+    const answer = await fetch(`${server.url}/api/v1/sessions`, init);
     expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "TOO_LARGE" } }]);
   });
 
   it("with the value and the next step", async () => {
-    const error = errorOf(await get("/api/sessions?limit=many"));
+    const error = errorOf(await get("/api/v1/sessions?limit=many"));
     expect(error).toEqual({ code: "USAGE", message: 'limit is "many"', fix: "use a whole number from 1 to 500" });
   });
 });
@@ -373,7 +382,7 @@ describe("a failure of the service", () => {
 async function failWith(error: Error): Promise<WireResponse> {
   const { status } = service;
   service.status = () => Promise.reject(error);
-  const answer = await get("/api/status");
+  const answer = await get("/api/v1/status");
   service.status = status;
   return answer;
 }

@@ -21,12 +21,12 @@ describe("the port", () => {
     expect(server.port).toBeGreaterThan(taken);
     expect(server.port).toBeLessThanOrEqual(taken + 20);
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
-    expect((await send(server.port, { path: "/api/status", headers: clientHeaders(server.port) })).status).toBe(200);
+    expect((await send(server.port, { path: "/api/v1/status", headers: clientHeaders(server.port) })).status).toBe(200);
   });
 
   it.each([
-    ["the head", "GET /api/status HTTP/1.1\r\n"],
-    ["the body", "POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 10\r\n\r\n{"],
+    ["the head", "GET /api/v1/status HTTP/1.1\r\n"],
+    ["the body", "POST /api/v1/login HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 10\r\n\r\n{"],
   ])("is not held by a client that never sends the rest of %s", async (_, beginning) => {
     const server = await serveFake(createFakeService(), { receiveTimeoutMs: 300 });
     stops.push(() => server.close());
@@ -34,7 +34,7 @@ describe("the port", () => {
     socket.write(beginning.replace("PORT", String(server.port)));
     socket.resume();
     await once(socket, "close");
-    expect((await send(server.port, { path: "/api/status", headers: clientHeaders(server.port) })).status).toBe(200);
+    expect((await send(server.port, { path: "/api/v1/status", headers: clientHeaders(server.port) })).status).toBe(200);
   });
 
   it("takes no more connections than allowed, and goes on when one ends", async () => {
@@ -55,7 +55,7 @@ describe("the port", () => {
     expect(sockets.map(({ closed }) => closed)).toEqual([false, false]);
     for (const socket of sockets) socket.destroy();
     await Promise.all(sockets.map((socket) => once(socket, "close")));
-    const status = { path: "/api/status", headers: clientHeaders(server.port) };
+    const status = { path: "/api/v1/status", headers: clientHeaders(server.port) };
     await vi.waitFor(async () => expect((await send(server.port, status)).status).toBe(200), 10_000);
   });
 
@@ -98,7 +98,7 @@ it("lets a request in flight finish while it closes", async () => {
     return status();
   };
   const server = await serveFake(service);
-  const answer = send(server.port, { path: "/api/status", headers: clientHeaders(server.port) });
+  const answer = send(server.port, { path: "/api/v1/status", headers: clientHeaders(server.port) });
   await asked.opened;
   const closed = server.close();
   release.open();
@@ -187,7 +187,7 @@ describe("the dashboard", () => {
 it("ends event streams at once when it closes", async () => {
   const service = createFakeService();
   const server = await serveFake(service);
-  const stream = await open(server.port, { path: "/api/events", headers: clientHeaders(server.port) });
+  const stream = await open(server.port, { path: "/api/v1/events", headers: clientHeaders(server.port) });
   const ended = once(stream.resume(), "end");
   await server.close();
   await ended;

@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import { hashBytes, sessionFileBytesMax } from "@troupe/core/internal";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHttpClient } from "./client.ts";
+import { uploadBytesMax } from "./contract/session-file-contract.ts";
 import { listen } from "./http-server.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake, sessionA, sessionB, token } from "./service.fixture.ts";
-import { uploadBytesMax } from "./session-file-routes.ts";
 import { clientHeaders, errorOf, send, type WireResponse } from "./wire.fixture.ts";
 
 const service = createFakeService();
@@ -18,7 +18,7 @@ beforeEach(() => {
   service.commands.length = 0;
 });
 
-const files = `/api/sessions/${sessionA}/files`;
+const files = `/api/v1/sessions/${sessionA}/files`;
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
 
 function ask(method: string, path: string, body?: unknown): Promise<WireResponse> {
@@ -87,10 +87,10 @@ describe("the routes of a session's files", () => {
   });
 
   it.each([
-    ["GET", `/api/sessions/${sessionB}/files`, "404 UNKNOWN_SESSION"],
-    ["PUT", `/api/sessions/${sessionB}/files`, "404 UNKNOWN_SESSION"],
-    ["GET", `/api/sessions/${sessionB}/files/content?name=a.bin`, "404 UNKNOWN_SESSION"],
-    ["PUT", "/api/sessions/..%2Fx/files", "404 UNKNOWN_SESSION"],
+    ["GET", `/api/v1/sessions/${sessionB}/files`, "404 UNKNOWN_SESSION"],
+    ["PUT", `/api/v1/sessions/${sessionB}/files`, "404 UNKNOWN_SESSION"],
+    ["GET", `/api/v1/sessions/${sessionB}/files/content?name=a.bin`, "404 UNKNOWN_SESSION"],
+    ["PUT", "/api/v1/sessions/..%2Fx/files", "404 UNKNOWN_SESSION"],
     ["GET", `${files}/content?name=b.bin`, "404 UNKNOWN_FILE"],
     ["GET", `${files}/content?name=a%00b`, "400 USAGE"],
     ["GET", `${files}/content`, "400 USAGE"],

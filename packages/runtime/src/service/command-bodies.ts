@@ -6,7 +6,7 @@ const steerCharactersMax = 20_000;
 
 const By = z.string().trim().min(1).max(200).default("a person");
 
-/** Bodies of the commands about a run, as `POST /api/runs/:run/…` takes them. */
+/** Bodies of the commands about a run, as `POST /api/v1/runs/:run/…` takes them. */
 export const CancelBody = z.object({ reason: z.string().max(500).default("cancelled by the user") });
 export const PauseBody = z.object({ by: By });
 export const SteerBody = z.object({

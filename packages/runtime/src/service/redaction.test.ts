@@ -79,9 +79,9 @@ describe("an error over HTTP", () => {
   afterEach(() => server?.close());
 
   it.each([
-    ["of a body that does not fit", "POST", "/api/sessions", { task: key, limits: { [key]: 1 }, budget: key }],
-    ["of an unknown path", "GET", `/api/${key}`, null],
-    ["of a content type", "POST", "/api/sessions", "text"],
+    ["of a body that does not fit", "POST", "/api/v1/sessions", { task: key, limits: { [key]: 1 }, budget: key }],
+    ["of an unknown path", "GET", `/api/v1/${key}`, null],
+    ["of a content type", "POST", "/api/v1/sessions", "text"],
   ])("%s names no secret", async (_, method, path, body) => {
     server = await serveFake(createFakeService(), { redact });
     const headers = {

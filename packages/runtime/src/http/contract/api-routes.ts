@@ -1,0 +1,32 @@
+import { agentFileContract } from "./agent-file-contract.ts";
+import { approvalContract } from "./approval-contract.ts";
+import { daemonContract } from "./daemon-contract.ts";
+import { eventContract } from "./event-contract.ts";
+import { runContract } from "./run-contract.ts";
+import { sessionContract } from "./session-contract.ts";
+import { sessionFileContract } from "./session-file-contract.ts";
+
+/** The groups of routes, by the tag that they have in the document. A new group is one line here. */
+export const routeGroups = {
+  daemon: daemonContract,
+  sessions: sessionContract,
+  runs: runContract,
+  approvals: approvalContract,
+  files: sessionFileContract,
+  agents: agentFileContract,
+  events: eventContract,
+} as const;
+
+/** Every route of the API. */
+export const apiRoutes = {
+  ...daemonContract,
+  ...sessionContract,
+  ...runContract,
+  ...approvalContract,
+  ...sessionFileContract,
+  ...agentFileContract,
+  ...eventContract,
+} as const;
+
+/** The routes as a type, from which the typed client has its paths, inputs and replies. */
+export type ApiRoutes = typeof apiRoutes;
