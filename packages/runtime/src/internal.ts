@@ -6,6 +6,8 @@ export { retryUntilDone } from "./host/retry-until-done.ts";
 export { sendCommand } from "./host/run/send-command.ts";
 export { watchSettled } from "./host/run/settled.ts";
 export { readOpenRuns } from "./host/run-deps.ts";
+export type { ApiRoutes } from "./http/contract/api-routes.ts";
+export type { ParamsOf, ReplyOf, RequestInput } from "./http/contract/route.ts";
 export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
 export type { HostFacts } from "./membership/announcer.ts";
 export type { RunningHostDirectory } from "./membership/directory.ts";

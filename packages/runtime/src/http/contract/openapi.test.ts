@@ -91,6 +91,8 @@ describe("the OpenAPI document", () => {
   it("describes the body and the row of a session", () => {
     const { SubmitSession, SessionRow } = document.components.schemas as unknown as Record<string, Shape>;
     expect(SubmitSession?.required).toEqual(["task"]);
+    expect(SubmitSession?.properties.origin).toMatchObject({ description: 'Default: `"api"`.' });
+    expect(JSON.stringify(SubmitSession)).not.toContain('"default"');
     expect(SubmitSession?.properties.timeoutMs).toMatchObject({ type: ["integer", "string"] });
     expect(SessionRow?.required).toEqual(expect.arrayContaining(["session", "status", "turns", "costUsd"]));
   });

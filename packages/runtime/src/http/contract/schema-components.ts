@@ -26,7 +26,7 @@ export function createSchemas(): Schemas {
   return {
     body(otherName, schema) {
       const name = names.get(schema) ?? otherName;
-      bodies[name] ??= schemaOf(schema, "input");
+      bodies[name] ??= schemaOf(schema, "input", explainDefault);
       return { $ref: refOf(name) };
     },
     reply(otherName, schema) {
@@ -53,7 +53,18 @@ const sharedName = "__shared";
 
 /** Makes each shared schema a component of its own: a reference into a reference is not a URI. */
 function withSharedRefs(components: Record<string, ComponentSchema>): Record<string, ComponentSchema> {
-  return JSON.parse(JSON.stringify(components).replaceAll(`${refOf(sharedName)}#/$defs/`, refOf("")));
+  let text = JSON.stringify(components).replaceAll(`${refOf(sharedName)}#/$defs/`, refOf(""));
+  const ofAnyJson = Object.keys(components).filter((name) => isAnyJson(name, components[name]));
+  // The schema of `z.json()` refers to itself. An empty schema says the same, and every generator understands it.
+  for (const name of ofAnyJson) text = text.replaceAll(JSON.stringify({ $ref: refOf(name) }), "{}");
+  const all: Record<string, ComponentSchema> = JSON.parse(text);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !ofAnyJson.includes(name)));
+}
+
+function isAnyJson(name: string, schema: ComponentSchema | undefined): boolean {
+  const text = JSON.stringify(schema);
+  const types = ["string", "number", "boolean", "null", "array", "object"];
+  return /^schema\d+$/.test(name) && types.every((type) => text.includes(`{"type":"${type}"`));
 }
 
 /** A later version adds fields, and a client must accept them. */
@@ -62,9 +73,24 @@ function open({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): voi
 }
 
 /** The JSON schema of one zod schema, with everything in it. */
-export function schemaOf(schema: z.ZodType, io: "input" | "output"): ComponentSchema {
-  return withoutHead(z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" }));
+export function schemaOf(schema: z.ZodType, io: "input" | "output", override = keep): ComponentSchema {
+  return withoutHead(z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline", override }));
 }
+
+type Override = (context: { jsonSchema: z.core.JSONSchema.BaseSchema }) => void;
+
+const keep: Override = () => {};
+
+/**
+ * Moves a default into the description. Generators of types take a field with a default for one that is always there, and
+ * would require it in a body.
+ */
+const explainDefault: Override = ({ jsonSchema }) => {
+  if (jsonSchema.default === undefined) return;
+  const text = `Default: \`${JSON.stringify(jsonSchema.default)}\`.`;
+  jsonSchema.description = jsonSchema.description === undefined ? text : `${jsonSchema.description} ${text}`;
+  delete jsonSchema.default;
+};
 
 function withoutHead({
   $schema: _dialect,
