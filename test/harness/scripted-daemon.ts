@@ -20,6 +20,8 @@ export interface ScriptedDaemonOptions {
   agents: Agents;
   /** More files of the home, by their path in it: a policy, definitions of agents. */
   files?: Readonly<Record<string, string>>;
+  /** Further variables of the daemon. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Calls of medium risk, such as `shell`, are asked about. */
@@ -41,12 +43,14 @@ export async function startKillableScriptedDaemon(options: ScriptedDaemonOptions
   return { ...daemon, home, startAgain: () => startDaemon({ home, test, env, flags: ["--port", port] }) };
 }
 
-async function createHome({ test, agents, files = {} }: ScriptedDaemonOptions) {
+async function createHome({ test, agents, files = {}, env = {} }: ScriptedDaemonOptions) {
   const home = await tempFolder("scripted", test);
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(home, name);
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, text);
   }
-  return { home, env: { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` } };
+  const model = `scripted/${await writeScenario(home, agents)}`;
+  const config = "config.yaml" in files ? { TROUPE_CONFIG: path.join(home, "config.yaml") } : {};
+  return { home, env: { TROUPE_MODEL: model, ...config, ...env } };
 }

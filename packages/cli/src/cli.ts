@@ -1,5 +1,12 @@
 import type { AgentDefinition, AgentRegistry, Blobs, FeedItem, GrantLayer, RecordReader, ToolSpec } from "@troupe/core";
-import type { AgentProblem, ApprovalRule, CommandPolicy, SavedFilesPolicy, TeamSummary } from "@troupe/core/internal";
+import type {
+  AgentProblem,
+  ApprovalRule,
+  CommandPolicy,
+  SavedFilesPolicy,
+  TeamSummary,
+  WebhookRow,
+} from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import type {
@@ -71,6 +78,8 @@ export interface Composition {
   openModels(config: Config): ModelAccess;
   /** The stored approval rules. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
+  /** The webhooks of a home, from its file; none without a file. Needs no running troupe. */
+  readWebhooks(home: Home): WebhookRow[];
   /** A new id for a session or a turn. */
   newId(): string;
   /**

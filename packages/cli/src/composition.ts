@@ -16,6 +16,7 @@ import {
   openWithCleanup,
   readConfig,
   readHomeFeed,
+  readStoredWebhooks,
   readToolSpecs,
   sandboxFacts,
   startTroupe,
@@ -75,6 +76,10 @@ export const composition: Composition = {
     return sandboxFacts(await openSandbox({ home, policy, isUsed: true, usage: null }));
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
+  readWebhooks(home) {
+    const { webhooks: file } = homeFiles(home);
+    return existsSync(file) ? readStoredWebhooks(file) : [];
+  },
   readConfig,
   openModels: accessModels,
   toolSpecs: readToolSpecs,

@@ -131,6 +131,7 @@ export type { JournalArchive, JournalSession, RemovedSession, SessionArchive } f
 export type { SessionFiles } from "./ports/session-files.ts";
 export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
 export type { ApprovalReach, ToolAssessment, ToolExamination } from "./ports/tool-host.ts";
+export type { Webhooks } from "./ports/webhooks.ts";
 export {
   ChildVerifier,
   ContextMode,
@@ -311,6 +312,16 @@ export {
   TraceEvent,
 } from "./protocol/trace-event.ts";
 export { UndoFile, UndoneFile, UndoOutcome, UndoRequest, UndoResult, UndoRow } from "./protocol/undo.ts";
+export {
+  WebhookAdded,
+  WebhookDraft,
+  WebhookEvent,
+  WebhookList,
+  WebhookRow,
+  WebhookSecret,
+  WebhookTest,
+  WebhookUrl,
+} from "./protocol/webhook.ts";
 export { redactBytes } from "./secrets/redact-bytes.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { durationForms, durationSchema, expectedDuration, parseDuration } from "./text/duration.ts";

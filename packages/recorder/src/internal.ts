@@ -2,6 +2,7 @@
 
 export { blobsOf, hashesIn } from "./archive/blob-references.ts";
 export { toDatabaseProblem } from "./database/database-error.ts";
+export { type DatabaseSpec, openDatabase, openToRead } from "./database/open-database.ts";
 export { type Database, isBusy, openSqlite, sqliteCodeOf } from "./database/sqlite.ts";
 export { toTroupeError as databaseError } from "./database/troupe-error.ts";
 export { journalSpec } from "./journal/journal-store.ts";

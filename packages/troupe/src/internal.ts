@@ -66,3 +66,5 @@ export { startWorker } from "./process/start-worker.ts";
 export { openSandbox, readToolSpecs, type ToolSpecsOptions } from "./process/tools.ts";
 export { createLoggingTrust, describeChanges, describeIgnoredFiles } from "./process/trust-notices.ts";
 export { ownVersion } from "./version.ts";
+export { type RunningWebhooks, startWebhooks, type WebhookOptions } from "./webhooks/start-webhooks.ts";
+export { readStoredWebhooks } from "./webhooks/webhook-store.ts";

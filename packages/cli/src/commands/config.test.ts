@@ -126,6 +126,7 @@ describe("config init", () => {
       "retention",
       "roles",
       "team",
+      "webhooks",
     ]);
     expect(value.providers.house).toMatchObject({ keyVariable: "HOUSE_API_KEY", limits: { concurrency: 4 } });
     expect(parseConfig(configTemplate, "config.yaml").value.model).toBeUndefined();

@@ -6,6 +6,7 @@ import { checkAgents, checkModels, checkPolicy, checkSandbox, checkTrust } from 
 import { checkOffice } from "../doctor/office.ts";
 import { checkDatabase, checkIntegrity } from "../doctor/stores.ts";
 import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
+import { checkWebhooks } from "../doctor/webhooks.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { toTroupeError } from "../render/failure.ts";
 import { type Cell, layout } from "../render/layout.ts";
@@ -47,6 +48,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       repair: `rm ${files.record}*`,
     }),
     ...checkIntegrity(cli),
+    ...checkWebhooks(cli),
     await checkPort(defaultPort, owned.owner?.url ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(cli),
     ...(await checkModels(cli, owned.status)),

@@ -23,6 +23,7 @@ export function configRows(config: Config): ConfigRow[] {
     ...(config.listTokens ? [{ key: "delegation.listTokens", ...config.listTokens }] : []),
     ...(config.retention.maxAgeMs ? [{ key: "retention.maxAge", ...config.retention.maxAgeMs }] : []),
     ...(config.retention.maxBytes ? [{ key: "retention.maxBytes", ...config.retention.maxBytes }] : []),
+    ...config.webhooks.map(({ value: { url }, origin }, i) => ({ key: `webhooks.${i}`, value: url, origin })),
     ...(config.hints ? [{ key: "delegation.hints", ...config.hints }] : []),
     ...officeRows(config.office),
   ];

@@ -14,6 +14,7 @@ import { addQueryCommands } from "./query-commands.ts";
 import { addShellCommands } from "./shell-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
 import { addStoreCommands } from "./store-commands.ts";
+import { addWebhookCommands } from "./webhook-commands.ts";
 
 /** The cheap parts, created before the command is known. `createCli` loads the rest when a command runs. */
 export interface ProgramEnvironment {
@@ -67,6 +68,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addStartCommands(program, runCommand);
   addPlanCommands(program, runCommand);
   addControlCommands(program, runCommand);
+  addWebhookCommands(program, runCommand);
   addQueryCommands(program, runCommand);
   addOfficeCommands(program, runCommand);
   addConnectCommands(program, runCommand);

@@ -22,7 +22,7 @@ export type ClientEvent =
 /** The part of a running troupe's API that the command line uses. */
 export interface TroupeClient
   extends Control,
-    Pick<TroupeService, "hosts" | "drainHost" | "sessionFiles" | "sessionArchive"> {
+    Pick<TroupeService, "hosts" | "drainHost" | "sessionFiles" | "sessionArchive" | "webhooks"> {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   agentStats(windowMs: number): Promise<AgentStatsList>;

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { type ApprovalRow, type ErrorCode, type SessionRow, TroupeError } from "@troupe/core";
-import { type ApprovalRule, Id } from "@troupe/core/internal";
+import { type ApprovalRule, Id, type WebhookRow } from "@troupe/core/internal";
 import { homeFiles } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine } from "../render/clean.ts";
@@ -38,6 +38,12 @@ const approvals: IdKind = {
   fix: "troupe approvals ls --all",
 };
 const rules: IdKind = { words: "rule", plural: "rules", code: "UNKNOWN_RULE", fix: "troupe rules ls" };
+const webhooks: IdKind = {
+  words: "webhook",
+  plural: "webhooks",
+  code: "UNKNOWN_WEBHOOK",
+  fix: "troupe webhooks ls",
+};
 
 /** Stands for the newest session. No id can begin with it. */
 const newest = "last";
@@ -121,6 +127,12 @@ export function resolveRule(stored: readonly ApprovalRule[], given: string): str
   const found = findUnique(stored, (rule) => rule.id, given.toLowerCase(), rules);
   if (found) return found.id;
   throw unknownId(rules, given);
+}
+
+export function resolveWebhook(stored: readonly WebhookRow[], given: string): string {
+  const found = findUnique(stored, ({ id }) => id, given.toLowerCase(), webhooks);
+  if (found) return found.id;
+  throw unknownId(webhooks, given);
 }
 
 async function findSession(archive: Archive, wanted: string, kind: IdKind): Promise<SessionRow | null> {

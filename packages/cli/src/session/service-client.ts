@@ -31,6 +31,7 @@ export function createServiceClient(service: TroupeService): TroupeClient {
     removeRule: (rule) => service.removeRule(rule),
     sessionFiles: service.sessionFiles,
     sessionArchive: service.sessionArchive,
+    webhooks: service.webhooks,
     hosts: () => service.hosts(),
     drainHost: (host, by) => service.drainHost(host, by),
     async sessions({ limit }) {

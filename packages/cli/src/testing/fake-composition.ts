@@ -118,6 +118,7 @@ export function createFakeComposition(): FakeComposition {
     openModels: () => {
       throw new Error("no models here");
     },
+    readWebhooks: () => [],
     readRules: async () => composition.offline?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);

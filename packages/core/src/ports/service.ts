@@ -19,6 +19,7 @@ import type { AgentFiles } from "./agent-files.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { SessionArchive } from "./session-archive.ts";
 import type { SessionFiles } from "./session-files.ts";
+import type { Webhooks } from "./webhooks.ts";
 
 /** The operations of a running troupe for front ends (HTTP, command line). */
 export interface TroupeService {
@@ -60,6 +61,8 @@ export interface TroupeService {
   readonly sessionFiles?: SessionFiles | undefined;
   /** Import, fork and removal of sessions. Absent: this process cannot. */
   readonly sessionArchive?: SessionArchive | undefined;
+  /** The webhooks of this machine. Absent: this process sends none. */
+  readonly webhooks?: Webhooks | undefined;
   readonly record: RecordReader;
   /** Returns the unsubscriber. */
   onLive(listener: (event: LiveEvent) => void): () => void;

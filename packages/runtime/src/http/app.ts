@@ -16,6 +16,7 @@ import { addSearchRoutes } from "./search-routes.ts";
 import { addSessionArchiveRoutes } from "./session-archive-routes.ts";
 import { addSessionFileRoutes } from "./session-file-routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
+import { addWebhookRoutes } from "./webhook-routes.ts";
 
 export interface HttpAppOptions extends EventRouteOptions {
   token: string;
@@ -52,6 +53,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   addApprovalRoutes(app, service);
   addAgentFileRoutes(app, service);
   addEventRoutes(app, options);
+  addWebhookRoutes(app, service);
   app.notFound(async (context) => {
     const asset = await findAsset(context, assets);
     if (asset)

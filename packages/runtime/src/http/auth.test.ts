@@ -24,7 +24,13 @@ beforeEach(() => {
 const routes = listRoutes().filter(({ path }) => !loginPaths.includes(path));
 
 /** Routes that no earlier version had. */
-const newRoutes = ["GET /api/v1/openapi.json"];
+const newRoutes = [
+  "DELETE /api/v1/webhooks/:id",
+  "GET /api/v1/openapi.json",
+  "GET /api/v1/webhooks",
+  "POST /api/v1/webhooks",
+  "POST /api/v1/webhooks/:id/test",
+];
 
 const proofs: [name: string, headers: Record<string, string>][] = [
   ["no proof", {}],
@@ -49,6 +55,7 @@ describe("every route of the router", () => {
     expect(found.filter((route) => route.includes("/v1/"))).toEqual([
       "DELETE /api/v1/agent-files/:id",
       "DELETE /api/v1/rules/:id",
+      "DELETE /api/v1/webhooks/:id",
       "GET /api/v1/agent-files",
       "GET /api/v1/agent-files/:id",
       "GET /api/v1/agents",
@@ -72,6 +79,7 @@ describe("every route of the router", () => {
       "GET /api/v1/sessions/:id/timeline",
       "GET /api/v1/status",
       "GET /api/v1/teams",
+      "GET /api/v1/webhooks",
       "POST /api/v1/agent-checks",
       "POST /api/v1/approvals/:id/answer",
       "POST /api/v1/hosts/:id/drain",
@@ -82,6 +90,8 @@ describe("every route of the router", () => {
       "POST /api/v1/runs/:id/undo",
       "POST /api/v1/sessions",
       "POST /api/v1/sessions/:id/cancel",
+      "POST /api/v1/webhooks",
+      "POST /api/v1/webhooks/:id/test",
       "PUT /api/v1/agent-files/:id",
       "PUT /api/v1/sessions/:id/files",
     ]);

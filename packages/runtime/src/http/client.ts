@@ -37,6 +37,11 @@ import {
   TeamList,
   TimelinePage,
   UndoOutcome,
+  WebhookAdded,
+  WebhookList,
+  WebhookRow,
+  type Webhooks,
+  WebhookTest,
 } from "@troupe/core/internal";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
@@ -85,6 +90,7 @@ export interface HttpClient
   readonly queries: RecordQueries;
   /** Import, fork and removal of sessions. */
   readonly sessionArchive: SessionArchive;
+  readonly webhooks: Webhooks;
   /** The usable teams of a folder. */
   teams(workspace: string | null): Promise<TeamList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -172,6 +178,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       remove: (sessions) =>
         call(SessionsRemoved, "/api/session-removals", { body: { sessions }, waitMs: archiveTimeoutMs }),
     },
+    webhooks: {
+      list: async () => (await call(WebhookList, "/api/v1/webhooks")).webhooks,
+      add: (draft) => call(WebhookAdded, "/api/v1/webhooks", { body: draft }),
+      remove: (id) => call(WebhookRow, pathOf("webhooks", id), { method: "DELETE" }),
+      test: (id) => call(WebhookTest, `${pathOf("webhooks", id)}/test`, { body: {} }),
+    },
     agentStats: (windowMs) => call(AgentStatsList, withQuery("/api/v1/agents/stats", { since: windowMs })),
     submit: (request) => call(Submitted, "/api/v1/sessions", { body: request }),
     cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
@@ -225,6 +237,9 @@ async function nullFor<T>(code: ErrorCode, answer: Promise<T>): Promise<T | null
   }
 }
 
-function pathOf(what: "sessions" | "runs" | "approvals" | "rules" | "hosts" | "agent-files", id: string): string {
+function pathOf(
+  what: "sessions" | "runs" | "approvals" | "rules" | "hosts" | "agent-files" | "webhooks",
+  id: string,
+): string {
   return `/api/v1/${what}/${encodeURIComponent(id)}`;
 }

@@ -56,7 +56,7 @@ export interface Client {
   follow(options?: EventsFrom): AsyncIterable<ClientEvent>;
   /** Stops all runs of a session. */
   cancel(session: string, reason?: string): Promise<RouteReply<"POST /sessions/{id}/cancel">>;
-  /** The open approvals, those that wait longest first; or the newest of any state. */
+  /** The open approvals, the oldest first; or the newest of any state. */
   approvals(options?: { state?: "waiting" | "all"; limit?: number }): Promise<RouteReply<"GET /approvals">>;
   /** Approves a request once, or as the answer says. The first answer holds. */
   approve(

@@ -1,6 +1,14 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { agentListTokensDefault, durationSchema, ModelPrice, TeamName, Token } from "@troupe/core/internal";
+import {
+  agentListTokensDefault,
+  durationSchema,
+  ModelPrice,
+  TeamName,
+  Token,
+  WebhookEvent,
+  WebhookUrl,
+} from "@troupe/core/internal";
 import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
 import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
@@ -81,6 +89,16 @@ export const RetentionConfig = z.strictObject({
   maxBytes: z.int().positive().exactOptional(),
 });
 
+/** A receiver of events. Its secret is in a variable, as every key is. */
+export const WebhookConfig = z.strictObject({
+  url: WebhookUrl,
+  events: z
+    .array(WebhookEvent)
+    .min(1)
+    .default([...WebhookEvent.options]),
+  secretVariable: Variable,
+});
+
 /** `config.yaml`. Every key is optional; an unknown key is an error. */
 export const ConfigFile = z.strictObject({
   model: orAbsent(ModelName.optional()),
@@ -94,6 +112,7 @@ export const ConfigFile = z.strictObject({
   delegation: orAbsent(DelegationConfig.prefault({})),
   office: orAbsent(OfficeConfig.prefault({})),
   retention: orAbsent(RetentionConfig.prefault({})),
+  webhooks: orAbsent(z.array(WebhookConfig).max(100).default([])),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
@@ -104,6 +123,7 @@ const form: YamlForm<typeof ConfigFile> = {
   fixFor,
   fixForKey: (path) => {
     if (path[0] === "nats") return natsKeyFix(String(path.at(-1)));
+    if (path[0] === "webhooks" && path.at(-1) === "secret") return webhookFix;
     return isProviderKey(path) && wordsOfKeys.test(String(path.at(-1))) ? keyFix : null;
   },
   show: (value, path) => {
@@ -128,6 +148,9 @@ export function parseConfig(text: string, file: string): StrictYaml<ConfigFile> 
   return parseStrictYaml(text, file, form);
 }
 
+const webhookFix =
+  "write webhooks: [{url: https://example.org/hook, events: [session.settled], secretVariable: HOOK_SECRET}], with whsec_… in the variable";
+
 const wordsOfKeys = /key|token|secret|password|auth/i;
 
 function isProviderKey(path: readonly PropertyKey[]): boolean {
@@ -150,6 +173,7 @@ const examples: ReadonlyMap<string, string> = new Map([
 function fixFor(path: readonly PropertyKey[], value: unknown): string {
   const [section, name, key] = path.map(String);
   if (section === "nats") return natsValueFix(name, value);
+  if (section === "webhooks") return webhookFix;
   if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
   if (section === "office") return officeValueFix(name);
   if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;

@@ -5,6 +5,7 @@ import type { StrictYaml } from "@troupe/core/yaml";
 import { findCycle, type ModelNames, presets } from "@troupe/models";
 import { createProjectTrust, type Project, type ProjectTrust, readSettings } from "@troupe/tools";
 import { type Home, homeFiles } from "../home/home.ts";
+import type { ConfiguredWebhook } from "../webhooks/start-webhooks.ts";
 import { type ConfigFile, configForm, parseConfig, projectConfigPath, userConfigFile } from "./config-file.ts";
 import { type NatsSettingsWithOrigin, readNats } from "./nats-settings.ts";
 import { type OfficeSettings, readOffice } from "./office-settings.ts";
@@ -31,6 +32,8 @@ export interface Config {
   office: OfficeSettings;
   /** Which settled sessions a daemon deletes. Null: no limit. */
   retention: { maxAgeMs: Setting<number> | null; maxBytes: Setting<number> | null };
+  /** Receivers of events, each with its origin. */
+  webhooks: Setting<ConfiguredWebhook>[];
   names: ModelNames;
   files: { user: ConfigFileStatus; project: ConfigFileStatus | null };
   /** Settings of the project's file that are ignored because the project is not trusted. */
@@ -172,6 +175,7 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     hints: hintsOf(user),
     office: readOffice({ office: user.file.office, originOf: user.originOf }),
     retention: retentionOf(user),
+    webhooks: user.file.webhooks.map((value, i) => ({ value, origin: user.originOf(["webhooks", String(i)]) })),
     names: namesOf(providers, maps),
     files: { user: fileStatusOf(user), project: project && fileStatusOf(project) },
     untrusted: [],
@@ -241,7 +245,7 @@ function withoutScripts(project: Layer): Layer {
 
 function ignoredSettings({ file, originOf }: Layer): string[] {
   const at = (key: string[]) => originOf(key).where;
-  const sections = (["providers", "fallbacks", "nats", "delegation", "office"] as const).filter((section) =>
+  const sections = (["providers", "fallbacks", "nats", "delegation", "office", "webhooks"] as const).filter((section) =>
     Object.values(file[section]).some((value) => value !== undefined && !isEmpty(value)),
   );
   const scripts = projectSections.flatMap((section) => {

@@ -28,6 +28,7 @@ export function homeFiles(home: Home) {
     trust: join(home.path, "trust.json"),
     diskUsage: join(home.path, "disk-usage.json"),
     diskReserve: join(home.path, "disk-reserve"),
+    webhooks: join(home.path, "webhooks.db"),
     removed: join(home.path, "removed"),
     office: join(home.path, "office"),
   };

@@ -15,8 +15,12 @@ export async function openRedaction(
   accounts: Home = home,
 ) {
   const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
+  const webhooks = ((await config?.at(null))?.webhooks ?? []).flatMap(({ value: { secretVariable } }) => {
+    const value = env[secretVariable];
+    return value ? [{ name: secretVariable, value }] : [];
+  });
   const token = home.token === undefined ? {} : { token: home.token };
-  const others = [...secretsOfConnection(connection), ...(await secretsOfAccounts(accounts))];
+  const others = [...secretsOfConnection(connection), ...(await secretsOfAccounts(accounts)), ...webhooks];
   const redact = createHomeRedactor({ env, ...token, providers, others });
   return { redact, logger: redactLogger(logger, redact) };
 }

@@ -1,5 +1,5 @@
 import { type Logger, type Redactor, TroupeError } from "@troupe/core";
-import { systemClock } from "@troupe/core/system";
+import { systemClock, systemIds } from "@troupe/core/system";
 import { createModelRouter, createScenarioLoader } from "@troupe/models";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
@@ -13,6 +13,7 @@ import { keepDaysDefault } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
 import { loadNats } from "../nats/load-nats.ts";
 import { startOwnServerIfAsked } from "../nats/own-server.ts";
+import { startWebhooks } from "../webhooks/start-webhooks.ts";
 import { createActiveSessions } from "./active-sessions.ts";
 import { checkServed } from "./check-served.ts";
 import { injectClockFaults } from "./fault-injection.ts";
@@ -85,7 +86,18 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   });
   cleanup.add(() => service.close());
   const sessions = createActiveSessions(service, deps);
-  const server = http && (await serve(http, { service: sessions.service, token: home.token, redact, logger }));
+  const configured = (await config.at(null)).webhooks.map(({ value }) => value);
+  // A `troupe run` ends with its session, so it leaves its events to the next daemon.
+  const webhooks =
+    kind === "daemon"
+      ? await startWebhooks({
+          ...{ file: homeFiles(home).webhooks, record: recording.record.reader, clock, env, logger, configured },
+          ...{ policy: parts.policy.web, newId: () => systemIds().next() },
+        })
+      : undefined;
+  if (webhooks) cleanup.add(() => webhooks.stop());
+  const served = { ...sessions.service, webhooks };
+  const server = http && (await serve(http, { service: served, token: home.token, redact, logger }));
   if (server) cleanup.add(() => server.close());
   cleanup.add(() => recording.caughtUp());
   cleanup.add(() => host.stop());
@@ -111,7 +123,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   return {
     url: server?.url ?? null,
     token: home.token,
-    service: sessions.service,
+    service: served,
     deps,
     policy: parts.policy,
     models,

@@ -5,6 +5,7 @@ import { eventContract } from "./event-contract.ts";
 import { runContract } from "./run-contract.ts";
 import { sessionContract } from "./session-contract.ts";
 import { sessionFileContract } from "./session-file-contract.ts";
+import { webhookContract } from "./webhook-contract.ts";
 
 /** The groups of routes, by the tag that they have in the document. A new group is one line here. */
 export const routeGroups = {
@@ -15,6 +16,7 @@ export const routeGroups = {
   files: sessionFileContract,
   agents: agentFileContract,
   events: eventContract,
+  webhooks: webhookContract,
 } as const;
 
 /** Every route of the API. */
@@ -26,6 +28,7 @@ export const apiRoutes = {
   ...sessionFileContract,
   ...agentFileContract,
   ...eventContract,
+  ...webhookContract,
 } as const;
 
 /** The routes as a type, from which the typed client has its paths, inputs and replies. */

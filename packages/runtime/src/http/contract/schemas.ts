@@ -41,6 +41,11 @@ import {
   UndoOutcome,
   UndoRequest,
   UndoRow,
+  WebhookAdded,
+  WebhookDraft,
+  WebhookList,
+  WebhookRow,
+  WebhookTest,
 } from "@troupe/core/internal";
 import type { z } from "zod";
 import { ApprovalList, ChangePage, EntryPage, HostList, RuleList, SessionList, UndoList } from "../pages.ts";
@@ -97,4 +102,9 @@ export const schemaNames: Readonly<Record<string, z.ZodType>> = {
   UndoOutcome,
   UndoRequest,
   UndoRow,
+  WebhookAdded,
+  WebhookDraft,
+  WebhookList,
+  WebhookRow,
+  WebhookTest,
 };

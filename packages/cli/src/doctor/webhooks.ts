@@ -1,0 +1,16 @@
+import type { Cli } from "../cli.ts";
+import { type Check, fail, warn } from "./check.ts";
+
+/** Webhooks with messages that were given up, or that wait after a failure. Without any, there is no finding. */
+export function checkWebhooks({ composition, home }: Cli): Check[] {
+  try {
+    return composition.readWebhooks(home).flatMap(({ id, dead, open, lastError }) => {
+      if (dead === 0 && lastError === null) return [];
+      const counts = `${dead} messages were given up, ${open} wait; the last failure: ${lastError ?? "none"}`;
+      return [warn("webhooks", `${id}: ${counts}`, `troupe webhooks test ${id}`)];
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [fail("webhooks", why, "troupe up   # after the file is repaired or moved away")];
+  }
+}
