@@ -14,6 +14,7 @@ import { cleanLine, jsonLine } from "../render/clean.ts";
 import { sandboxNote } from "../render/format.ts";
 import { isSettled } from "../session/client.ts";
 import { ownerInfo } from "../session/join-or-start.ts";
+import { stopOlderDaemon } from "../session/other-version.ts";
 import { aborted } from "../terminal/interrupts.ts";
 import { mayOpenPage } from "../terminal/open-page.ts";
 
@@ -37,6 +38,7 @@ export async function up(cli: Cli, flags: UpFlags): Promise<number> {
     workspace: null,
   });
   for (const warning of warnings) cli.terminal.err.line(`configuration: ${cleanLine(warning)}`);
+  await stopOlderDaemon(cli);
   const home = await acquireHome(cli.home);
   const cleanup = createCleanup();
   cleanup.add(() => home.release());

@@ -12,6 +12,7 @@ import {
 import type { Cli, RunningTroupe } from "../cli.ts";
 import { openLogger } from "../logger.ts";
 import { isOutOfReach, type TroupeClient } from "./client.ts";
+import { otherVersion } from "./other-version.ts";
 
 /** A connection to the troupe that owns the home, in this process or another one. */
 export interface HomeConnection {
@@ -40,7 +41,7 @@ export async function joinOwner(cli: Cli): Promise<HomeConnection | null> {
       return { client, owner, local: null, close: async () => {} };
     } catch (error) {
       signal.throwIfAborted();
-      if (!isOutOfReach(error)) throw error;
+      if (!isOutOfReach(error)) throw owner.version === cli.version ? error : otherVersion(cli, owner, error);
       // The owner is closing, or the file is from an earlier owner. Both states end soon.
       if (performance.now() >= givenUpAt) throw ownerUnreachable(owner, error);
       await delay(100, undefined, { signal });
