@@ -45,6 +45,36 @@ describe("a client", () => {
     expect([local.url, (await local.status()).home]).toEqual([url, home]);
   });
 
+  it("finds, sums up, forks and removes sessions, and reads their trees and conversations", async (test) => {
+    const { expect } = test;
+    const { url, token } = await startScriptedDaemon({ test, agents });
+    const client = createClient({ url, token });
+    const { sessionId: id, runId: run } = await client.run({ task: "delegate it" });
+    await expect
+      .poll(async () => (await client.request("GET /search", { query: { q: "deleg*" } })).hits)
+      .toContainEqual(expect.objectContaining({ kind: "run", session: id, run }));
+    const { nodes } = await client.request("GET /sessions/{id}/tree", { params: { id } });
+    expect(nodes.map(({ agent, depth }) => [agent, depth])).toEqual([
+      ["main", 0],
+      ["coder", 1],
+    ]);
+    const { items } = await client.request("GET /runs/{run}/conversation", { params: { run } });
+    expect(items.at(-1)).toMatchObject({ kind: "answer", text: { text: expect.stringContaining("All done.") } });
+    const costs = await client.request("GET /costs", { query: { by: "agent", since: "1d" } });
+    expect(costs.rows.map(({ name }) => name).sort()).toEqual(["coder", "main"]);
+    expect((await client.request("GET /stats")).sessions).toMatchObject({ total: 1, succeeded: 1 });
+    const prefix = id.slice(0, 13);
+    const { matches } = await client.request("GET /ids/{prefix}", { params: { prefix } });
+    expect(matches).toContainEqual({ kind: "session", id, session: id });
+    const fork = await client.request("POST /sessions/{id}/fork", { params: { id }, body: { run, step: 1 } });
+    await expect.poll(() => client.response(fork.session)).toMatchObject({ status: "completed" });
+    expect((await client.get(fork.session)).session.forkedFrom).toMatchObject({ session: id });
+    const { removed } = await client.request("POST /session-removals", { body: { sessions: [id] } });
+    expect(removed).toEqual([id]);
+    const text = client.request("POST /session-imports", { body: { text: "no export" } });
+    await expect(text).rejects.toMatchObject({ code: "INVALID_EXPORT" });
+  });
+
   it("answers approvals and cancels", async (test) => {
     const { expect } = test;
     const { url, token } = await startScriptedDaemon({ test, agents, files: askingPolicy });

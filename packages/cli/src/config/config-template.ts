@@ -79,6 +79,7 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 # retention:
 #   maxAge: 90d                             # sessions that settled longer ago
 #   maxBytes: 5000000000                    # the oldest ones, until journal, record and kept files are smaller
+
 # Programs that are told about events, signed as Standard Webhooks says (troupe webhooks --help).
 # webhooks:
 #   - url: https://example.org/hook         # 127.0.0.1 is allowed here; other private addresses need policy.yaml

@@ -4,6 +4,7 @@ import { apiRoutes } from "./contract/api-routes.ts";
 import { methodsOf } from "./contract/methods.ts";
 import { paramKinds } from "./contract/param-kinds.ts";
 import type { RouteContract } from "./contract/route.ts";
+import { statuses } from "./errors.ts";
 import { bodyBytesMaxDefault } from "./input.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake, unknownId } from "./service.fixture.ts";
@@ -67,7 +68,7 @@ describe("bad input to every route:", () => {
 
   it.each(withParams)("parameters that are malformed or too long in $key", async (route) => {
     const code = paramKinds[Object.values(route.params ?? {})[0] ?? "session"].code;
-    const status = code === "UNKNOWN_AGENT" ? 400 : 404;
+    const status = statuses[code];
     for (const value of ["%00", "a%20b", "x".repeat(1_000), "%F0%9F%8E%AD", "%1B%5B2J"]) {
       expectError(await ask({ ...route, path: route.path.replace(unknownId, value) }, {}), status, code);
     }

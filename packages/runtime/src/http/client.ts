@@ -172,11 +172,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     },
     queries: createQueryClient(call),
     sessionArchive: {
-      import: (text) => call(SessionImported, "/api/session-imports", { body: { text }, waitMs: archiveTimeoutMs }),
+      import: (text) => call(SessionImported, "/api/v1/session-imports", { body: { text }, waitMs: archiveTimeoutMs }),
       fork: (session, request) =>
         call(SessionForked, `${pathOf("sessions", session)}/fork`, { body: request, waitMs: archiveTimeoutMs }),
       remove: (sessions) =>
-        call(SessionsRemoved, "/api/session-removals", { body: { sessions }, waitMs: archiveTimeoutMs }),
+        call(SessionsRemoved, "/api/v1/session-removals", { body: { sessions }, waitMs: archiveTimeoutMs }),
     },
     webhooks: {
       list: async () => (await call(WebhookList, "/api/v1/webhooks")).webhooks,

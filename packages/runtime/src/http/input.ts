@@ -88,18 +88,3 @@ export function readParam(context: Context<HttpEnv>, name: string, kind: ParamKi
   if (parsed.success) return parsed.data;
   throw error(context.req.param(name) ?? "");
 }
-
-/** Reads a whole number from the query. */
-export function readNumber(
-  context: Context<HttpEnv>,
-  name: string,
-  { otherwise, min, max }: { otherwise: number; min: number; max: number },
-): number {
-  const text = context.req.query(name);
-  if (text === undefined) return otherwise;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new TroupeError("USAGE", `${name} is ${JSON.stringify(text)}`, {
-    fix: `use a whole number from ${min} to ${max}`,
-  });
-}

@@ -1,5 +1,5 @@
 import { ApprovalRow, ChangeRow, Entry, HostRow, SessionRow } from "@troupe/core";
-import { ApprovalRule, UndoRow } from "@troupe/core/internal";
+import { ApprovalRule, IdMatch, RunNode, UndoRow } from "@troupe/core/internal";
 import { z } from "zod";
 
 /** `position` was read before the rows. Events after it can repeat a row, but they skip none. */
@@ -20,6 +20,14 @@ export type HostList = z.infer<typeof HostList>;
 /** The undos of a run, oldest first. */
 export const UndoList = z.object({ undos: z.array(UndoRow) });
 export type UndoList = z.infer<typeof UndoList>;
+
+/** The runs from the root down to the parent of a run. */
+export const AncestorList = z.object({ ancestors: z.array(RunNode) });
+export type AncestorList = z.infer<typeof AncestorList>;
+
+/** Sessions, and then runs, whose id begins with a prefix. */
+export const IdMatchList = z.object({ matches: z.array(IdMatch) });
+export type IdMatchList = z.infer<typeof IdMatchList>;
 
 export const ChangePage = z.object({
   changes: z.array(ChangeRow),

@@ -67,21 +67,36 @@ describe("the queries of a client", () => {
 
 describe("a route of queries", () => {
   it.each([
-    ["/api/costs?by=colour", "use one of agent, role, model, team, day"],
-    ["/api/costs?since=soon", "use a duration such as 7d"],
-    ["/api/search?q=a&since=-1d", "use a duration such as 7d"],
-    ["/api/search?q=a&limit=0", "whole number from 1 to 200"],
-    ["/api/stats?branches=1000", "whole number from 1 to 100"],
-    [`/api/sessions/${sessionA}/tree?limit=5000`, "whole number from 1 to 300"],
+    ["/api/v1/costs?by=colour", "use one of agent, role, model, team, day"],
+    ["/api/v1/costs?since=soon", "use a duration such as 7d"],
+    ["/api/v1/search?q=a&since=-1d", "use a duration such as 7d"],
+    ["/api/v1/search?q=a&limit=0", "whole number from 1 to 200"],
+    ["/api/v1/stats?branches=1000", "whole number from 1 to 100"],
+    [`/api/v1/sessions/${sessionA}/tree?limit=5000`, "whole number from 1 to 300"],
   ])("refuses %s with a fix", async (path, fix) => {
     const reply = await get(path);
     expect(reply.status).toBe(400);
     expect(errorOf(reply)).toMatchObject({ code: "USAGE", fix: expect.stringContaining(fix) });
   });
 
+  it("refuses a prefix that no id can begin with, and the client has no match without asking", async () => {
+    const reply = await get("/api/v1/ids/last");
+    expect([reply.status, errorOf(reply)]).toMatchObject([400, { code: "USAGE", fix: expect.stringContaining("hex") }]);
+    expect(await client.queries.idsWith("a/../b", { limit: 5 })).toEqual([]);
+    expect(await client.queries.idsWith("", { limit: 5 })).toEqual([]);
+  });
+
+  it("answers at its path of earlier versions too", async () => {
+    for (const path of ["search?q=a&after=3", "costs?by=day&since=", `runs/${sessionA}/ancestors`, "ids/01990000"]) {
+      const [old, now] = [await get(`/api/${path}`), await get(`/api/v1/${path}`)];
+      expect([old.status, old.text]).toEqual([200, now.text]);
+      expect([old.headers.deprecation, now.headers.deprecation]).toEqual(["@1795132800", undefined]);
+    }
+  });
+
   it("accepts a duration as the time to look back", async () => {
     const before = Date.now();
-    const reply = await get("/api/costs?since=7d");
+    const reply = await get("/api/v1/costs?since=7d");
     const { since } = JSON.parse(reply.text) as { since: string };
     expect(Date.parse(since)).toBeGreaterThanOrEqual(before - 7 * 86_400_000);
     expect(Date.parse(since)).toBeLessThanOrEqual(Date.now() - 7 * 86_400_000);

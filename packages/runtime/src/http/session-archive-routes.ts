@@ -1,27 +1,16 @@
 import { TroupeError, type TroupeService } from "@troupe/core";
-import { ForkRequest, type SessionArchive, SessionsToRemove } from "@troupe/core/internal";
+import type { SessionArchive } from "@troupe/core/internal";
 import type { Hono } from "hono";
-import { z } from "zod";
-import { type HttpEnv, readBody, readParam } from "./input.ts";
-
-/** The largest export in one request. A larger one is imported while no daemon runs. */
-const importBytesMax = 128 * 1024 * 1024;
-
-const SessionImport = z.object({ text: z.string() });
+import { addRoutes } from "./contract/add-routes.ts";
+import { sessionArchiveContract } from "./contract/session-archive-contract.ts";
+import type { HttpEnv } from "./input.ts";
 
 /** Routes that import, fork and remove whole sessions. */
 export function addSessionArchiveRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
-  app.post("/api/session-imports", async (context) => {
-    const { text } = await readBody(context, SessionImport, { bodyBytesMax: importBytesMax });
-    return context.json(await archiveOf(service).import(text));
-  });
-  app.post("/api/sessions/:id/fork", async (context) => {
-    const session = readParam(context, "id", "session");
-    return context.json(await archiveOf(service).fork(session, await readBody(context, ForkRequest)));
-  });
-  app.post("/api/session-removals", async (context) => {
-    const { sessions } = await readBody(context, SessionsToRemove);
-    return context.json(await archiveOf(service).remove(sessions));
+  addRoutes(app, sessionArchiveContract, {
+    "POST /session-imports": async ({ body }) => await archiveOf(service).import(body.text),
+    "POST /sessions/{id}/fork": async ({ params: { id }, body }) => await archiveOf(service).fork(id, body),
+    "POST /session-removals": async ({ body }) => await archiveOf(service).remove(body.sessions),
   });
 }
 

@@ -1,8 +1,12 @@
 import { agentFileContract } from "./agent-file-contract.ts";
 import { approvalContract } from "./approval-contract.ts";
+import { conversationContract } from "./conversation-contract.ts";
+import { costContract } from "./cost-contract.ts";
 import { daemonContract } from "./daemon-contract.ts";
 import { eventContract } from "./event-contract.ts";
 import { runContract } from "./run-contract.ts";
+import { searchContract } from "./search-contract.ts";
+import { sessionArchiveContract } from "./session-archive-contract.ts";
 import { sessionContract } from "./session-contract.ts";
 import { sessionFileContract } from "./session-file-contract.ts";
 import { webhookContract } from "./webhook-contract.ts";
@@ -11,7 +15,11 @@ import { webhookContract } from "./webhook-contract.ts";
 export const routeGroups = {
   daemon: daemonContract,
   sessions: sessionContract,
+  archive: sessionArchiveContract,
   runs: runContract,
+  conversations: conversationContract,
+  search: searchContract,
+  costs: costContract,
   approvals: approvalContract,
   files: sessionFileContract,
   agents: agentFileContract,
@@ -23,7 +31,11 @@ export const routeGroups = {
 export const apiRoutes = {
   ...daemonContract,
   ...sessionContract,
+  ...sessionArchiveContract,
   ...runContract,
+  ...conversationContract,
+  ...searchContract,
+  ...costContract,
   ...approvalContract,
   ...sessionFileContract,
   ...agentFileContract,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { startAfter } from "./query.ts";
 import { defineRoutes } from "./route.ts";
 
 /** The stream of events. */
@@ -11,11 +12,7 @@ export const eventContract = defineRoutes({
       "can be lost. `resync` says that too much has changed: load everything again, then go on. A comment every 15 s is a " +
       "heartbeat. The stream starts after the header `Last-Event-ID`, else after `after`, else now.",
     query: z.object({
-      after: z
-        .int(`use a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`)
-        .min(0)
-        .optional()
-        .meta({ description: "The position to start after." }),
+      after: startAfter("The position to start after."),
       session: z.string().optional().meta({ description: "Only events of the session with this id.", format: "uuid" }),
     }),
     reply: z.string(),

@@ -1,6 +1,6 @@
 import { type ErrorCode, TroupeError } from "@troupe/core";
 import { Id, Token, unknownAgent } from "@troupe/core/internal";
-import type { z } from "zod";
+import { z } from "zod";
 import { notFound } from "../../service/lookup.ts";
 
 interface Kind {
@@ -23,6 +23,15 @@ export const paramKinds = {
     description: "The id of an agent.",
     code: "UNKNOWN_AGENT",
     error: (value) => unknownAgent(value, []),
+  },
+  prefix: {
+    schema: z.string().regex(/^[\dA-Fa-f-]{1,36}$/),
+    description: "The beginning of an id.",
+    code: "USAGE",
+    error: (value) =>
+      new TroupeError("USAGE", `no id begins with ${JSON.stringify(value)}`, {
+        fix: "use 1 to 36 hexadecimal digits and hyphens",
+      }),
   },
   webhook: {
     schema: Id,
