@@ -4,7 +4,7 @@ import { createModelRouter, createScenarioLoader } from "@troupe/models";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
-import { openConfig } from "../config/config.ts";
+import { type ConfigSource, openConfig } from "../config/config.ts";
 import { defaultOffice } from "../config/office-settings.ts";
 import { homeFiles } from "../home/home.ts";
 import { withoutDemo } from "../models/choose-model.ts";
@@ -13,7 +13,7 @@ import { keepDaysDefault } from "../nats/connection.ts";
 import { findConnection } from "../nats/find-connection.ts";
 import { loadNats } from "../nats/load-nats.ts";
 import { startOwnServerIfAsked } from "../nats/own-server.ts";
-import { startWebhooks } from "../webhooks/start-webhooks.ts";
+import { type RunningWebhooks, startWebhooks, type WebhookOptions } from "../webhooks/start-webhooks.ts";
 import { createActiveSessions } from "./active-sessions.ts";
 import { checkServed } from "./check-served.ts";
 import { injectClockFaults } from "./fault-injection.ts";
@@ -86,16 +86,8 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   });
   cleanup.add(() => service.close());
   const sessions = createActiveSessions(service, deps);
-  const configured = (await config.at(null)).webhooks.map(({ value }) => value);
-  // A `troupe run` ends with its session, so it leaves its events to the next daemon.
-  const webhooks =
-    kind === "daemon"
-      ? await startWebhooks({
-          ...{ file: homeFiles(home).webhooks, record: recording.record.reader, clock, env, logger, configured },
-          ...{ policy: parts.policy.web, newId: () => systemIds().next() },
-        })
-      : undefined;
-  if (webhooks) cleanup.add(() => webhooks.stop());
+  const record = recording.record.reader;
+  const webhooks = await startWebhooksOf(parts, { home, kind, env, logger, record, config }, cleanup);
   const served = { ...sessions.service, webhooks };
   const server = http && (await serve(http, { service: served, token: home.token, redact, logger }));
   if (server) cleanup.add(() => server.close());
@@ -109,10 +101,9 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   if (kind === "daemon") cleanup.add(await purgeOldSessions(parts, logger));
   if (kind === "daemon" && parts.ports.shared === null) {
     await recording.caughtUp();
-    const { record } = recording;
     const bounds = { maxAgeMs: retention.maxAgeMs?.value ?? null, maxBytes: retention.maxBytes?.value ?? null };
     const archive = service.sessionArchive;
-    if (archive) cleanup.add(startRetention({ home, ...bounds, record, archive, clock, logger }));
+    if (archive) cleanup.add(startRetention({ home, ...bounds, record: recording.record, archive, clock, logger }));
   }
   // `troupe run` answers its own request only. The next daemon resumes the runs of a killed one.
   const resumed = kind === "run" ? [] : await resumeRuns(parts, cleanup);
@@ -134,6 +125,24 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
     idle: (besides) => sessions.idle(besides),
     close: cleanup.run,
   };
+}
+
+/** A `troupe run` ends with its session, so it leaves its events to the next daemon. */
+async function startWebhooksOf(
+  { deps: { clock }, policy }: ProcessParts,
+  options: Pick<StartOptions, "home" | "kind"> &
+    Pick<WebhookOptions, "env" | "logger" | "record"> & { config: ConfigSource },
+  cleanup: Cleanup,
+): Promise<RunningWebhooks | undefined> {
+  const { home, kind, config, ...shared } = options;
+  if (kind !== "daemon") return undefined;
+  const webhooks = await startWebhooks({
+    ...shared,
+    ...{ file: homeFiles(home).webhooks, clock, policy: policy.web, newId: () => systemIds().next() },
+    configured: (await config.at(null)).webhooks.map(({ value }) => value),
+  });
+  cleanup.add(() => webhooks.stop());
+  return webhooks;
 }
 
 async function serve(
