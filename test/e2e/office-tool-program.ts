@@ -8,7 +8,7 @@
  */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Connectors, createOfficeTools, openLocalOffice } from "@troupe/connectors";
+import { type Connectors, openLocalOffice } from "@troupe/connectors";
 import { createTroupe } from "troupe";
 
 const [folder = "", tool = "", mode = ""] = process.argv.slice(2);
@@ -45,7 +45,7 @@ if (mode === "die") {
 await using troupe = await createTroupe({
   model: `scripted/${script}`,
   agents: [{ id: "main", description: "Works in the office.", prompt: "You work.", tools: [tool] }],
-  tools: createOfficeTools({ connectors: async () => connectors }),
+  connectors,
   workspace: folder,
   env: { HOME: folder, TROUPE_HOME: join(folder, "home") },
 });
