@@ -15,7 +15,7 @@ export { parseConfig, userConfigFile, withoutPassword } from "./config/config-fi
 export { natsRows } from "./config/nats-settings.ts";
 export { type OfficeDomain, type OfficeSettings, officeDomains, officeRows } from "./config/office-settings.ts";
 export { type ConfigRow, describeOrigin } from "./config/origin.ts";
-export type { Provider } from "./config/providers.ts";
+export { type Provider, sizesOf } from "./config/providers.ts";
 export { createEmbeddedHost, type EmbeddedHost, type EmbeddedHostOptions } from "./embedded-host.ts";
 export { finishRestore, restoreFiles } from "./home/finish-restore.ts";
 export { checkIsFolder, type Home, homeFiles, locateHome, prepareHome } from "./home/home.ts";

@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { didYouMean } from "@troupe/core/internal";
 import { type Config, type ConfigRow, describeOrigin, userConfigFile } from "troupe/internal";
@@ -8,6 +6,7 @@ import { configRows } from "../config/config-rows.ts";
 import { configTemplate } from "../config/config-template.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
+import { createConfiguration } from "../setup/configuration.ts";
 import type { Output } from "../terminal/terminal.ts";
 
 /** `troupe config list`: lists the settings that apply in this folder. */
@@ -67,17 +66,8 @@ export async function configPath(cli: Cli, flags: { json: boolean }): Promise<nu
 /** `troupe config init`: writes the user's file with every setting explained. Never overwrites a file. */
 export async function initConfig(cli: Cli): Promise<number> {
   const path = userConfigFile(cli);
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, configTemplate, { flag: "wx", mode: 0o600 });
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") {
-      throw new TroupeError("CONFLICT", `${path} exists already and was not changed`, { fix: "troupe config list" });
-    }
-    throw new TroupeError("INVALID_CONFIG", `${path} cannot be written`, {
-      cause,
-      fix: "export TROUPE_CONFIG=<a file that you can write>",
-    });
+  if (!(await createConfiguration(path, configTemplate))) {
+    throw new TroupeError("CONFLICT", `${path} exists already and was not changed`, { fix: "troupe config list" });
   }
   cli.terminal.out.line(path);
   return 0;

@@ -11,6 +11,7 @@ import { addNatsCommands } from "./nats-commands.ts";
 import { addOfficeCommands } from "./office-commands.ts";
 import { addPlanCommands } from "./plan-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
+import { addSetupCommands } from "./setup-commands.ts";
 import { addShellCommands } from "./shell-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
 import { addStoreCommands } from "./store-commands.ts";
@@ -77,6 +78,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addStoreCommands(program, runCommand);
   addNatsCommands(program, runCommand);
   addDaemonCommands(program, runCommand);
+  addSetupCommands(program, runCommand);
   addShellCommands(program, runCommand, (text) => out.line(text));
   groupCommands(program);
   return program;
