@@ -1,9 +1,13 @@
+import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
-import { findOwner, homeFiles, type OwnerInfo } from "troupe/internal";
+import { findOwner, type Home, homeFiles, type OwnerInfo } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkAgents, checkModels, checkPolicy, checkSandbox, checkTrust } from "../doctor/configuration.ts";
 import { checkOffice } from "../doctor/office.ts";
+import type { Repair } from "../doctor/repair.ts";
+import { repairLeftovers, repairPermissions } from "../doctor/repair-home.ts";
+import { repairRecord } from "../doctor/repair-record.ts";
 import { checkDatabase, checkIntegrity } from "../doctor/stores.ts";
 import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { checkWebhooks } from "../doctor/webhooks.ts";
@@ -14,14 +18,37 @@ import type { Output } from "../terminal/terminal.ts";
 
 const defaultPort = 4_711;
 
-/** `troupe doctor`: checks everything that a run needs and changes nothing. Returns 0 if no check fails. */
-export async function doctor(cli: Cli, flags: { json: boolean }): Promise<number> {
+/**
+ * `troupe doctor`: checks everything that a run needs. Changes nothing, except with `--fix`, which makes the safe repairs
+ * before the checks. Returns 0 if no check fails.
+ */
+export async function doctor(cli: Cli, flags: { json: boolean; fix?: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const repairs = flags.fix ? await repairHome(cli.home) : null;
+  if (repairs && !flags.json) for (const line of renderRepairs(repairs, out)) out.line(line);
   const checks = await runChecks(cli);
   const healthy = checks.every((check) => check.status !== "fail");
-  const { out } = cli.terminal;
-  if (flags.json) out.line(jsonLine({ ok: healthy, version: cli.version, home: cli.home.path, checks }));
+  const made = repairs === null ? {} : { repairs };
+  if (flags.json) out.line(jsonLine({ ok: healthy, version: cli.version, home: cli.home.path, checks, ...made }));
   else for (const line of render(checks, out)) out.line(line);
   return healthy ? 0 : 1;
+}
+
+/** One after the other: the record is rebuilt in a home that is in order. */
+async function repairHome(home: Home): Promise<Repair[]> {
+  const ofHome = await repairPermissions(home);
+  if (!existsSync(home.path)) return ofHome;
+  return [...ofHome, ...(await repairLeftovers(home)), ...(await repairRecord(home))];
+}
+
+function renderRepairs(repairs: readonly Repair[], { colours }: Output): string[] {
+  if (repairs.length === 0) return ["no repair is needed", ""];
+  const paints = { fixed: colours.green, failed: colours.red, skipped: colours.yellow };
+  const lines = repairs.flatMap(({ name, status, before, after, fix }) => {
+    const line = `${paints[status](status)}  ${cleanLine(`${name}: ${before} → ${after}`)}`;
+    return fix === null ? [line] : [line, `        ${colours.dim("fix:")} ${cleanLine(fix)}`];
+  });
+  return [...lines, ""];
 }
 
 async function runChecks(cli: Cli): Promise<Check[]> {

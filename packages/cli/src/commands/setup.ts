@@ -97,14 +97,14 @@ function describeFile(path: string, exists: boolean): SetupFinding {
   return finding("configuration", "configuration", exists ? "works" : "absent", { detail });
 }
 
-interface Choice {
+interface SetupResult {
   config: Config;
   findings: readonly SetupFinding[];
   flags: SetupFlags;
 }
 
 /** The configured model if it works, else the first that works; at a terminal the user chooses among several. */
-async function chooseDefault(cli: Cli, { config, findings, flags }: Choice): Promise<string | null> {
+async function chooseDefault(cli: Cli, { config, findings, flags }: SetupResult): Promise<string | null> {
   const working = findings.flatMap(({ status, model }) => (status === "works" && model !== null ? [model] : []));
   const ready = (id: string) => config.providers.some(({ settings, isImplied }) => !isImplied && isOf(id, settings.id));
   // A key that the user set is preferred to a server that happens to run.

@@ -15,10 +15,13 @@ export function addQueryCommands(program: Command, runCommand: RunCommand): void
   program
     .command("doctor")
     .description("check everything that a run needs, with a fix for each problem")
+    .option("--fix", "first make the safe repairs: permissions, leftovers of killed processes, and the record")
     .option("--json", jsonHelp)
-    .addHelpText("after", example("troupe doctor"))
-    .action((flags: JsonFlag) =>
-      runCommand(async (cli) => (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json })),
+    .addHelpText("after", example("troupe doctor --fix"))
+    .action((flags: JsonFlag & { fix?: true }) =>
+      runCommand(async (cli) =>
+        (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json, fix: !!flags.fix }),
+      ),
     );
 }
 

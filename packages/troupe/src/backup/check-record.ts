@@ -20,6 +20,8 @@ export interface RecordVerified extends Omit<CopyInspection, "damage"> {
   damage: (Damage & { store: "journal" | "record" })[];
   /** Sessions whose rows differ from their journal. */
   differing: string[];
+  /** Items of the journal that the record has not read. A daemon reads them at its start. */
+  behind: number;
 }
 
 const suffixes = ["", "-wal", "-shm"];
@@ -73,8 +75,9 @@ export async function verifyRecord({ home }: { home: Home }): Promise<RecordVeri
     const differing = isComparable ? await compare(snapshots) : [];
     const of = (store: "journal" | "record", found: CopyInspection | null) =>
       (found?.damage ?? []).map((each) => ({ ...each, store }));
+    const behind = own !== null && copy !== null ? Math.max(0, own.items - copy.items) : 0;
     const { damage: _, ...counts } = own ?? copy ?? { sessions: 0, runs: 0, open: 0, items: 0, damage: [] };
-    return { ...counts, damage: [...of("journal", own), ...of("record", copy)], differing };
+    return { ...counts, damage: [...of("journal", own), ...of("record", copy)], differing, behind };
   } finally {
     await clean();
   }
