@@ -12,6 +12,7 @@ import { addOfficeCommands } from "./office-commands.ts";
 import { addPlanCommands } from "./plan-commands.ts";
 import { addQueryCommands } from "./query-commands.ts";
 import { addSetupCommands } from "./setup-commands.ts";
+import { example } from "./shared-options.ts";
 import { addShellCommands } from "./shell-commands.ts";
 import { addStartCommands } from "./start-commands.ts";
 import { addStoreCommands } from "./store-commands.ts";
@@ -49,7 +50,8 @@ export async function runProgram(args: readonly string[], deps: ProgramEnvironme
   }
 }
 
-function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => void): Command {
+/** Creates the commands with their flags and help. Exported for the test of the help. */
+export function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => void): Command {
   const { out, err } = deps.terminal;
   const program = new Command("troupe")
     .description("Run teams of AI agents. Sessions survive kills and restarts.")
@@ -80,6 +82,7 @@ function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => voi
   addDaemonCommands(program, runCommand);
   addSetupCommands(program, runCommand);
   addShellCommands(program, runCommand, (text) => out.line(text));
+  addExamplesOfGroups(program);
   groupCommands(program);
   return program;
 }
@@ -92,6 +95,30 @@ const groups: Record<string, readonly string[]> = {
   "Run the daemon": ["up", "down", "worker", "hosts", "nats", "backup", "restore", "record", "webhooks"],
   "Set up": ["setup", "doctor", "config", "models", "agents", "teams", "trust", "connect", "connections", "office"],
 };
+
+/** Commands that only have commands below them, each with an example. */
+const examplesOfGroups: Record<string, string> = {
+  sessions: "troupe sessions show last",
+  approvals: "troupe approvals ls",
+  hosts: "troupe hosts ls",
+  nats: "troupe nats check",
+  record: "troupe record verify",
+  config: "troupe config list --show-origin",
+  models: "troupe models test",
+  agents: "troupe agents ls",
+  teams: "troupe teams show coding",
+  connect: "troupe connect google",
+  connections: "troupe connections ls",
+  office: "troupe office seed",
+  inspect: "troupe inspect machine",
+};
+
+function addExamplesOfGroups(program: Command): void {
+  for (const command of program.commands) {
+    const line = examplesOfGroups[command.name()];
+    if (line !== undefined) command.addHelpText("after", example(line));
+  }
+}
 
 function groupCommands(program: Command): void {
   const order = Object.values(groups).flat();
