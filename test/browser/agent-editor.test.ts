@@ -6,6 +6,7 @@ import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile-texts.ts";
+import { openMoreOptions } from "../harness/more-options.ts";
 import { connectionIs, linkOf, openPage, tabTo } from "../harness/tab.ts";
 
 const clerk = `---
@@ -214,6 +215,7 @@ You file documents.
     expect(await readFile(fileOf("archivist.md"), "utf8")).toMatch(
       /# When to delegate.*\n.*Keeps things[\s\S]*\n---\n\nYou keep things\.\n$/,
     );
+    await openMoreOptions(page);
     await page.getByRole("combobox", { name: "Agent that starts" }).selectOption("archivist");
   });
 

@@ -3,6 +3,7 @@ import path from "node:path";
 import { it } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
+import { openMoreOptions } from "../harness/more-options.ts";
 import { openPage } from "../harness/tab.ts";
 
 describeInChromium("the agents of the page", (browser) => {
@@ -10,6 +11,7 @@ describeInChromium("the agents of the page", (browser) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openPage(browser(), daemon, { test });
+    await openMoreOptions(page);
     const select = page.getByRole("combobox", { name: "Agent that starts" });
     await select.waitFor();
     expect(await page.getByTestId("agent-problems").count()).toBe(0);

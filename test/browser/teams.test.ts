@@ -3,6 +3,7 @@ import path from "node:path";
 import { it, type TestContext } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
 import { writeNewsTeam } from "../harness/home-files.ts";
+import { openMoreOptions } from "../harness/more-options.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { openPage } from "../harness/tab.ts";
@@ -35,18 +36,19 @@ describeInChromium("a team", (browser) => {
     const { page, complaints } = await openPage(browser(), daemon, { test });
     const team = page.getByLabel("Team", { exact: true });
     const agent = page.getByLabel("Agent that starts");
+    const options = await openMoreOptions(page);
     await team.waitFor();
     expect(await agent.locator("option").allTextContents()).not.toContain("news/lead");
     // With the keyboard alone.
     await page.getByLabel("Task").fill("go");
     await page.keyboard.press("Tab");
+    expect(await options.locator("summary").evaluate((summary) => summary === document.activeElement)).toBe(true);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
     expect(await team.evaluate((select) => select === document.activeElement)).toBe(true);
     await page.keyboard.type("news");
     await page.keyboard.press("Tab");
-    await page
-      .getByTestId("team-description")
-      .filter({ hasText: /^Writes news$/ })
-      .waitFor();
+    await options.getByText("Writes news", { exact: true }).waitFor();
     expect(await team.inputValue()).toBe("news");
     expect(await agent.locator("option").allTextContents()).toEqual(["news/lead (entry)", "news/lead", "news/writer"]);
     await page.getByTestId("agent-problems").getByText("1 problem in agent files").click();
@@ -67,6 +69,7 @@ describeInChromium("a team", (browser) => {
   it("can be entered at one of its agents", async (test) => {
     const { expect } = test;
     const { page } = await openPage(browser(), await startTeamDaemon(test), { test });
+    await openMoreOptions(page);
     await page.getByLabel("Team", { exact: true }).selectOption("news");
     await page.getByLabel("Agent that starts").selectOption("news_writer");
     await page.getByLabel("Task").fill("alone");

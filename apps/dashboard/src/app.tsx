@@ -7,12 +7,12 @@ import { Header, LostBanner, WarningBanner } from "./features/header/header.tsx"
 import { HostsView } from "./features/hosts/hosts-view.tsx";
 import { SessionView } from "./features/sessions/session-view.tsx";
 import { Sidebar } from "./features/sessions/sidebar.tsx";
-import { noChoice } from "./features/sessions/team-and-agent.tsx";
 import { Welcome } from "./features/sessions/welcome.tsx";
 import { waitingOf } from "./lib/approvals.ts";
 import { navigate, useRoute } from "./lib/navigation.ts";
 import { useDaemon, usePage } from "./lib/page-context.ts";
 import type { View } from "./lib/route.ts";
+import { storedOptions } from "./lib/session-options.ts";
 import { useMedia, wideQuery } from "./lib/use-media.ts";
 
 /** The page. It shows the token form to an unknown browser and the board to a known one. */
@@ -43,8 +43,8 @@ function Board() {
   const { session, view } = useRoute();
   // The draft survives the change from the welcome view to the board.
   const [draft, setDraft] = useState("");
-  const [choice, setChoice] = useState(noChoice);
-  const composer = { draft, setDraft, choice, setChoice };
+  const [options, setOptions] = useState(storedOptions);
+  const composer = { draft, setDraft, options, setOptions };
 
   if (sessions === null) return <Welcome state={problem ? "unreachable" : "loading"} {...composer} />;
   if (sessions.length === 0 && session === null && view === null) return <Welcome state="empty" {...composer} />;

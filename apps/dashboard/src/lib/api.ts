@@ -37,6 +37,8 @@ import type {
 export interface ApiProblem {
   /** HTTP status; 0 without a response. */
   httpStatus: number;
+  /** The stable code of the daemon's error. */
+  code?: string;
   message: string;
   fix: string | null;
 }
@@ -56,7 +58,7 @@ export class ApiFailure extends Error {
 export const api = {
   login: (token: string) => call<null>("POST", "/api/v1/login", { token }),
   status: () => call<DaemonStatus>("GET", "/api/v1/status"),
-  agents: () => call<AgentList>("GET", "/api/v1/agents"),
+  agents: (folder: string | null) => call<AgentList>("GET", `/api/v1/agents${folderQuery(folder)}`),
   sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/v1/sessions?limit=100"),
   session: (id: string) => call<SessionDetail>("GET", sessionPath(id)),
   timeline: (id: string, after: number) => call<TimelinePage>("GET", `${sessionPath(id)}/timeline?after=${after}`),
@@ -152,7 +154,10 @@ function parseJson(text: string): unknown {
 
 function problemOfBody(httpStatus: number, value: unknown): ApiProblem {
   const { error } = (value ?? {}) as Partial<ApiError>;
-  if (error && typeof error.message === "string") return { httpStatus, message: error.message, fix: error.fix ?? null };
+  if (error && typeof error.message === "string") {
+    const { code, message, fix = null } = error;
+    return { httpStatus, code, message, fix };
+  }
   return {
     httpStatus,
     message: `The daemon answered ${httpStatus} without an error message.`,

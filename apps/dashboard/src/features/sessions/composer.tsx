@@ -1,57 +1,109 @@
-import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
-import { ActionButton } from "../../components/buttons.tsx";
+import { type FormEvent, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Glyph } from "../../components/icons.tsx";
+import { RouteLink } from "../../components/route-link.tsx";
 import { ProblemNote } from "../../components/text-blocks.tsx";
 import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
+import { submitOnCtrlEnter } from "../../lib/keys.ts";
 import { navigate } from "../../lib/navigation.ts";
 import { usePage } from "../../lib/page-context.ts";
-import { useAction } from "../../lib/use-action.ts";
-import { type Choice, noChoice, TeamAndAgent } from "./team-and-agent.tsx";
+import {
+  noOptions,
+  type OptionProblems,
+  optionOf,
+  problemsOf,
+  requestOf,
+  type SessionOptions,
+  storeOptions,
+  textOf,
+} from "../../lib/session-options.ts";
+import { AgentProblems } from "./agent-problems.tsx";
+import { MoreOptions } from "./more-options.tsx";
+import { useAgents } from "./use-agents.ts";
 
 const demoTask = "Show what a troupe does: plan a small greeting tool, write it, test it and review it.";
 
-/** The task and its choices, kept by the page: the form moves when the first session appears. */
+/** The task and its options, kept by the page: the form moves when the first session appears. */
 export interface Draft {
   draft: string;
   setDraft(draft: string): void;
-  choice: Choice;
-  setChoice(choice: Choice): void;
+  options: SessionOptions;
+  setOptions(options: SessionOptions): void;
 }
 
-/** The form that starts a session. */
-export function Composer({ draft, setDraft, choice, setChoice }: Draft) {
-  const demo = usePage((state) => state.status?.demo ?? false);
-  const isOffline = usePage((state) => state.connection !== "live");
+/** Starts sessions, and keeps why one was refused. The form shows a problem of an option at its field. */
+function useStart(showProblems: (problems: OptionProblems) => void) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const id = useId();
 
-  const start = async (task: string, { team, agent } = noChoice): Promise<boolean> => {
-    setBusy(true);
+  const refuse = (refusal: ApiProblem, options: SessionOptions): void => {
+    const name = optionOf(refusal, options);
+    if (name === null) setProblem(refusal);
+    else showProblems({ [name]: textOf(refusal) });
+  };
+  const start = async (task: string, options = noOptions): Promise<boolean> => {
+    const problems = problemsOf(options);
     setProblem(null);
+    showProblems(problems);
+    if (Object.keys(problems).length > 0) return false;
+    setBusy(true);
     try {
-      const { session } = await api.submit({
-        task,
-        origin: "page",
-        ...(team === "" ? {} : { team }),
-        ...(agent === "" ? {} : { agent }),
-      });
+      const { session } = await api.submit({ task, origin: "page", ...requestOf(options) });
       navigate({ session });
       return true;
     } catch (thrown) {
-      setProblem(problemOf(thrown));
+      refuse(problemOf(thrown), options);
       return false;
     } finally {
       setBusy(false);
     }
   };
+  return { busy, problem, start };
+}
+
+/** The state of the folded options. A problem opens them and moves the focus to its field. */
+function useOptionFields() {
+  const [isOpen, setOpen] = useState(false);
+  const [problems, setProblems] = useState<OptionProblems>({});
+  const form = useRef<HTMLFormElement>(null);
+  const showProblems = (found: OptionProblems): void => {
+    const isWrong = Object.keys(found).length > 0;
+    // The field must be on the page before it can have the focus.
+    flushSync(() => {
+      setProblems(found);
+      if (isWrong) setOpen(true);
+    });
+    if (isWrong) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  };
+  const forgetProblems = (changes: Partial<SessionOptions>): void => {
+    const left = Object.entries(problems).filter(([name]) => !(name in changes));
+    setProblems(Object.fromEntries(left));
+  };
+  return { form, isOpen, setOpen, problems, showProblems, forgetProblems };
+}
+
+/** The form that starts a session. */
+export function Composer({ draft, setDraft, options, setOptions }: Draft) {
+  const demo = usePage((state) => state.status?.demo ?? false);
+  const isOffline = usePage((state) => state.connection !== "live");
+  const { form, isOpen, setOpen, problems, showProblems, forgetProblems } = useOptionFields();
+  const { busy, problem, start } = useStart(showProblems);
+  const id = useId();
+  const list = useAgents(options.folder.trim());
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (draft.trim() !== "" && !busy && (await start(draft, choice))) setDraft("");
+    if (draft.trim() === "" || busy || !(await start(draft, options))) return;
+    setDraft("");
+    setOptions(storeOptions(options));
+    setOpen(false);
+  };
+  const change = (changes: Partial<SessionOptions>): void => {
+    setOptions({ ...options, ...changes });
+    forgetProblems(changes);
   };
 
   return (
-    <form className="composer" data-testid="task-form" onSubmit={(event) => void submit(event)}>
+    <form ref={form} className="composer" data-testid="task-form" onSubmit={(event) => void submit(event)}>
       {demo && (
         <button
           type="button"
@@ -81,8 +133,10 @@ export function Composer({ draft, setDraft, choice, setChoice }: Draft) {
         </p>
       )}
       {problem && <ProblemNote problem={problem} />}
-      <TeamAndAgent choice={choice} setChoice={setChoice} />
+      <MoreOptions {...{ options, problems, list, isOpen, setOpen }} onChange={change} />
+      {list.problems.length > 0 && <AgentProblems problems={list.problems} />}
       <div className="composer-end">
+        {list.agents.length > 0 && <EditAgents agent={options.agent} />}
         <button type="submit" className={demo ? "" : "primary"} disabled={busy || isOffline}>
           {busy ? "Starting…" : "Start session"}
         </button>
@@ -91,78 +145,14 @@ export function Composer({ draft, setDraft, choice, setChoice }: Draft) {
   );
 }
 
-/** The next turn of a session, as far as it is written. */
-interface NextTurn {
-  task: string;
-  /** The id makes a second request after a lost response the same turn. */
-  run: string;
-  /** The daemon has accepted the turn. The form stays until the record contains it. */
-  isSent: boolean;
-}
-
-/** By session. The form leaves the page while a turn runs, also one that another client has started. */
-const nextTurns = new Map<string, NextTurn>();
-
-function useNextTurn({ session, rootRun }: ContinueFormProps) {
-  const [turn, setTurn] = useState((): NextTurn => {
-    const stored = nextTurns.get(session);
-    const isDone = stored === undefined || stored.run === rootRun;
-    return isDone ? { task: "", run: crypto.randomUUID(), isSent: false } : stored;
-  });
-  const latest = useRef(turn);
-  const change = (changes: Partial<NextTurn>): void => {
-    latest.current = { ...latest.current, ...changes };
-    // At once: an update that removes the form in the same moment would leave no render to store it.
-    nextTurns.set(session, latest.current);
-    setTurn(latest.current);
-  };
-  return { turn, change };
-}
-
-export interface ContinueFormProps {
-  session: string;
-  /** The root run of the newest turn. */
-  rootRun: string;
-}
-
-/** The form that continues a settled session with another turn. Each turn has its own form. */
-export function ContinueForm({ session, rootRun }: ContinueFormProps) {
-  const isOffline = usePage((state) => state.connection !== "live");
-  const id = useId();
-  const { turn, change } = useNextTurn({ session, rootRun });
-  const { task, run, isSent } = turn;
-  const { busy, problem, start } = useAction();
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    if (task.trim() === "" || isOffline || isSent) return;
-    const request = { task, continues: session, run, origin: "page" } as const;
-    if ((await start("continue", () => api.submit(request))) !== null) change({ isSent: true });
-  };
-  const isBusy = busy !== null || isSent;
-
+function EditAgents({ agent }: { agent: string }) {
   return (
-    <form className="continue" data-testid="continue-form" onSubmit={(event) => void submit(event)}>
-      <label htmlFor={id}>Continue this session</label>
-      <div className="one-line">
-        <textarea
-          id={id}
-          rows={1}
-          value={task}
-          placeholder="The next task, or /spawn AGENT TASK. The agents remember the session."
-          onChange={(event) => change({ task: event.target.value })}
-          onKeyDown={submitOnCtrlEnter}
-          required
-        />
-        <ActionButton type="submit" busy={isBusy} disabled={isOffline}>
-          {isBusy ? "Starting…" : "Continue"}
-        </ActionButton>
-      </div>
-      {problem && <ProblemNote problem={problem} />}
-    </form>
+    <RouteLink
+      className="link edit-agents"
+      to={{ view: "agents", ...(agent === "" ? {} : { agent }) }}
+      data-testid="edit-agents"
+    >
+      {agent === "" ? "Edit agents" : "Edit this agent"}
+    </RouteLink>
   );
-}
-
-/** In a text field of several lines, Ctrl+Enter or Cmd+Enter submits the form. */
-function submitOnCtrlEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 }

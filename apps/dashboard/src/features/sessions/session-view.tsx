@@ -6,7 +6,7 @@ import { isActive } from "../../lib/status.ts";
 import type { OpenSession } from "../../lib/store.ts";
 import { SessionApprovals } from "../approvals/session-approvals.tsx";
 import { RunPanel } from "../run/run-panel.tsx";
-import { ContinueForm } from "./composer.tsx";
+import { ContinueForm } from "./continue-form.tsx";
 import { SessionHead } from "./session-head.tsx";
 import { SessionRuns } from "./session-runs.tsx";
 

@@ -1,66 +1,49 @@
-import type { AgentSummary } from "@troupe/core/internal";
+import type { AgentList, AgentSummary } from "@troupe/core/internal";
 import { describeAgent } from "@troupe/core/texts";
-import { useId } from "react";
-import { RouteLink } from "../../components/route-link.tsx";
-import { AgentProblems } from "./agent-problems.tsx";
-import { useAgents } from "./use-agents.ts";
+import { OptionField, type OptionProps } from "./option-field.tsx";
 
-/** Empty strings leave the choice to the daemon. */
-export interface Choice {
-  team: string;
-  agent: string;
-}
+type Props = OptionProps & { list: AgentList };
 
-export const noChoice: Choice = { team: "", agent: "" };
-
-/** Selects the team, and the agent that starts. Hidden until the agents are loaded. */
-export function TeamAndAgent({ choice, setChoice }: { choice: Choice; setChoice(choice: Choice): void }) {
-  const { agents, teams = [], problems } = useAgents();
-  const hintId = useId();
-  if (agents.length === 0) return null;
-  const team = teams.find(({ name }) => name === choice.team);
-  const entry = team && describeAgent({ agent: team.entry, team: team.name });
+/** Selects the team that receives the task. Hidden without teams. */
+export function TeamField({ options, problems, onChange, list }: Props) {
+  const { teams = [] } = list;
+  const team = teams.find(({ name }) => name === options.team);
+  if (teams.length === 0 && options.team === "") return null;
   return (
-    <div className="composer-choice">
-      {teams.length > 0 && (
-        <select
-          aria-label="Team"
-          aria-describedby={hintId}
-          value={choice.team}
-          onChange={(event) => setChoice({ team: event.target.value, agent: "" })}
-        >
+    <OptionField label="Team" problem={problems.team} hint={team?.description}>
+      {(field) => (
+        <select {...field} value={options.team} onChange={(event) => onChange({ team: event.target.value, agent: "" })}>
           <option value="">Default team</option>
+          {options.team !== "" && !team && <option value={options.team}>{options.team}: not found</option>}
           {teams.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
         </select>
       )}
-      <select
-        aria-label="Agent that starts"
-        value={choice.agent}
-        onChange={(event) => setChoice({ ...choice, agent: event.target.value })}
-      >
-        <option value="">{entry ? `${entry} (entry)` : "Default agent"}</option>
-        {agents
-          .filter((agent) => (agent.team ?? "") === choice.team)
-          .map((each) => (
+    </OptionField>
+  );
+}
+
+/** Selects the agent that starts: an agent of the team, or one without a team. */
+export function AgentField({ options, problems, onChange, list }: Props) {
+  const team = list.teams?.find(({ name }) => name === options.team);
+  const entry = team && describeAgent({ agent: team.entry, team: team.name });
+  const agents = list.agents.filter((agent) => (agent.team ?? "") === options.team);
+  const isKnown = agents.some(({ id }) => id === options.agent);
+  return (
+    <OptionField label="Agent that starts" problem={problems.agent}>
+      {(field) => (
+        <select {...field} value={options.agent} onChange={(event) => onChange({ agent: event.target.value })}>
+          <option value="">{entry ? `${entry} (entry)` : "Default agent"}</option>
+          {options.agent !== "" && !isKnown && <option value={options.agent}>{options.agent}: not found</option>}
+          {agents.map((each) => (
             <option key={each.id} value={each.id} disabled={each.disabled || each.unusable !== undefined}>
               {labelOf(each)}
             </option>
           ))}
-      </select>
-      <p id={hintId} className="hint" data-testid="team-description">
-        {team?.description}
-      </p>
-      <RouteLink
-        className="link edit-agents"
-        to={{ view: "agents", ...(choice.agent === "" ? {} : { agent: choice.agent }) }}
-        data-testid="edit-agents"
-      >
-        {choice.agent === "" ? "Edit agents" : "Edit this agent"}
-      </RouteLink>
-      {problems.length > 0 && <AgentProblems problems={problems} />}
-    </div>
+        </select>
+      )}
+    </OptionField>
   );
 }
 

@@ -8,8 +8,14 @@ const reloadMs = 900;
 
 const noAgents: AgentList = { agents: [], problems: [] };
 
-/** The agents of the daemon, and the problems in their files. They are loaded again while a person sees the page. */
-export function useAgents(): AgentList {
+/** A folder that a person is typing is looked at after this pause. */
+const typingMs = 400;
+
+/**
+ * The agents and teams of a folder, and the problems in their files; an empty text means those of the daemon. They are
+ * loaded again while a person sees the page.
+ */
+export function useAgents(folder: string): AgentList {
   const live = usePage((state) => state.connection === "live");
   const [list, setList] = useState(noAgents);
   useEffect(() => {
@@ -20,19 +26,20 @@ export function useAgents(): AgentList {
     const load = async (): Promise<void> => {
       if (isLoading || document.hidden) return;
       isLoading = true;
-      const loaded = await api.agents().catch(() => null);
+      const loaded = await api.agents(folder === "" ? null : folder).catch(() => null);
       isLoading = false;
       const text = JSON.stringify(loaded);
       if (!isCurrent || loaded === null || text === shown) return;
       shown = text;
       setList(loaded);
     };
-    void load();
+    const first = setTimeout(() => void load(), folder === "" ? 0 : typingMs);
     const timer = setInterval(() => void load(), reloadMs);
     return () => {
       isCurrent = false;
+      clearTimeout(first);
       clearInterval(timer);
     };
-  }, [live]);
+  }, [live, folder]);
   return list;
 }
