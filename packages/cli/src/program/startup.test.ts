@@ -38,6 +38,18 @@ test("a run starts without the libraries of the office, which load with its firs
   expect(imported.filter((name) => heavy.includes(name))).toEqual([]);
 });
 
+test("a command that asks the owner of the home does not load the logger, which only the owner needs", async () => {
+  const home = await mkdtemp(join(tmpdir(), "troupe-startup-"));
+  const imported = await importsOf(["ps"], {
+    HOME: home,
+    TROUPE_HOME: join(home, "troupe"),
+    PATH: process.env.PATH ?? "",
+  });
+  await rm(home, { recursive: true });
+  expect(imported).toEqual(expect.arrayContaining(["cli", "runtime", "troupe"]));
+  expect(imported).not.toContain("pino");
+});
+
 test("the help of run, up and worker names the default lease", () => {
   expect(leaseMsInHelp).toBe(leaseMsDefault);
 });

@@ -1,6 +1,5 @@
 import { type Control, createCleanup, type OwnedHome, tryAcquireHome } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { openLogger } from "../logger.ts";
 import { joinOwner } from "./join-or-start.ts";
 
 /** `live`: a process runs the home, so the command takes effect at once. */
@@ -25,6 +24,7 @@ async function withOfflineHome<T>(cli: Cli, home: OwnedHome, use: Use<T>): Promi
   const cleanup = createCleanup();
   cleanup.add(() => home.release());
   try {
+    const { openLogger } = await import("../logger.ts");
     const log = openLogger({ home, env: cli.env, now: new Date(cli.now()) });
     cleanup.add(() => log.close());
     const offline = await cli.composition.openOffline({ home, env: cli.env, logger: log.logger });

@@ -10,7 +10,6 @@ import {
   tryAcquireHome,
 } from "troupe/internal";
 import type { Cli, RunningTroupe } from "../cli.ts";
-import { openLogger } from "../logger.ts";
 import { isOutOfReach, type TroupeClient } from "./client.ts";
 import { otherVersion } from "./other-version.ts";
 
@@ -65,6 +64,8 @@ async function start(cli: Cli, nats: NatsFlags): Promise<HomeConnection | null> 
   return await openWithCleanup(async (cleanup) => {
     cleanup.add(() => home.release());
     const startedAt = new Date(cli.now());
+    // Only a process that owns the home writes its log: a command beside a daemon does not load pino.
+    const { openLogger } = await import("../logger.ts");
     const log = openLogger({ home, env: cli.env, now: startedAt });
     cleanup.add(() => log.close());
     const where = { home, host: "127.0.0.1", port: 0, env: cli.env, logger: log.logger };
