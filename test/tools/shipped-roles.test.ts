@@ -1,11 +1,12 @@
 /** Tests the grants of the shipped roles over the real tools: no list names an unknown tool, and only some roles write. */
+import { officeToolSpecs } from "@troupe/connectors/tool-specs";
 import { grantOf } from "@troupe/core";
 import { layersForChild, unknownToolNames } from "@troupe/core/internal";
 import { createAgentSource } from "@troupe/roles";
 import { shippedToolSpecs } from "@troupe/tools";
 import { describe, expect, test } from "vitest";
 
-const specs = shippedToolSpecs();
+const specs = [...shippedToolSpecs(), ...officeToolSpecs()];
 const { agents } = await createAgentSource({ userFolders: [] }).load(null);
 
 function roleNamed(id: string) {
