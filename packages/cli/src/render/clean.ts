@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** C0 except tab and newline, DEL, C1, and characters that reorder text (bidi overrides and isolates). */
+/** C0 except tab and newline, DEL, C1, and characters that reorder text (bidi marks, overrides and isolates). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Makes text of an agent, a model or a file safe for a terminal: removes escape sequences and all control characters except

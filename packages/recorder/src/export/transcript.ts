@@ -182,7 +182,7 @@ export function usageOf({ events }: TranscriptRun): { tokens: number; costUsd: n
 
 /** C0 except tab and newline, DEL, C1, and characters that reorder text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Removes characters that a terminal would act on. A file can be shown on one. */
 export function printable(text: string): string {
