@@ -1,4 +1,4 @@
-/** Tests `troupe doctor --fix` on real homes: what it repairs, and what it leaves alone. */
+/** Tests `troupe doctor --fix` on real homes: its repairs, and the files that it leaves alone. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, copyFile, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
