@@ -6,18 +6,18 @@ import { conversationContract } from "./contract/conversation-contract.ts";
 import type { HttpEnv } from "./input.ts";
 
 /** Routes about the tree of a session, and about the conversation and the time of one run. */
-export function addConversationRoutes(app: Hono<HttpEnv>, { record: { queries } }: TroupeService): void {
+export function addConversationRoutes(app: Hono<HttpEnv>, { record }: TroupeService): void {
   addRoutes(app, conversationContract, {
     "GET /runs/{run}/conversation": async ({ params: { run }, query }) =>
-      known(await queries.conversation(run, query), "run", run),
-    "GET /runs/{run}/timeline": async ({ params: { run } }) => known(await queries.runTimeline(run), "run", run),
+      known(await record.queries.conversation(run, query), "run", run),
+    "GET /runs/{run}/timeline": async ({ params: { run } }) => known(await record.queries.runTimeline(run), "run", run),
     "GET /runs/{run}/children": async ({ params: { run }, query: { after = -1, limit } }) =>
-      known(await queries.children(run, { after, limit }), "run", run),
+      known(await record.queries.children(run, { after, limit }), "run", run),
     "GET /runs/{run}/ancestors": async ({ params: { run } }) => ({
-      ancestors: known(await queries.ancestors(run), "run", run),
+      ancestors: known(await record.queries.ancestors(run), "run", run),
     }),
     "GET /sessions/{id}/tree": async ({ params: { id }, query: { after = -1, limit } }) =>
-      known(await queries.tree(id, { after, limit }), "session", id),
+      known(await record.queries.tree(id, { after, limit }), "session", id),
   });
 }
 
