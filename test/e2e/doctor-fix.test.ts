@@ -1,4 +1,4 @@
-/** Tests `troupe doctor --fix` on real homes: its repairs, and the files that it leaves alone. */
+/** Tests `troupe doctor --fix` on real homes: its repairs, and the files that it must not change. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, copyFile, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ async function work(home: string): Promise<void> {
   if (code !== 0 && code !== 8) throw new Error(stderr);
 }
 
-/** Content and permissions of every file of a home, without the files that a reader of a database makes. */
+/** Content and permissions of every file of a home, without the ones that each reader of a database makes. */
 async function stateOf(home: string): Promise<Record<string, string>> {
   const names = await readdir(home, { recursive: true, withFileTypes: true });
   const files = names
@@ -73,7 +73,7 @@ describe.concurrent("troupe doctor --fix", () => {
     const home = await workedHome({ onTestFinished });
     const [accounts, token] = ["connections.db", "token"].map((name) => path.join(home, name)) as [string, string];
     await writeFile(accounts, "");
-    const remaining = await stateOf(home);
+    const stored = await stateOf(home);
     for (const [file, mode] of [
       [home, 0o755],
       [accounts, 0o644],
@@ -87,7 +87,7 @@ describe.concurrent("troupe doctor --fix", () => {
     // Other users could have read it, so it must not stay valid.
     expect(stdout).toContain(`fixed  token: other users could read ${token} (644) → removed`);
     expect(await modeOf(home)).toBe(0o700);
-    const { token: _, ...others } = remaining;
+    const { token: _, ...others } = stored;
     expect(await stateOf(home)).toEqual({ ...others, "connections.db": expect.stringMatching(/^600 /) });
     expect(await fix(home)).toEqual([]);
     expect((await troupe(["doctor", "--fix"], { home })).stdout).toMatch(/^no repair is needed\n/);

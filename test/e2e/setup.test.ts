@@ -1,4 +1,4 @@
-/** Tests `troupe setup`: its findings, live checks and the written file. Providers and local servers are scripted HTTP servers. */
+/** Tests `troupe setup`: its findings, its tests of them, and the written configuration. Providers and local servers are scripted HTTP servers. */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -20,7 +20,7 @@ export interface SetupFlags {
   json: boolean;
 }
 
-/** The user's configuration, and what the command did with it. */
+/** The user's configuration, and the outcome of the command for it. */
 interface ConfigurationState {
   path: string;
   /** `kept`: it existed. `not-written`: a dry run, no answer, or no model. */
@@ -30,7 +30,7 @@ interface ConfigurationState {
 }
 
 /**
- * `troupe setup`: finds what troupe can use on this machine, tests it live, and writes a configuration. Never overwrites
+ * `troupe setup`: finds keys, servers and agents on this machine, tests them live, and writes a configuration. Never overwrites
  * one. Returns 0 if a model works.
  */
 export async function setup(cli: Cli, flags: SetupFlags): Promise<number> {

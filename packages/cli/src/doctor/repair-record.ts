@@ -39,7 +39,7 @@ async function isOfServer(home: Home): Promise<boolean> {
   return !["", "embedded"].includes(store.trim());
 }
 
-/** The faults of the record; null if nothing is, or if the journal is damaged, from which it would be made. */
+/** The defect of the record. Null without one, and for a damaged journal, because the record is made from it. */
 async function describeDefect(home: Home): Promise<string | null> {
   const { record } = homeFiles(home);
   if (!existsSync(record)) return `${record} is missing`;

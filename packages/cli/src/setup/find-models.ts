@@ -19,7 +19,7 @@ const shownLocalServers: readonly string[] = ["ollama", "lmstudio"];
 /** Models of a server that are considered for the test. */
 const consideredMax = 10;
 
-/** The needs of an agent. The context of a model is the subject of `troupe models test`, because it takes long. */
+/** Needs of an agent. `troupe models test` also tests the context of a model, which takes long. */
 const testedParts: readonly Finding["name"][] = ["answer", "streaming", "usage", "tools"];
 
 const namesOf: Record<string, string> = { ollama: "Ollama", lmstudio: "LM Studio", vllm: "vLLM" };
