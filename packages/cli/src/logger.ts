@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Redactor, TroupeError } from "@troupe/core";
 import { destination, type Logger, pino, stdTimeFunctions } from "pino";
 import { createHomeRedactor, type Home, homeFiles, type OwnedHome } from "troupe/internal";
+import { logFiles } from "./log-files.ts";
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 const bytesMax = 10 * 1024 * 1024;
@@ -78,11 +79,6 @@ function rotateIfLarge(path: string): void {
 
 /** Deletes all but the newest files, with the current one among them. */
 function removeOld(folder: string, current: string): void {
-  const others = readdirSync(folder)
-    .filter((name) => /^troupe-.*\.log$/.test(name))
-    .map((name) => join(folder, name))
-    .filter((path) => path !== current)
-    .map((path) => ({ path, at: statSync(path).mtimeMs }))
-    .sort((one, other) => other.at - one.at);
-  for (const { path } of others.slice(filesMax - 1)) rmSync(path, { force: true });
+  const others = logFiles(folder).filter((path) => path !== current);
+  for (const path of others.toReversed().slice(filesMax - 1)) rmSync(path, { force: true });
 }

@@ -1,5 +1,6 @@
 /** The definition of a tool, and the parts that it needs. It loads a small part of core, so that programs with own tools start fast. */
 export { Risk } from "./protocol/agent.ts";
+export { DomainErrorType } from "./protocol/domain-response.ts";
 export { RunFailure } from "./protocol/run-error.ts";
 export { ToolSpec } from "./protocol/tool.ts";
 export {

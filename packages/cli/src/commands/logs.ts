@@ -6,6 +6,7 @@ import { TroupeError } from "@troupe/core";
 import { homeFiles } from "troupe/internal";
 import { z } from "zod";
 import type { Cli } from "../cli.ts";
+import { logFiles } from "../log-files.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import type { Colours } from "../terminal/terminal.ts";
 
@@ -47,7 +48,7 @@ const pollMs = 250;
 export async function logs(cli: Cli, flags: LogFlags): Promise<number> {
   const { out, err } = cli.terminal;
   const folder = logFolder(cli, flags.host);
-  const files = logFiles(folder);
+  const files = filesIn(folder);
   const newest: LogLine[] = [];
   for (const file of files.toReversed()) {
     if (newest.length >= flags.lines) break;
@@ -75,24 +76,18 @@ function logFolder({ home }: Cli, host: string | null): string {
   );
 }
 
-/** The log files of a home, oldest first. */
-function logFiles(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => /^troupe-.*\.log$/.test(name))
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, at: statSync(path).mtimeMs }))
-    .sort((one, other) => one.at - other.at)
-    .map(({ path }) => path);
+/** A home without a log has no folder of logs. */
+function filesIn(folder: string): string[] {
+  return existsSync(folder) ? logFiles(folder) : [];
 }
 
 /** Prints the lines that are added to the newest file, and goes on with a new one after midnight or a rotation. */
 async function follow({ terminal: { out }, interrupts }: Cli, folder: string, flags: LogFlags): Promise<void> {
-  let path = logFiles(folder).at(-1) ?? null;
+  let path = filesIn(folder).at(-1) ?? null;
   let position = path === null ? 0 : statSync(path).size;
   let rest = "";
   while (!interrupts.signal.aborted) {
-    const newest = logFiles(folder).at(-1) ?? null;
+    const newest = filesIn(folder).at(-1) ?? null;
     if (path !== null) {
       const { text, end } = await readFrom(path, position);
       position = end;

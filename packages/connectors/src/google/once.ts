@@ -1,22 +1,11 @@
-import { createHash } from "node:crypto";
-import { ConnectorError } from "../ports/connector-error.ts";
-
-/** The same content has the same digest. Bytes count by their own hash. */
-export function digestOf(content: unknown): string {
-  const text = JSON.stringify(content, (_, value) =>
-    value instanceof Uint8Array ? createHash("sha256").update(value).digest("hex") : value,
-  );
-  return createHash("sha256").update(text).digest("hex").slice(0, digestLength);
-}
+import { contentHash, keyReused } from "../idempotency/keyed-content.ts";
 
 /** Enough of a hash to be unique. */
 const digestLength = 32;
 
-export function keyReused(key: string): ConnectorError {
-  return new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
-    param: "idempotencyKey",
-    fix: "use a new key",
-  });
+/** The same content has the same digest. */
+export function digestOf(content: unknown): string {
+  return contentHash(content).slice(0, digestLength);
 }
 
 /** More results than one process needs at a time. */

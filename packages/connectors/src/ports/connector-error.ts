@@ -1,9 +1,9 @@
-import { RunFailure } from "@troupe/core/tool";
-import { z } from "zod";
+import { DomainErrorType, RunFailure } from "@troupe/core/tool";
+import type { z } from "zod";
 
 /** Types of errors of a connector. The type decides who may try again, and how. */
-export const ConnectorErrorType = z.enum(["auth", "params", "rate_limit", "network", "permission", "tool_error"]);
-export type ConnectorErrorType = z.infer<typeof ConnectorErrorType>;
+export const ConnectorErrorType = DomainErrorType;
+export type ConnectorErrorType = DomainErrorType;
 
 /** Details of a `ConnectorError`. */
 export interface ConnectorErrorDetails {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "@troupe/core";
 import type { z } from "zod";
+import { keyReused } from "../idempotency/keyed-content.ts";
 import type { ChannelMessage, NewChannelMessage } from "../ports/channels.ts";
 import { ConnectorError } from "../ports/connector-error.ts";
 import type { SlackChannel } from "./slack-directory.ts";
@@ -30,10 +31,7 @@ export async function postSlackMessage(
   const earlier = await findEarlier(scope, clock, { channel, thread, key: mark.key });
   const posted = earlier ?? (await post(scope, { channel, thread, text, mark }));
   if (earlier && earlier.metadata?.event_payload.content !== mark.content) {
-    throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
-      param: "idempotencyKey",
-      fix: "use a new key",
-    });
+    throw keyReused(key);
   }
   const [message] = await toMessages(scope, channel, [posted]);
   if (message) return message;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "@troupe/core";
 import { z } from "zod";
+import { keyReused } from "../../idempotency/keyed-content.ts";
 import {
   AvailabilityQuery,
   type CalendarConnector,
@@ -17,7 +18,7 @@ import { checkRecurrence } from "../../time/recurrence.ts";
 import { shiftTime } from "../../time/zoned-instant.ts";
 import { isMissing, statusOf, toConnectorError } from "../google-error.ts";
 import { type GoogleSession, readAnswer } from "../google-session.ts";
-import { digestOf, keyReused } from "../once.ts";
+import { digestOf } from "../once.ts";
 import { readFreeBusy } from "./free-busy.ts";
 import { GoogleEvent, isDeclined, toEvent, toGoogleFields, toGoogleId } from "./google-events.ts";
 import { listGoogleEvents } from "./list-events.ts";

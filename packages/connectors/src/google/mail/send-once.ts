@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { keyReused } from "../../idempotency/keyed-content.ts";
 import { composeMail } from "../../mail/compose-mail.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { DraftMail } from "../../ports/mail.ts";
 import type { Person } from "../../ports/person.ts";
 import { isMissing, toConnectorError } from "../google-error.ts";
 import { type GoogleSession, readAnswer } from "../google-session.ts";
-import { type CallsOnce, createCallsOnce, digestOf, keyReused } from "../once.ts";
+import { type CallsOnce, createCallsOnce, digestOf } from "../once.ts";
 import { findMarked, type MarkedMail, type MarkHint, markHeader } from "./find-marked.ts";
 import { quotedWords } from "./gmail-query.ts";
 

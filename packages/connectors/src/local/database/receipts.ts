@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Clock } from "@troupe/core";
-import { ConnectorError } from "../../ports/connector-error.ts";
+import { contentHash, keyReused } from "../../idempotency/keyed-content.ts";
 import type { OfficeDatabase } from "./office-database.ts";
 
 /** One kind of call of one account. Keys of other accounts and kinds do not collide with its keys. */
@@ -22,10 +21,7 @@ export function actOnce(scope: ReceiptScope, key: string, content: unknown, act:
     const known = readReceipt(scope, key);
     if (known) {
       if (known.contentHash === hash) return known.result;
-      throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
-        param: "idempotencyKey",
-        fix: "use a new key",
-      });
+      throw keyReused(key);
     }
     const result = act();
     database.run(
@@ -47,12 +43,4 @@ export function readReceipt(
     kind,
     key,
   );
-}
-
-/** The same content has the same hash. Bytes count by their own hash. */
-export function contentHash(content: unknown): string {
-  const text = JSON.stringify(content, (_, value) =>
-    value instanceof Uint8Array ? createHash("sha256").update(value).digest("hex") : value,
-  );
-  return createHash("sha256").update(text).digest("hex");
 }

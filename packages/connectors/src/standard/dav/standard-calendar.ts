@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
+import { contentHash, keyReused } from "../../idempotency/keyed-content.ts";
 import { createOnce } from "../../idempotency/once.ts";
 import { eventIdOf } from "../../import/parse-event.ts";
 import { parseOccurrenceId } from "../../local/calendar/event-rows.ts";
 import { putEvent } from "../../local/calendar/event-store.ts";
-import { contentHash } from "../../local/database/receipts.ts";
 import {
   type Availability,
   AvailabilityQuery,
@@ -133,10 +133,7 @@ async function checkedEvent(
       .includes(`${contentProperty}:${hash}`)
   )
     return own.calendar.getEvent(id);
-  throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
-    param: "idempotencyKey",
-    fix: "use a new key",
-  });
+  throw keyReused(key);
 }
 
 function chooseCollection({ calendar }: CheckedAccount, collections: readonly DavCollection[]): DavCollection {

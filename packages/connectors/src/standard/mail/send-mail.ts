@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { contentHash } from "../../local/database/receipts.ts";
+import { contentHash, keyReused } from "../../idempotency/keyed-content.ts";
 import { type ComposedMail, composeMail } from "../../mail/compose-mail.ts";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import type { DeliveryStatus, DraftMail, RecipientDelivery } from "../../ports/mail.ts";
@@ -98,10 +98,7 @@ async function findKeyed(
 
 function checkContent(earlier: ReadMail, composed: PreparedMail, key: string): void {
   if (earlier.message.messageId === composed.messageId) return;
-  throw new ConnectorError("params", `the idempotency key ${JSON.stringify(key)} was used with another content`, {
-    param: "idempotencyKey",
-    fix: "use a new key",
-  });
+  throw keyReused(key);
 }
 
 async function checked(
