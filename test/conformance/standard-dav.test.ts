@@ -145,7 +145,7 @@ function atRealServer(): void {
         ...["END:VEVENT", "END:VCALENDAR", ""],
       ].join("\r\n");
       const put = { method: "PUT", headers: { "content-type": "text/calendar" } };
-      await radicale.request(username, `/${username}/work/other.ics`, { ...put, body: text });
+      await radicale.request(username, `/${username}/events/other.ics`, { ...put, body: text });
       const calendar = createStandardCalendar(account);
       const [dentist] = (await calendar.listEvents(march)).items;
       expect(dentist).toMatchObject({ title: "Dentist", endsAt: "2026-03-04T10:00:00.000Z" });
@@ -212,10 +212,10 @@ function atRealServer(): void {
       );
       // The server of the organizer does not deliver it; another program puts it into the calendar of the attendee.
       const listed = await (
-        await radicale.request(organizer.username, `/${organizer.username}/work/`, { method: "GET" })
+        await radicale.request(organizer.username, `/${organizer.username}/events/`, { method: "GET" })
       ).text();
       const put = { method: "PUT", headers: { "content-type": "text/calendar" }, body: listed };
-      await radicale.request(dee.username, `/${dee.username}/work/invitation.ics`, put);
+      await radicale.request(dee.username, `/${dee.username}/events/invitation.ics`, put);
       const calendar = createStandardCalendar(dee.account);
       expect((await calendar.getEvent(created.id)).organizer).toEqual(organizer.person);
       await expect(calendar.updateEvent(created.id, { title: "Mine" })).rejects.toMatchObject({ type: "permission" });
@@ -223,7 +223,7 @@ function atRealServer(): void {
       expect((await calendar.listEvents(march)).items).toEqual([]);
       expect(await calendar.deleteEvent(created.id)).toBe(false);
       const stored = await (
-        await radicale.request(dee.username, `/${dee.username}/work/invitation.ics`, { method: "GET" })
+        await radicale.request(dee.username, `/${dee.username}/events/invitation.ics`, { method: "GET" })
       ).text();
       expect(stored.replace(/\r\n /g, "")).toContain("PARTSTAT=DECLINED");
     });
@@ -236,7 +236,7 @@ function atRealServer(): void {
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:bad\r\nDTSTAMP:20260301T000000Z\r\n" +
         "DTSTART:20260304T090000Z\r\nDTEND:20260303T090000Z\r\nSUMMARY:Backwards\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
       const put = { method: "PUT", headers: { "content-type": "text/calendar" }, body: text };
-      await radicale.request(username, `/${username}/work/bad.ics`, put);
+      await radicale.request(username, `/${username}/events/bad.ics`, put);
       expect((await calendar.listEvents(march)).items).toHaveLength(5);
     });
 

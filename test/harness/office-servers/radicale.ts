@@ -71,13 +71,13 @@ export async function startRadicale(parent: string): Promise<Radicale> {
     async addUser(name) {
       users.push(`${name}:${davPassword}`);
       await writeFile(join(folder, "users"), users.join("\n"));
-      await request(name, `/${name}/work/`, { method: "MKCALENDAR" });
+      await request(name, `/${name}/events/`, { method: "MKCALENDAR" });
       await request(name, `/${name}/people/`, {
         method: "MKCOL",
         headers: { "content-type": "text/xml" },
         body: bookProps,
       });
-      return { calendarUrl: `${url}${name}/work/`, bookUrl: `${url}${name}/people/` };
+      return { calendarUrl: `${url}${name}/events/`, bookUrl: `${url}${name}/people/` };
     },
   };
 }

@@ -30,11 +30,11 @@ it("a request has each option that is set, and numbers for the budget", () => {
   });
 });
 
-it.each(["0", "-1", "1.5", "1e3", "20,000", "many", "9007199254740993"])("%s is no number of tokens", (tokens) => {
+it.each(["0", "-1", "1.5", "1e3", "20,000", "many", "9007199254740993"])("%s is not a number of tokens", (tokens) => {
   expect(Object.keys(problemsOf({ ...noOptions, tokens }))).toEqual(["tokens"]);
 });
 
-it.each(["0", "0.00", "-1", "0,5", "$1", "."])("%s is no amount of money", (costUsd) => {
+it.each(["0", "0.00", "-1", "0,5", "$1", "."])("%s is not an amount of money", (costUsd) => {
   expect(Object.keys(problemsOf({ ...noOptions, costUsd }))).toEqual(["costUsd"]);
 });
 

@@ -16,7 +16,7 @@ export interface SessionOptions {
 
 export type OptionName = keyof SessionOptions;
 
-/** What is wrong with the options, by their name. */
+/** The problems of the options, by their name. */
 export type OptionProblems = Partial<Record<OptionName, string>>;
 
 const noBudget = { tokens: "", costUsd: "", toolCalls: "", spawns: "" };

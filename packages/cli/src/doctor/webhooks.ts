@@ -1,7 +1,7 @@
 import type { Cli } from "../cli.ts";
 import { type Check, fail, warn } from "./check.ts";
 
-/** Webhooks with messages that were given up, or that wait after a failure. Without any, there is no finding. */
+/** Webhooks with messages that were given up, or that wait after a failure. No finding without such messages. */
 export function checkWebhooks({ composition, home }: Cli): Check[] {
   try {
     return composition.readWebhooks(home).flatMap(({ id, dead, open, lastError }) => {
