@@ -210,6 +210,28 @@ describe("a file of a project", () => {
     expect(await place.say("dice")).toContain("this machine does not have it");
   });
 
+  test("stays available while another run has it loaded again", async ({ place }) => {
+    await place.write(`project/${dice}`, tool("dice", '"6"'));
+    await place.accept();
+    await place.names();
+    const seen = new Set<string>();
+    let loading = true;
+    const again = place.custom.refresh(place.project).finally(() => {
+      loading = false;
+    });
+    while (loading) {
+      seen.add(
+        place.custom
+          .of(place.project)
+          .map(({ spec }) => spec.name)
+          .join(),
+      );
+      await new Promise(setImmediate);
+    }
+    await again;
+    expect([...seen]).toEqual(["dice"]);
+  });
+
   test("runs as it was accepted, even if the file has changed since", async ({ place }) => {
     await place.write(`project/${dice}`, `import { word } from "./word.mjs";${tool("dice", "word")}`);
     await place.write("project/.troupe/tools/word.mjs", 'export const word = "accepted"; export default [];');

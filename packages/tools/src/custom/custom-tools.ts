@@ -71,9 +71,11 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
   const load = async (workspace: string | null): Promise<void> => {
     for (const folder of folders) own.set(folder, await reload(own.get(folder), await sourcesOf(folder), options));
     if (workspace !== null) {
-      const before = ofProjects.get(workspace);
+      const sources = await projectSources(workspace, trust, folders);
+      const loaded = await reload(ofProjects.get(workspace), sources, options);
+      // Without a pause between the two: a run that reads its tools now would have none of the project.
       ofProjects.delete(workspace);
-      ofProjects.set(workspace, await reload(before, await projectSources(workspace, trust, folders), options));
+      ofProjects.set(workspace, loaded);
       const oldest = ofProjects.keys().next().value;
       if (ofProjects.size > workspacesMax && oldest !== undefined) ofProjects.delete(oldest);
     }
