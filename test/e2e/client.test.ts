@@ -110,8 +110,9 @@ describe("a client", () => {
     const { position } = await client.list();
     const seen: ClientEvent[] = [];
     const stop = new AbortController();
+    const patienceMs = 120_000;
     const reading = (async () => {
-      for await (const event of client.follow({ after: position, signal: stop.signal })) seen.push(event);
+      for await (const event of client.follow({ after: position, signal: stop.signal, patienceMs })) seen.push(event);
     })();
     const first = await client.run({ task: "one" });
     await daemon.kill();

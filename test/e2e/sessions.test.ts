@@ -148,7 +148,10 @@ describe.concurrent("the record", () => {
     const failing = { main: [{ steps: [{ text: "x", error: { type: "model" as const, message: "no way in" } }] }] };
     const scenarios = [await writeFastDemo(home, 50), await writeScenario(home, failing)];
     const runs = await Promise.all(scenarios.map((scenario) => troupe(["run", "x", "--scenario", scenario], { home })));
-    expect(runs.map(({ code }) => code)).toEqual([0, 6]);
+    expect(
+      runs.map(({ code }) => code),
+      runs.map(({ stderr }) => stderr).join("\n"),
+    ).toEqual([0, 6]);
     const before = await recorded(home);
     expect(before).toHaveLength(2);
     for (const name of await readdir(home)) {

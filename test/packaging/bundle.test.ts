@@ -12,6 +12,7 @@ import { startProgram } from "../harness/cli.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
+const installed = "lib/node_modules/@troupe/cli/dist";
 const installTimeoutMs = 180_000;
 let temporary = "";
 let troupe = "";
@@ -87,13 +88,22 @@ describe("the bundled command line", () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it("ends with an error when a dependency is missing", async () => {
-    await rm(path.join(temporary, "prefix/lib/node_modules/@troupe/cli/node_modules/zod"), { recursive: true });
+  it("has the license of each library that its program contains", async () => {
+    const text = await readFile(path.join(temporary, "prefix", installed, "program", "LICENSES.txt"), "utf8");
+    for (const name of ["commander", "hono", "pino", "xstate", "yaml", "zod"]) {
+      expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(\\S+\\)\n\n.*(licen[cs]e|copyright)`, "im"));
+    }
+  });
+
+  it("ends with an error when one of its files is missing", async () => {
+    const program = path.join(temporary, "prefix", installed, "program");
+    const files = (await readdir(program)).filter((name) => name.startsWith("doctor-"));
+    await Promise.all(files.map((name) => rm(path.join(program, name))));
     const home = await mkdtemp(path.join(temporary, "broken-"));
     const { code, stderr } = await startProgram([troupe, "doctor"], { home }).ended;
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^error: this installation of troupe is not complete: .*zod.*\nfix: {3}install troupe again\n$/,
+      /^error: this installation of troupe is not complete: .*doctor-.*\nfix: {3}install troupe again\n$/,
     );
   });
 });

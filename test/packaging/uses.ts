@@ -247,7 +247,7 @@ export const loadedPackages = [
     command: ["--eval", 'await import("troupe")'],
     loaded: ["@noble/hashes", "@troupe/core", "@troupe/tools", "troupe", "zod"],
   },
-  { what: "troupe --help", command: ["CLI", "--help"], loaded: ["@troupe/cli", "commander", "picocolors"] },
+  { what: "troupe --help", command: ["CLI", "--help"], loaded: ["@troupe/cli"] },
   {
     what: "a task in one process",
     command: ["start.ts"],

@@ -61,12 +61,12 @@ export interface Composition {
   /** Maintenance of the streams on a server. */
   streams: StreamMaintenance;
   /** Damaged entries and forked runs in a home's record; null if there is no record. */
-  readIntegrity(home: Home): IntegrityReport | null;
+  readIntegrity(home: Home): Promise<IntegrityReport | null>;
   /** Opens the journal and record of a home without a host and a server. */
   openOffline(options: OfflineOptions): Promise<OfflineTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;
   /** Creates the client of a troupe in this process. It calls the service directly. */
-  createLocalClient(troupe: RunningTroupe): TroupeClient;
+  createLocalClient(troupe: RunningTroupe): Promise<TroupeClient>;
   /** Opens the record for reading; null if there is none yet. */
   openReader(home: Home): Promise<RecordArchive | null>;
   /** Rejects with `INVALID_POLICY`. Without a file it returns the default policy. */
@@ -75,11 +75,11 @@ export interface Composition {
   readSandbox(home: Home): Promise<SandboxFacts>;
   /** The settings of a folder, each with its origin. Rejects with `INVALID_CONFIG`. */
   readConfig(options: ConfigOptions): Promise<Config>;
-  openModels(config: Config): ModelAccess;
+  openModels(config: Config): Promise<ModelAccess>;
   /** The stored approval rules. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
   /** The webhooks of a home, from its file; none without a file. Needs no running troupe. */
-  readWebhooks(home: Home): WebhookRow[];
+  readWebhooks(home: Home): Promise<WebhookRow[]>;
   /** A new id for a session or a turn. */
   newId(): string;
   /**
@@ -90,7 +90,7 @@ export interface Composition {
   /** All items of a session, from the home's files. Needs no running troupe, and can run beside one. */
   readFeed(home: Home, session: string): Promise<FeedItem[]>;
   /** The blobs of the home. */
-  openBlobs(home: Home): Pick<Blobs, "get">;
+  openBlobs(home: Home): Promise<Pick<Blobs, "get">>;
   /** The agents of a workspace. Needs no running troupe. */
   loadAgents(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
   /** Checks agent files and folders of them. */
@@ -106,7 +106,7 @@ export interface Composition {
     options: { tools: readonly ToolSpec[] },
   ): Promise<{ teams: TeamSummary[]; problems: AgentProblem[] }>;
   /** The newest database versions (`user_version`) that this build can read. */
-  storeVersions: { journal: number; record: number };
+  storeVersions(): Promise<{ journal: number; record: number }>;
 }
 
 /** The command line always serves HTTP, because other commands of the same home connect to it. */

@@ -54,7 +54,7 @@ function renderRepairs(repairs: readonly Repair[], { colours }: Output): string[
 async function runChecks(cli: Cli): Promise<Check[]> {
   const { home, env } = cli;
   const files = homeFiles(home);
-  const versions = cli.composition.storeVersions;
+  const versions = await cli.composition.storeVersions();
   const owned = await checkOwner(cli);
   // Its own check reports a policy that cannot be read.
   const policy = await cli.composition.readPolicy(home).catch(() => null);
@@ -74,8 +74,8 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       newestVersion: versions.record,
       repair: `rm ${files.record}*`,
     }),
-    ...checkIntegrity(cli),
-    ...checkWebhooks(cli),
+    ...(await checkIntegrity(cli)),
+    ...(await checkWebhooks(cli)),
     await checkPort(defaultPort, owned.owner?.url ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(cli),
     ...(await checkModels(cli, owned.status)),

@@ -44,7 +44,7 @@ const modelsShown = 25;
 export async function listModels(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
   const config = await configHere(cli);
-  const access = cli.composition.openModels(config);
+  const access = await cli.composition.openModels(config);
   const listed = await Promise.all(config.providers.map((provider) => describeProvider(provider, access)));
   // An implied local server is listed only if it answers.
   const providers = listed.filter(({ models }, i) => !config.providers[i]?.isImplied || models.length > 0);
@@ -167,7 +167,7 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
   }
   const findings: Finding[] = [];
   if (!flags.json) out.line(out.colours.bold(cleanLine(id)));
-  const access = cli.composition.openModels(config);
+  const access = await cli.composition.openModels(config);
   const { settings } = provider;
   const isOwn = settings.isLocal || settings.baseUrl?.startsWith("http:") === true;
   const probe = probeModel({

@@ -43,7 +43,7 @@ interface Source {
 async function* linesOf(cli: Cli, { session, feed, format, redact }: Source): AsyncGenerator<string> {
   if (format === "jsonl") {
     checkSecrets(feed, redact, session);
-    yield* exportLines({ session, feed, blobs: cli.composition.openBlobs(cli.home), troupe: cli.version });
+    yield* exportLines({ session, feed, blobs: await cli.composition.openBlobs(cli.home), troupe: cli.version });
     return;
   }
   const transcript = readTranscript(feed, session);

@@ -12,7 +12,8 @@ import { resolveWebhook } from "../session/resolve-ids.ts";
 export async function listWebhooks(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   await checkIsFolder(cli.home);
-  const rows = (await (await joinOwner(cli))?.client.webhooks?.list()) ?? cli.composition.readWebhooks(cli.home);
+  const rows =
+    (await (await joinOwner(cli))?.client.webhooks?.list()) ?? (await cli.composition.readWebhooks(cli.home));
   if (flags.json) out.line(jsonLine(rows));
   else if (rows.length === 0) err.line("no webhooks yet; to add one: troupe webhooks add URL");
   else for (const line of tableOf(rows, cli)) out.line(line);

@@ -45,9 +45,9 @@ export function checkDatabase(facts: DatabaseFacts): Check {
 }
 
 /** Damaged entries in the record. An unreadable record is the finding of `checkDatabase`. */
-export function checkIntegrity({ composition, home }: Cli): Check[] {
+export async function checkIntegrity({ composition, home }: Cli): Promise<Check[]> {
   try {
-    const report = composition.readIntegrity(home);
+    const report = await composition.readIntegrity(home);
     if (!report || report.session === null) return [];
     const forked = `${report.forked === 1 ? "1 run has" : `${report.forked} runs have`} two entries at the same position`;
     const aside = `${report.quarantined === 1 ? "1 entry was" : `${report.quarantined} entries were`} set aside`;

@@ -2,9 +2,9 @@ import type { Cli } from "../cli.ts";
 import { type Check, fail, warn } from "./check.ts";
 
 /** Webhooks with messages that were given up, or that wait after a failure. No finding without such messages. */
-export function checkWebhooks({ composition, home }: Cli): Check[] {
+export async function checkWebhooks({ composition, home }: Cli): Promise<Check[]> {
   try {
-    return composition.readWebhooks(home).flatMap(({ id, dead, open, lastError }) => {
+    return (await composition.readWebhooks(home)).flatMap(({ id, dead, open, lastError }) => {
       if (dead === 0 && lastError === null) return [];
       const counts = `${dead} messages were given up, ${open} wait; the last failure: ${lastError ?? "none"}`;
       return [warn("webhooks", `${id}: ${counts}`, `troupe webhooks test ${id}`)];

@@ -1,6 +1,5 @@
 import { readFileSync, writeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isatty } from "node:tty";
 import type { Composition } from "../cli.ts";
 import { watchInterrupts } from "../terminal/interrupts.ts";
 import { createTerminal } from "../terminal/terminal.ts";
@@ -19,34 +18,8 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   });
   const version = ownVersion();
   const createCli = async () => {
-    const [{ locateHome }, { standardInput }, { terminalKeyboard }, { openPage }, { systemProcesses }, composition] =
-      await Promise.all([
-        import("troupe/internal"),
-        import("../terminal/piped-input.ts"),
-        import("../terminal/keyboard.ts"),
-        import("../terminal/open-page.ts"),
-        import("../terminal/processes.ts"),
-        compose(),
-      ]);
-    const cwd = process.cwd();
-    return {
-      env,
-      cwd,
-      home: locateHome({ env, cwd }),
-      version,
-      terminal,
-      stdin: standardInput(),
-      keyboard: terminalKeyboard({
-        isTerminal: isatty(0),
-        input: () => process.stdin,
-        interrupt: () => process.kill(process.pid, "SIGINT"),
-      }),
-      interrupts,
-      composition,
-      now: Date.now,
-      processes: systemProcesses({ env, cwd }),
-      openPage: (url: string) => openPage(url, env),
-    };
+    const [{ createCli: create }, composition] = await Promise.all([import("./create-cli.ts"), compose()]);
+    return create({ version, terminal, interrupts, composition });
   };
   const exitCode = await runProgram(process.argv.slice(2), { version, terminal, interrupts, createCli });
   await Promise.all([terminal.out.flushed(), terminal.err.flushed()]);

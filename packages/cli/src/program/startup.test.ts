@@ -10,10 +10,10 @@ import { leaseMsInHelp } from "./shared-options.ts";
 
 const script = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Packages that a command line imports. */
+/** Packages that a command line of the built program loads modules of. */
 async function importsOf(args: string[], env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
   const trace = new URL("../testing/trace-imports.ts", import.meta.url).href;
-  const command = ["--import", trace, script("../main.ts"), ...args];
+  const command = ["--import", trace, script("../../dist/main.js"), ...args];
   // A command that fails has imported its parts too.
   const { stderr } = await promisify(execFile)(process.execPath, command, { env }).catch((error) => error);
   return /imports: (.*)/.exec(stderr)?.[1]?.split(" ") ?? [];
@@ -38,7 +38,7 @@ test("a run starts without the libraries of the office, which load with its firs
   expect(imported.filter((name) => heavy.includes(name))).toEqual([]);
 });
 
-test("a command that asks the owner of the home does not load the logger, which only the owner needs", async () => {
+test("a command that asks a daemon loads nothing that only a host of agents needs", async () => {
   const home = await mkdtemp(join(tmpdir(), "troupe-startup-"));
   const imported = await importsOf(["ps"], {
     HOME: home,
@@ -46,8 +46,9 @@ test("a command that asks the owner of the home does not load the logger, which 
     PATH: process.env.PATH ?? "",
   });
   await rm(home, { recursive: true });
-  expect(imported).toEqual(expect.arrayContaining(["cli", "runtime", "troupe"]));
-  expect(imported).not.toContain("pino");
+  expect(imported).toEqual(expect.arrayContaining(["cli", "core", "runtime", "troupe", "zod"]));
+  const ofHosts = ["connectors", "hono", "models", "nats", "pino", "roles", "tools", "xstate", "yaml"];
+  expect(imported.filter((name) => ofHosts.includes(name))).toEqual([]);
 });
 
 test("the help of run, up and worker names the default lease", () => {

@@ -1,4 +1,5 @@
 import { type ErrorCode, exitCodes, type Redactor, TroupeError } from "@troupe/core";
+import { errorCodeOf } from "@troupe/core/internal";
 import { createHomeRedactor } from "troupe/internal";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cleanLine, jsonLine } from "./clean.ts";
@@ -10,6 +11,10 @@ export type OutputMode = "text" | "json" | "stream-json";
 export function toTroupeError(thrown: unknown): TroupeError {
   if (TroupeError.is(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (errorCodeOf(thrown) === "ERR_MODULE_NOT_FOUND") {
+    const text = `this installation of troupe is not complete: ${message}`;
+    return new TroupeError("INTERNAL", text, { cause: thrown, fix: "install troupe again" });
+  }
   return new TroupeError("INTERNAL", `unexpected error: ${message}`, {
     cause: thrown,
     fix: "troupe doctor",

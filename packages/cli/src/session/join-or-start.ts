@@ -73,7 +73,7 @@ async function start(cli: Cli, nats: NatsFlags): Promise<HomeConnection | null> 
     cleanup.add(() => local.close());
     const owner = ownerInfo(local, { kind: "run", version: cli.version, startedAt });
     await home.announce(owner);
-    return { client: cli.composition.createLocalClient(local), owner, local, close: cleanup.run };
+    return { client: await cli.composition.createLocalClient(local), owner, local, close: cleanup.run };
   });
 }
 

@@ -26,7 +26,7 @@ const namesOf: Record<string, string> = { ollama: "Ollama", lmstudio: "LM Studio
 
 /** Tests each provider that has a key or an address, and the usual local servers: its list of models, and one model. */
 export async function findModels(cli: Cli, config: Config): Promise<SetupFinding[]> {
-  const access = cli.composition.openModels(config);
+  const access = await cli.composition.openModels(config);
   const redact = createHomeRedactor({ env: cli.env, providers: config.providers.map(({ settings }) => settings) });
   const found = await Promise.all(config.providers.map((provider) => findModel(cli, { config, provider, access })));
   // A server can repeat the key that it was sent.

@@ -67,7 +67,7 @@ export function createFakeComposition(): FakeComposition {
     watched: [],
     nats: null,
     integrity: null,
-    storeVersions: { journal: 1, record: 1 },
+    storeVersions: async () => ({ journal: 1, record: 1 }),
     async start({ home, kind, port }) {
       const url = `http://127.0.0.1:${port === 0 ? 40_001 + composition.started.length : port}`;
       const { token } = home;
@@ -101,7 +101,7 @@ export function createFakeComposition(): FakeComposition {
       purge: () => Promise.reject(new Error("no server here")),
       restore: () => Promise.reject(new Error("no server here")),
     },
-    readIntegrity: () => composition.integrity,
+    readIntegrity: async () => composition.integrity,
     async openOffline() {
       if (!composition.offline) throw new Error("no offline home here");
       const close = async () => {
@@ -115,10 +115,8 @@ export function createFakeComposition(): FakeComposition {
     },
     readSandbox: async () => composition.sandbox,
     readConfig,
-    openModels: () => {
-      throw new Error("no models here");
-    },
-    readWebhooks: () => [],
+    openModels: () => Promise.reject(new Error("no models here")),
+    readWebhooks: async () => [],
     readRules: async () => composition.offline?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);
@@ -127,7 +125,7 @@ export function createFakeComposition(): FakeComposition {
       dead.dead = true;
       return dead;
     },
-    createLocalClient: (troupe) => troupe as FakeTroupe,
+    createLocalClient: async (troupe) => troupe as FakeTroupe,
     newId: () => randomUUID(),
     openReader: async () => composition.archive ?? (composition.offline && archiveOver(composition.offline)),
     loadAgents: async () => registryOf(composition.problems, composition),
@@ -138,7 +136,7 @@ export function createFakeComposition(): FakeComposition {
     },
     toolSpecs: async () => shippedToolSpecs(),
     readFeed: async () => [],
-    openBlobs: () => ({ get: async () => null }),
+    openBlobs: async () => ({ get: async () => null }),
     async validateAgents(paths) {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
       return { agents: [...registryOf([]).agents], problems: composition.problems };

@@ -76,7 +76,6 @@ async function* readStream(
   try {
     const headers = { accept: "text/event-stream" };
     const response = await transport.send(path, { headers, signal: AbortSignal.any([signal, silence.signal]) });
-    if (response.body === null) return;
     for await (const frame of parseFrames(response.body)) {
       // The consumer's own time between two frames must not count as silence.
       clearTimeout(timer);

@@ -68,17 +68,19 @@ interface Retries {
 }
 
 function createRetries(transport: Transport, patienceMs: number): Retries {
-  let answeredAtMs = performance.now();
+  let failingSinceMs: number | null = null;
   let waitMs = retryMs.first;
   return {
     reset() {
-      answeredAtMs = performance.now();
+      failingSinceMs = null;
       waitMs = retryMs.first;
     },
     check(error) {
       // Other errors of the daemon, such as a wrong token, would come again.
       if (TroupeError.is(error) && !["UNREACHABLE", "CLOSING"].includes(error.code)) throw error;
-      if (performance.now() - answeredAtMs > patienceMs) throw unreachable(transport.url, error);
+      const now = performance.now();
+      failingSinceMs ??= now;
+      if (now - failingSinceMs > patienceMs) throw unreachable(transport.url, error);
     },
     nextWaitMs() {
       const now = waitMs;
