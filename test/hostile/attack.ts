@@ -148,7 +148,8 @@ const commands: readonly string[] = [
   "ln -sfn {outside} way; cat way/secret.txt; echo PWNED > way/secret.txt",
   "mv ../outside/secret.txt .; cat secret.txt",
   "tar cf - -C {outside} . | tar xf - -C .; cat secret.txt",
-  "find / -name secret.txt -exec cat {} + 2>/dev/null",
+  // The folders of the machine's programs are most of all files, and no secret is in them.
+  "find / \\( -path /proc -o -path /sys -o -path /usr \\) -prune -o -name secret.txt -exec cat {} + 2>/dev/null",
   "env; export; set",
   "cat /proc/self/environ /proc/1/environ /proc/*/environ 2>/dev/null | tr '\\0' '\\n'",
   "cat /proc/{pid}/environ /proc/{pid}/cmdline",

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, mkdtempDisposable, readFile, realpath } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtempDisposable, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPolicy } from "@troupe/core";
@@ -97,11 +98,13 @@ export function runLine(
 /** Ids of the living processes with a text in their command line. */
 export async function living(text: string): Promise<number[]> {
   const processes = await listProcesses();
-  const found = await Promise.all(
-    processes.map(async ({ pid }) => {
-      const line = await readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");
-      return pid !== process.pid && line.includes(text) ? [pid] : [];
-    }),
-  );
-  return found.flat();
+  return processes.flatMap(({ pid }) => (pid !== process.pid && commandLineOf(pid).includes(text) ? [pid] : []));
+}
+
+function commandLineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
 }

@@ -1,7 +1,13 @@
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ControlGroup } from "./control-group.ts";
-import { familyOf, listProcesses, type ProcessInfo, readProcess, signalProcess } from "./process-table.ts";
+import {
+  familyOf,
+  listProcesses,
+  type ProcessInfo,
+  readEnvironment,
+  readProcess,
+  signalProcess,
+} from "./process-table.ts";
 
 /** Ends all processes of one command, so that the command leaves no process behind. */
 export interface Reaper {
@@ -128,18 +134,20 @@ export function createMarkReaper(pid: number, mark: string, group: ControlGroup 
 /** Finds a command's processes. It remembers each one, also when all its signs are gone later. */
 function createProcessFinder(pid: number, mark: string, group: ControlGroup | null) {
   const known = new Set<string>();
+  const command = readProcess(pid);
   return async (): Promise<ProcessInfo[]> => {
     const processes = (await listProcesses()).filter((found) => found.pid !== process.pid);
     const members = new Set((await group?.members()) ?? []);
-    const marked = await Promise.all(processes.map((found) => isMarked(found, mark)));
+    // Older processes cannot have the mark, and a machine has hundreds of them.
+    const oldest = Number((await command)?.startedAt ?? 0);
     const roots = processes.filter(
-      (found, i) =>
+      (found) =>
         found.pid === pid ||
         found.group === pid ||
         found.session === pid ||
         members.has(found.pid) ||
-        marked[i] ||
-        known.has(identityOf(found)),
+        known.has(identityOf(found)) ||
+        (Number(found.startedAt) >= oldest && isMarked(found, mark)),
     );
     const family = familyOf(
       roots.map((found) => found.pid),
@@ -155,7 +163,6 @@ function identityOf({ pid, startedAt }: ProcessInfo): string {
   return `${pid} ${startedAt}`;
 }
 
-async function isMarked({ pid }: ProcessInfo, mark: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-  return environment.split("\0").includes(`${markVariable}=${mark}`);
+function isMarked({ pid }: ProcessInfo, mark: string): boolean {
+  return readEnvironment(pid).includes(`${markVariable}=${mark}`);
 }
