@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findOnPath, run, say } from "./lib/command.ts";
 import { cleanEnvironment } from "./lib/environment.ts";
+import { fetchHeadlessShell } from "./lib/headless-shell.ts";
 import { type Need, report } from "./lib/need.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
@@ -11,25 +12,29 @@ const applications = [
 
 /**
  * Finds a Chromium or Chrome for the browser tests: `CHROME_PATH`, else the PATH, else it is installed where that
- * needs no question (root on a Debian, brew). Run on its own it prints the path.
+ * needs no question (root on a Debian, brew). On a Debian it is the headless shell of the same version, which is cheaper.
+ * Run on its own it prints the path.
  */
 export async function fetchChromium(): Promise<Need> {
-  const present = await findChromium();
-  if (present) return { path: present };
-  const problem = await install();
+  const chosen = process.env.TROUPE_TEST_CHROMIUM ?? process.env.CHROME_PATH ?? "";
+  if (await isBrowser(chosen)) return { path: chosen };
+  const problem = (await findChromium()) ? null : await install();
   const installed = await findChromium();
-  if (installed) return { path: installed };
+  if (installed) return { path: (await fetchHeadlessShell()) ?? installed };
   return { skipped: `${problem ?? "the installed browser does not run"}. Set CHROME_PATH to a Chromium or Chrome` };
 }
 
 async function findChromium(): Promise<string | null> {
-  const chosen = process.env.TROUPE_TEST_CHROMIUM ?? process.env.CHROME_PATH ?? "";
-  for (const file of [chosen, ...names.flatMap((name) => findOnPath(name)), ...applications]) {
-    if (file === "") continue;
-    const { code, output } = await run([file, "--version"], { output: "capture" });
-    if (code === 0 && /chrom/i.test(output)) return file;
+  for (const file of [...names.flatMap((name) => findOnPath(name)), ...applications]) {
+    if (await isBrowser(file)) return file;
   }
   return null;
+}
+
+async function isBrowser(file: string): Promise<boolean> {
+  if (file === "") return false;
+  const { code, output } = await run([file, "--version"], { output: "capture" });
+  return code === 0 && /chrom/i.test(output);
 }
 
 /** Null when something was installed, else why nothing could be. */
