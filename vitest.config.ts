@@ -22,13 +22,16 @@ const all = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/
 /** Read with `inject("long")`: more moments, seeds and inputs of the same laws (test/harness/long.ts). */
 const isLong = process.env.TROUPE_TEST_LONG === "1";
 
+/** `pnpm test:mutants` runs few tests at a time, and a test that a mutant makes wait in vain should turn red soon. */
+const isMutant = process.env.TROUPE_TEST_MUTANT === "1";
+
 /** For `expect.poll` and `vi.waitFor`, whose own default is one second. */
-const conditionTimeoutMs = 60_000;
+const conditionTimeoutMs = isMutant ? 20_000 : 60_000;
 
 export default defineConfig({
   test: {
     // Far beyond what a test takes: two copies of the suite may share the machine.
-    testTimeout: isLong ? 600_000 : 180_000,
+    testTimeout: isLong ? 600_000 : isMutant ? 60_000 : 180_000,
     hookTimeout: 120_000,
     // Files with processes use three quarters of a core: they wait for leases, kills and pages in between.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),

@@ -30,7 +30,7 @@ interface Package {
   manifest: Manifest;
 }
 
-async function main(folder: string): Promise<void> {
+export async function bundlePackage(folder: string): Promise<void> {
   const own = readPackage(folder);
   const { manifest } = own;
   const library = await write(own, {
@@ -169,4 +169,4 @@ function replaceEach(
   return text.hasChanged() ? { code: text.toString(), map: text.generateMap().toString() } : null;
 }
 
-await main(process.cwd());
+if (import.meta.main) await bundlePackage(process.cwd());

@@ -1,24 +1,37 @@
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import type { Mutant } from "../test/mutants/mutant.ts";
 import { run, say } from "./lib/command.ts";
-import { MutantCheckout, nameOf, packageOf, type Verdict } from "./lib/mutant-checkout.ts";
+import { MutantCheckout, type MutantResult } from "./lib/mutant-checkout.ts";
+import { MutantInputs } from "./lib/mutant-inputs.ts";
+import { MutantRun } from "./lib/mutant-run.ts";
 import { loadMutants, mutantProblems } from "./lib/mutants.ts";
 import { fetchNeeds } from "./lib/needs.ts";
 import { root } from "./lib/project.ts";
-import { isWithin, numberOf } from "./lib/requirements-page.ts";
-import type { TestReport } from "./lib/vitest-report.ts";
+import { numberOf } from "./lib/requirements-page.ts";
+import { StoredKills } from "./lib/stored-kills.ts";
+
+/** More copies take longer to install than they save. */
+const jobsDefault = Math.min(availableParallelism(), 4);
 
 const help = `Breaks the product, one edit at a time, and expects that tests notice.
 
-  pnpm test:mutants [row, number or name ...] [--list] [--jobs N] [--here]
+  pnpm test:mutants [row, number or name ...] [--list] [--jobs N] [--here] [--again]
 
   --list     prints the mutants and their tests
-  --jobs N   works in N copies of the checkout at once (default 1)
+  --jobs N   works in N copies of the checkout at once (default ${jobsDefault}: one per core, at most 4)
   --here     applies the mutants to this checkout, with its uncommitted changes, and restores each file; the default
              is a temporary git worktree of HEAD
+  --again    also runs the mutants that were killed before
 
 Each mutant is killed (a named test turned red), survived, or broken: it does not compile, a file of tests did not
 load, or a named test did not run or is red without the mutant. The exit code is 0 only if all are killed.
+
+test/.artifacts/mutants.json keeps each kill with a hash of the mutant, its tests and the sources that they load. A later run
+repeats only what has changed, so you can stop a run and go on with it.
+
+  pnpm test:mutants S5                    the mutants of a section
+  pnpm test:mutants S5.3 S5.4 --here      the mutants of two numbers, in this checkout
 `;
 
 const stopping = new AbortController();
@@ -30,12 +43,13 @@ async function main(): Promise<void> {
     options: {
       list: { type: "boolean", default: false },
       here: { type: "boolean", default: false },
-      jobs: { type: "string", default: "1" },
+      again: { type: "boolean", default: false },
+      jobs: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return void process.stdout.write(help);
-  const jobs = Number(values.jobs);
+  const jobs = Number(values.jobs ?? (values.here ? 1 : jobsDefault));
   if (!Number.isInteger(jobs) || jobs < 1) return fail(`--jobs must be a whole number from 1: ${values.jobs}`);
   if (values.here && jobs > 1) return fail("--here works in one folder: leave out --jobs");
   const all = await loadMutants(root);
@@ -45,7 +59,13 @@ async function main(): Promise<void> {
   if (values.list) return chosen.forEach(print);
   const problems = mutantProblems(chosen, root);
   if (problems.length > 0) return fail(problems.join("\n"));
-  await runMutants(chosen, { here: values.here, jobs });
+  await runMutants(chosen, { here: values.here, again: values.again, jobs });
+}
+
+interface RunOptions {
+  here: boolean;
+  again: boolean;
+  jobs: number;
 }
 
 function fail(message: string): void {
@@ -54,7 +74,7 @@ function fail(message: string): void {
 }
 
 function isMeant({ name, rows }: Mutant, word: string): boolean {
-  return name === word || rows.some((id) => id === word || numberOf(id) === word);
+  return name === word || rows.some((id) => id === word || numberOf(id) === word || id.startsWith(`${word}.`));
 }
 
 function print({ name, rows, file, tests }: Mutant): void {
@@ -62,60 +82,52 @@ function print({ name, rows, file, tests }: Mutant): void {
   for (const test of tests) console.log(`  ${test}`);
 }
 
-async function runMutants(mutants: Mutant[], { here, jobs }: { here: boolean; jobs: number }): Promise<void> {
+async function runMutants(mutants: Mutant[], { here, again, jobs }: RunOptions): Promise<void> {
   // A second Ctrl-C ends the process at once.
   const stop = (): void => stopping.abort(new Error("stopped"));
   process.once("SIGINT", stop).once("SIGTERM", stop);
+  if (!here) await warnOfChanges();
   const { env } = await fetchNeeds();
   const options = { env, signal: stopping.signal };
   await using checkouts = new AsyncDisposableStack();
-  if (!here) await warnOfChanges();
-  const places: MutantCheckout[] = [];
-  for (let i = 0; i < Math.min(jobs, mutants.length); i += 1) {
-    places.push(checkouts.use(here ? MutantCheckout.here(options) : await MutantCheckout.copy(options)));
+  const first = checkouts.use(here ? MutantCheckout.here(options) : await MutantCheckout.copy(options));
+  const kills = new StoredKills();
+  const inputs = await MutantInputs.of(first.folder);
+  const isStored = (mutant: Mutant): boolean => !again && kills.killOf(mutant, inputs.hashOf(mutant)) !== undefined;
+  const waiting = mutants.filter((mutant) => !isStored(mutant));
+  const stored = mutants.length - waiting.length;
+  if (stored > 0)
+    say(`mutants: ${stored} of ${mutants.length} were killed before, and nothing has changed (--again repeats them)`);
+  if (waiting.length === 0) return conclude(new Map(), { stored, all: mutants.length });
+  const places = [first];
+  while (places.length < Math.min(jobs, waiting.length)) places.push(checkouts.use(await MutantCheckout.copy(options)));
+  // One after the other, because they share the store of packages and the cache of builds.
+  for (const place of places) await place.prepare();
+  const results = await new MutantRun(places, stopping.signal).test(waiting, (mutant, result) => {
+    console.log(`${result.outcome}: ${mutant.rows.join(", ")}: ${mutant.name} (${result.why})`);
+    if (result.outcome === "killed") kills.add(mutant, { inputs: inputs.hashOf(mutant), why: result.why });
+  });
+  conclude(results, { stored, all: mutants.length });
+}
+
+function conclude(results: Map<Mutant, MutantResult>, { stored, all }: { stored: number; all: number }): void {
+  const having = (outcome: MutantResult["outcome"]) => [...results].filter(([, result]) => result.outcome === outcome);
+  // Again at the end, where a reader looks for them.
+  for (const [{ name, rows }, { outcome, why }] of [...having("survived"), ...having("broken")]) {
+    say(`${outcome}: ${rows.join(", ")}: ${name} (${why})`);
   }
-  const verdicts = await shareOut(places, mutants);
-  const count = (outcome: Verdict["outcome"]): number => verdicts.filter((one) => one.outcome === outcome).length;
-  console.log(`mutants: ${count("killed")} killed, ${count("survived")} survived, ${count("broken")} broken`);
-  process.exitCode = count("killed") === mutants.length ? 0 : 1;
+  const killed = having("killed").length + stored;
+  const left = all - stored - results.size;
+  const [survived, broken] = [having("survived").length, having("broken").length];
+  console.log(
+    `mutants: ${killed} killed, ${survived} survived, ${broken} broken${left > 0 ? `, ${left} did not run` : ""}`,
+  );
+  process.exitCode = killed === all ? 0 : 1;
 }
 
 async function warnOfChanges(): Promise<void> {
   const { output } = await run(["git", "status", "--porcelain"], { output: "capture" });
   if (output !== "") say("mutants: HEAD is tested, without the uncommitted changes (--here includes them)");
-}
-
-/** The mutants of one package are neighbours, so that few packages are built twice. */
-async function shareOut(places: MutantCheckout[], mutants: Mutant[]): Promise<Verdict[]> {
-  const [first] = places;
-  if (!first) return [];
-  say(`mutants: running the named tests without a mutant`);
-  const red = redTests(await first.runTests(mutants.flatMap(({ tests }) => tests)));
-  const queue = mutants.toSorted((a, b) => (packageOf(a.file) ?? "").localeCompare(packageOf(b.file) ?? ""));
-  const verdicts: Verdict[] = [];
-  const work = async (place: MutantCheckout): Promise<void> => {
-    for (let mutant = queue.shift(); mutant && !stopping.signal.aborted; mutant = queue.shift()) {
-      const verdict = red(mutant) ?? (await place.test(mutant));
-      if (stopping.signal.aborted) return;
-      verdicts.push(verdict);
-      console.log(`${verdict.outcome}: ${mutant.rows.join(", ")}: ${mutant.name} (${verdict.why})`);
-    }
-  };
-  await Promise.all(places.map(work));
-  return verdicts;
-}
-
-/** Tests that prove nothing about a mutant, because they do not pass without it. */
-function redTests(report: TestReport | null): (mutant: Mutant) => Verdict | null {
-  return ({ tests }) => {
-    for (const name of tests) {
-      const found = report?.tests.filter((test) => isWithin(nameOf(test), name)) ?? [];
-      const bad = found.find(({ status }) => status !== "passed");
-      if (bad) return { outcome: "broken", why: `without the mutant ${bad.status}: ${nameOf(bad)}` };
-      if (found.length === 0) return { outcome: "broken", why: `did not run: ${name}` };
-    }
-    return null;
-  };
 }
 
 await main();

@@ -1,15 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Mutant } from "../../test/mutants/mutant.ts";
+import { bundlePackage } from "../bundle.ts";
 import { pnpmCommand, run } from "./command.ts";
 import { cleanEnvironment } from "./environment.ts";
 import { stampFile } from "./freshness.ts";
-import { artifactsFolder, root } from "./project.ts";
+import { fileOf, packageOf, patternOf } from "./mutants.ts";
+import { root } from "./project.ts";
 import { isWithin } from "./requirements-page.ts";
-import { readReport, type TestReport, type TestResult } from "./vitest-report.ts";
+import type { TestResult } from "./vitest-report.ts";
+import { type TestReply, WarmTests } from "./warm-tests.ts";
 
-export interface Verdict {
+export interface MutantResult {
   outcome: "killed" | "survived" | "broken";
   why: string;
 }
@@ -20,19 +23,23 @@ export interface CheckoutOptions {
   signal: AbortSignal;
 }
 
-/** A test run that takes longer is ended; its mutant counts as broken. */
-const runMsMax = 10 * 60_000;
-
 /** A folder with the sources, installed and built, in which one mutant at a time is checked. */
 export class MutantCheckout implements AsyncDisposable {
   readonly folder: string;
   readonly #options: CheckoutOptions;
-  /** The package whose build still holds the mutant before. */
+  readonly #tests: WarmTests;
+  /** The package whose build still holds an earlier mutant. */
   #stalePackage: string | undefined;
+  /** Modules that are not the same as in the run before. */
+  readonly #changed = new Set<string>();
 
   private constructor(folder: string, options: CheckoutOptions) {
     this.folder = folder;
     this.#options = options;
+    this.#tests = new WarmTests(folder, {
+      ...options,
+      env: { ...this.#environment(), ...options.env, TROUPE_TEST_MUTANT: "1" },
+    });
   }
 
   /** This checkout, with its uncommitted changes. */
@@ -42,22 +49,23 @@ export class MutantCheckout implements AsyncDisposable {
     return new MutantCheckout(root, options);
   }
 
-  /** A git worktree of HEAD in a temporary folder. */
+  /** A git worktree of HEAD in a temporary folder. `prepare` makes it ready for tests. */
   static async copy(options: CheckoutOptions): Promise<MutantCheckout> {
     const checkout = new MutantCheckout(mkdtempSync(join(tmpdir(), "troupe-mutants-")), options);
-    try {
-      await checkout.#must(["git", "worktree", "add", "--detach", "--force", checkout.folder, "HEAD"], root);
-      await checkout.#must([...pnpmCommand(), "install", "--offline", "--frozen-lockfile"], checkout.folder);
-      const turbo = ["exec", "turbo", "run", "build", "--output-logs=errors-only", "--ui=stream"];
-      await checkout.#must([...pnpmCommand(), ...turbo], checkout.folder);
-    } catch (error) {
-      await checkout[Symbol.asyncDispose]();
-      throw error;
-    }
+    await checkout.#must(["git", "worktree", "add", "--detach", "--force", checkout.folder, "HEAD"], root);
     return checkout;
   }
 
+  /** Installs and builds a copy. */
+  async prepare(): Promise<void> {
+    if (this.folder === root) return;
+    await this.#must([...pnpmCommand(), "install", "--offline", "--frozen-lockfile"], this.folder);
+    const turbo = ["exec", "turbo", "run", "build", "--output-logs=errors-only", "--ui=stream"];
+    await this.#must([...pnpmCommand(), ...turbo], this.folder);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#tests[Symbol.asyncDispose]();
     if (this.folder === root) {
       await this.#build(undefined);
       return;
@@ -67,98 +75,130 @@ export class MutantCheckout implements AsyncDisposable {
     await run(["git", "worktree", "prune"], { output: "capture" });
   }
 
-  async test(mutant: Mutant): Promise<Verdict> {
+  /** Runs the tests of the mutant's files in the order of `tests`, up to the first red one. */
+  async test(mutant: Mutant): Promise<MutantResult> {
     const file = join(this.folder, mutant.file);
     const original = readFileSync(file, "utf8");
     writeFileSync(
       file,
       original.replace(mutant.find, () => mutant.replace),
     );
+    this.#changed.add(file);
     try {
-      const failure = await this.#build(packageOf(mutant.file));
-      return failure === null ? await this.#testBuilt(mutant) : { outcome: "broken", why: `no build: ${failure}` };
+      const failure = await this.#build(mutant);
+      if (failure !== null) return { outcome: "broken", why: `no build: ${failure}` };
+      const [types, result] = await Promise.all([this.#typeError(mutant.file), this.#testBuilt(mutant)]);
+      return types === null ? result : { outcome: "broken", why: `does not compile: ${types}` };
     } finally {
       writeFileSync(file, original);
+      this.#changed.add(file);
     }
   }
 
-  async #testBuilt(mutant: Mutant): Promise<Verdict> {
-    const report = await this.runTests(mutant.tests);
-    if (!report) return { outcome: "broken", why: "the test run ended without a report, or took too long" };
-    const named = report.tests.filter((test) => mutant.tests.some((name) => isWithin(nameOf(test), name)));
-    const red = named.find(({ status }) => status === "failed");
-    if (red) return { outcome: "killed", why: nameOf(red) };
-    const broken = report.brokenFiles[0];
-    if (broken) return { outcome: "broken", why: `${broken.file}: ${broken.message}` };
-    if (named.length === 0) return { outcome: "broken", why: "no named test ran" };
-    return { outcome: "survived", why: `${named.length} tests passed` };
+  async #testBuilt(mutant: Mutant): Promise<MutantResult> {
+    let passed = 0;
+    for (const file of new Set(mutant.tests.map(fileOf))) {
+      const names = mutant.tests.filter((test) => fileOf(test) === file);
+      const reply = await this.runTests(file, names, { bail: true });
+      if (!reply) return { outcome: "broken", why: `${file} took too long, or its process ended` };
+      const named = reply.tests.filter((test) => names.some((name) => isWithin(nameOf(test), name)));
+      const red = named.find(({ status }) => status === "failed");
+      if (red) return { outcome: "killed", why: nameOf(red) };
+      if (reply.problem) return { outcome: "broken", why: `${file}: ${reply.problem}` };
+      passed += named.filter(({ status }) => status === "passed").length;
+    }
+    return passed > 0
+      ? { outcome: "survived", why: `${passed} tests passed` }
+      : { outcome: "broken", why: "no named test ran" };
   }
 
-  /** Runs tests by `path > title`. Null without a report. */
-  async runTests(names: readonly string[]): Promise<TestReport | null> {
-    const output = join(artifactsFolder, `mutants-${process.pid}.json`);
-    mkdirSync(artifactsFolder, { recursive: true });
-    rmSync(output, { force: true });
-    const files = [...new Set(names.map((name) => name.split(" > ", 1)[0] ?? ""))];
-    const reporter = ["--reporter=json", `--outputFile.json=${output}`, "--testNamePattern", namePattern(names)];
-    const timeout = AbortSignal.timeout(runMsMax);
-    const signal = AbortSignal.any([this.#options.signal, timeout]);
-    await run(["vitest", "run", ...reporter, ...files], {
-      cwd: this.folder,
-      env: { ...this.#environment(), ...this.#options.env },
-      output: "capture",
-      signal,
-    });
-    const report = signal.aborted ? null : readReport(output, this.folder);
-    rmSync(output, { force: true });
-    return report;
+  /** Runs tests of one file by `path > title`. Null if the run did not come to its end. */
+  async runTests(file: string, names: readonly string[], { bail }: { bail: boolean }): Promise<TestReply | null> {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return this.#tests.run({ file, pattern: patternOf(names), bail, changed });
   }
 
-  /** Builds the package of an edit, and the one of the edit before; null, or the first line of the failure. */
-  async #build(own: string | undefined): Promise<string | null> {
+  /** Joins the sources of an edited package anew, and those of the one edited before. Null, or the first line of the failure. */
+  async #build(mutant: Mutant | undefined): Promise<string | null> {
+    const own = mutant && isReachedByBuild(mutant, this.folder) ? packageOf(mutant.file) : undefined;
     const packages = new Set([this.#stalePackage, own].filter((folder) => folder !== undefined));
     this.#stalePackage = own;
     for (const folder of packages) {
-      const cwd = join(this.folder, folder);
-      const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as {
-        scripts?: { build?: string };
-      };
-      if (scripts?.build === undefined) continue;
-      const env = this.#environment(join(cwd, "node_modules", ".bin"));
-      const { code, output } = await run(["sh", "-c", scripts.build], { cwd, env, output: "capture" });
-      if (code !== 0) return output.split("\n")[0] || `code ${code}`;
+      const failure = await this.#join(join(this.folder, folder));
+      if (failure !== null) return failure;
     }
     return null;
   }
 
-  #environment(...folders: string[]): NodeJS.ProcessEnv {
+  async #join(folder: string): Promise<string | null> {
+    const modules = (): string[] => globSync("dist/**/*.js", { cwd: folder }).map((path) => join(folder, path));
+    const before = modules();
+    const failure = await this.#runBuildSteps(folder);
+    for (const path of [...before, ...modules()]) this.#changed.add(path);
+    return failure;
+  }
+
+  /** The steps of a package's build without the first: that one checks the types, which do not matter to JavaScript. */
+  async #runBuildSteps(folder: string): Promise<string | null> {
+    const [, ...steps] = (manifestOf(folder).scripts?.build ?? "").split(" && ");
+    if (steps.length === 0) return null;
+    try {
+      if (steps.length === 1 && steps[0]?.endsWith("/bundle.ts")) await bundlePackage(folder);
+      else await this.#must(["sh", "-c", steps.join(" && ")], folder);
+      return null;
+    } catch (error) {
+      return firstLine(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** The first mistake that the compiler finds in the package of an edited file. */
+  async #typeError(file: string): Promise<string | null> {
+    const own = packageOf(file);
+    if (!own || !/\.tsx?$/.test(file)) return null;
+    const known = join(this.folder, "node_modules", ".cache", "troupe", "mutants", own, "tsbuildinfo");
+    const command = ["tsc", "-p", "tsconfig.json", "--noEmit", "--incremental", "--tsBuildInfoFile", known];
+    const { signal } = this.#options;
+    const cwd = join(this.folder, own);
+    const { code, output } = await run(command, { cwd, env: this.#environment(), output: "capture", signal });
+    return code === 0 ? null : firstLine(output) || `code ${code}`;
+  }
+
+  #environment(): NodeJS.ProcessEnv {
     const clean = cleanEnvironment();
-    const path = [...folders, join(this.folder, "node_modules", ".bin"), clean.PATH];
-    return { ...clean, PATH: path.join(delimiter) };
+    return { ...clean, PATH: [join(this.folder, "node_modules", ".bin"), clean.PATH].join(delimiter) };
   }
 
   async #must(command: string[], cwd: string): Promise<void> {
     const { signal } = this.#options;
     const { code, output } = await run(command, { cwd, env: this.#environment(), output: "capture", signal });
     signal.throwIfAborted();
-    if (code !== 0) throw new Error(`${command.join(" ")} ended with code ${code}\n${output}`);
+    if (code !== 0) throw new Error(`${output.trim() || `code ${code}`}\n(${command.join(" ")})`);
   }
 }
 
-/** `packages/core` of a file in it. */
-export function packageOf(file: string): string | undefined {
-  return /^(?:packages|apps)\/[^/]+(?=\/)/.exec(file)?.[0];
+/** Whether a test loads the edited source from the build of its package. Tests inside of the package load the source. */
+function isReachedByBuild({ file, tests }: Mutant, folder: string): boolean {
+  const own = packageOf(file);
+  if (!own || !/^[^/]+\/[^/]+\/(?:src|public|index\.html)/.test(file)) return false;
+  const { bin, programs } = manifestOf(join(folder, own));
+  return bin !== undefined || programs !== undefined || tests.some((test) => packageOf(test) !== own);
+}
+
+interface Manifest {
+  scripts?: Record<string, string>;
+  bin?: unknown;
+  programs?: unknown;
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
 }
 
 export function nameOf({ file, titles }: TestResult): string {
   return [file, ...titles].join(" > ");
-}
-
-/** Vitest matches the titles of a test joined by spaces, and a title may hold " > " itself. */
-function namePattern(names: readonly string[]): string {
-  const patterns = names.map((name) => {
-    const titles = name.slice(name.indexOf(" > ") + 3).split(" > ");
-    return titles.map((title) => title.replace(/[$()*+.?[\\\]^{|}]/g, "\\$&")).join("(?: > | )");
-  });
-  return `^\\s*(?:${patterns.join("|")})(?: |$)`;
 }

@@ -74,3 +74,22 @@ export function numbersShortOfMutants(mutants: readonly Mutant[], markdown: stri
     (number) => mutants.filter((mutant) => mutant.rows.some((id) => numberOf(id) === number)).length < 2,
   );
 }
+
+/** `packages/core` of a file in it, or of a test there. */
+export function packageOf(file: string): string | undefined {
+  return /^(?:packages|apps)\/[^/]+(?=\/)/.exec(file)?.[0];
+}
+
+/** The file of a test `path > title`. */
+export function fileOf(test: string): string {
+  return test.split(" > ", 1)[0] ?? "";
+}
+
+/** Vitest matches the titles of a test joined by spaces, and a title may hold " > " itself. */
+export function patternOf(tests: readonly string[]): string {
+  const patterns = tests.map((test) => {
+    const titles = test.slice(test.indexOf(" > ") + 3).split(" > ");
+    return titles.map((title) => title.replace(/[$()*+.?[\\\]^{|}]/g, "\\$&")).join("(?: > | )");
+  });
+  return `^\\s*(?:${patterns.join("|")})(?: |$)`;
+}
