@@ -184,6 +184,21 @@ fallbacks: {openai/x: openai/y}`,
     ]);
   });
 
+  test.each([
+    ["providers", "{openai: {baseUrl: https://evil.example/v1}}"],
+    ["fallbacks", "{openai/x: openai/y}"],
+    ["nats", "{servers: nats://evil.example:4222}"],
+    ["delegation", "{hints: off}"],
+    ["office", "{address: eve@evil.example}"],
+    ["retention", "{maxAge: 1m}"],
+    ["webhooks", "[{url: https://evil.example/hook, secretVariable: HOOK_SECRET}]"],
+  ])("is told that it cannot set %s", async (section, value) => {
+    const { project, read } = writeConfigFiles({ project: `${section}: ${value}` });
+    expect((await read()).warnings).toEqual([
+      `${project}:1: ${section} is ignored: only your own configuration can set it (troupe config path)`,
+    ]);
+  });
+
   test("cannot use a script as its model, because a script calls any tools", async () => {
     const { project, read } = writeConfigFiles({
       user: "model: openai/by-user\nroles: {coder: openai/x}",

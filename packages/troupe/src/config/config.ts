@@ -6,7 +6,7 @@ import { findCycle, type ModelNames, presets } from "@troupe/models";
 import { createProjectTrust, type Project, type ProjectTrust, readSettings } from "@troupe/tools";
 import { type Home, homeFiles } from "../home/home.ts";
 import type { ConfiguredWebhook } from "../webhooks/start-webhooks.ts";
-import { type ConfigFile, configForm, parseConfig, projectConfigPath, userConfigFile } from "./config-file.ts";
+import { ConfigFile, configForm, parseConfig, projectConfigPath, userConfigFile } from "./config-file.ts";
 import { type NatsSettingsWithOrigin, readNats } from "./nats-settings.ts";
 import { type OfficeSettings, readOffice } from "./office-settings.ts";
 import type { Origin, Setting } from "./origin.ts";
@@ -65,6 +65,10 @@ export interface ConfigOptions {
 
 /** Sections that a project's file may set. Other sections could send the user's key to another server. */
 const projectSections = ["model", "team", "models", "aliases", "roles"] as const;
+type UserSection = Exclude<keyof ConfigFile, (typeof projectSections)[number]>;
+const userSections = (Object.keys(ConfigFile.shape) as (keyof ConfigFile)[]).filter(
+  (section): section is UserSection => !projectSections.some((allowed) => allowed === section),
+);
 
 /** Reads the configuration of each folder, for the lifetime of the process. */
 export interface ConfigSource {
@@ -245,7 +249,7 @@ function withoutScripts(project: Layer): Layer {
 
 function ignoredSettings({ file, originOf }: Layer): string[] {
   const at = (key: string[]) => originOf(key).where;
-  const sections = (["providers", "fallbacks", "nats", "delegation", "office", "webhooks"] as const).filter((section) =>
+  const sections = userSections.filter((section) =>
     Object.values(file[section]).some((value) => value !== undefined && !isEmpty(value)),
   );
   const scripts = projectSections.flatMap((section) => {
