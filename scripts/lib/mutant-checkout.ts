@@ -124,6 +124,8 @@ export class MutantCheckout implements AsyncDisposable {
     const own = mutant && isReachedByBuild(mutant, this.folder) ? packageOf(mutant.file) : undefined;
     const packages = new Set([this.#stalePackage, own].filter((folder) => folder !== undefined));
     this.#stalePackage = own;
+    // The program of the command line is joined from the sources of all packages.
+    if (packages.size > 0) packages.add("packages/cli");
     for (const folder of packages) {
       const failure = await this.#join(join(this.folder, folder));
       if (failure !== null) return failure;
