@@ -126,12 +126,18 @@ describe.concurrent("models test", () => {
   });
 });
 
-/** Says on stderr which of the large libraries a process loads. */
+/** Says on stderr which of the large libraries a process loads, from a file of their own or inside of the program. */
 const watchImports = `data:text/javascript,${encodeURIComponent(`
+import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { fileURLToPath } from "node:url";
+const sourcesOf = (map) => existsSync(map) ? JSON.parse(readFileSync(map, "utf8")).sources : [];
 registerHooks({ load(url, context, next) {
-  const found = /node_modules.(@anthropic-ai.sdk|openai|@pydantic.genai-prices)/.exec(url);
-  if (found) process.stderr.write("loaded " + found[1] + "\\n");
+  const sources = url.startsWith("file:") ? sourcesOf(fileURLToPath(url) + ".map") : [];
+  for (const source of [url, ...sources]) {
+    const found = /node_modules.(@anthropic-ai.sdk|openai|@pydantic.genai-prices)/.exec(source);
+    if (found) process.stderr.write("loaded " + found[1] + "\\n");
+  }
   return next(url, context);
 } });`)}`;
 
