@@ -1,5 +1,5 @@
 /** Databases that are corrupt, locked, full, read-only or of a newer version, for real processes; and a failed sync. */
-import { open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { openSqlite } from "@troupe/recorder/internal";
 import { describe, it, type TestContext } from "vitest";
@@ -11,7 +11,9 @@ import { until } from "../harness/until.ts";
 import { type RecordedHome, recordSession } from "./recorded-session.ts";
 import { buildShim, describeWithShim } from "./shim.ts";
 
-const timeout = 300_000;
+const timeout = 900_000;
+/** A log of this size is moved into the record's file. */
+const logBytesMax = 4 * 1024 * 1024;
 
 interface Fault {
   /** Damages the journal of a home. */
@@ -178,14 +180,89 @@ describeWithShim("a sync that fails with EIO", () => {
   });
 });
 
-async function startFailingDaemon(test: TestContext, { home, env }: RecordedHome) {
+describeWithShim("a slow sync", () => {
+  it("delays only what it has to store: the daemon answers meanwhile, and acknowledges nothing before its sync", {
+    timeout,
+  }, async (test) => {
+    const recorded = await recordSession(test);
+    const { expect } = test;
+    const { daemon, wait } = await startFailingDaemon(test, recorded);
+    // This file lets no sync begin.
+    await writeFile(wait, "");
+    const replies: string[] = [];
+    const held = daemon.client.submit({ task: "during the sync" }).then(({ session }) => {
+      replies.push(session);
+      return session;
+    });
+    held.catch(() => {});
+    for (let i = 0; i < 5; i += 1) {
+      expect((await daemon.client.status()).pid).toBe(daemon.pid);
+      expect((await daemon.client.session(recorded.session)).session.status).toBe("completed");
+    }
+    expect(replies).toEqual([]);
+    await writeFile(wait, "2000");
+    const session = await held;
+    await until(async () => (await daemon.client.session(session)).session.status === "completed");
+    await daemon.kill();
+    const { cli } = recorded;
+    expect(await cli("record", "verify")).toMatchObject({ code: 0 });
+    expect(await cli("sessions", "replay", session)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("same:"),
+    });
+  });
+});
+
+describeWithShim("a sync of the record that hangs", () => {
+  it("holds up neither answers nor runs, and the record follows when it is over", { timeout }, async (test) => {
+    const recorded = await recordSession(test);
+    const { expect } = test;
+    const { daemon, wait } = await startFailingDaemon(test, recorded, { TROUPE_SHIM_WAIT_FOR: "troupe.db" });
+    const { client } = daemon;
+    const journal = openSqlite(path.join(recorded.home, "journal.db"), { readOnly: true });
+    test.onTestFinished(() => journal.close());
+    const ends = journal.prepareValue<[string], number>("SELECT terminal FROM runs WHERE run = ?");
+    // The record writes its first entry, and with it the header of its log.
+    const first = await client.submit({ task: "small" });
+    await until(async () => (await client.session(first.session)).session.status === "completed");
+    await writeFile(wait, "");
+    const log = path.join(recorded.home, "troupe.db-wal");
+    while ((await stat(log)).size < logBytesMax) {
+      const { run } = await client.submit({ task: "large ".repeat(30_000) });
+      await until(() => ends.get(run) === 1);
+    }
+    const last = await client.submit({ task: "while the record waits for its disk" });
+    await until(() => ends.get(last.run) === 1);
+    expect((await client.status()).pid).toBe(daemon.pid);
+    await rm(wait);
+    await until(async () => {
+      const { sessions } = await client.sessions({ limit: 1 });
+      return sessions.some(({ session, status }) => session === last.session && status === "completed");
+    });
+    await until(async () => (await stat(log)).size < logBytesMax);
+    await daemon.stop();
+    expect(await recorded.cli("record", "verify")).toMatchObject({ code: 0 });
+  });
+});
+
+async function startFailingDaemon(
+  test: TestContext,
+  { home, env }: RecordedHome,
+  more: Readonly<Record<string, string>> = {},
+) {
   const folder = await tempFolder("files-shim", test);
-  const [fail, count] = [path.join(folder, "fail"), path.join(folder, "count")];
+  const [fail, count, wait] = ["fail", "count", "wait"].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   const shim = {
     LD_PRELOAD: buildShim(folder),
     TROUPE_SHIM_FOLDER: home,
     TROUPE_SHIM_FAIL: fail,
     TROUPE_SHIM_COUNT: count,
+    TROUPE_SHIM_WAIT: wait,
+    ...more,
   };
-  return { daemon: await startDaemon({ home, env: { ...env, ...shim }, test }), fail, count };
+  return { daemon: await startDaemon({ home, env: { ...env, ...shim }, test }), fail, count, wait };
 }

@@ -1,6 +1,8 @@
 /*
  * Preloaded into a test process. It watches the files below TROUPE_SHIM_FOLDER.
  * TROUPE_SHIM_LOG: records every write and sync, in order, for the power-cut test.
+ * TROUPE_SHIM_WAIT: while this file exists, a sync of a watched file takes as many milliseconds as the file says. With an empty
+ * file it waits until the file is gone. TROUPE_SHIM_WAIT_FOR: only syncs of files with this beginning wait.
  * TROUPE_SHIM_FAIL: while this file exists, a sync of a watched file fails with EIO and is counted in TROUPE_SHIM_COUNT.
  */
 #define _GNU_SOURCE
@@ -63,6 +65,21 @@ static int fails(const char *name) {
   return 1;
 }
 
+static void wait_before_sync(const char *name) {
+  const char *switch_file = getenv("TROUPE_SHIM_WAIT");
+  const char *prefix = getenv("TROUPE_SHIM_WAIT_FOR");
+  if (!switch_file || (prefix && strstr(name, prefix) != name)) return;
+  for (int waited = 0;; waited += 10) {
+    char text[16] = {0};
+    int fd = open(switch_file, O_RDONLY);
+    if (fd < 0) return;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (length > 0 && waited >= atoi(text)) return;
+    usleep(10000);
+  }
+}
+
 #define SYNC(name)                                   \
   int name(int fd) {                                 \
     static int (*real)(int);                         \
@@ -70,6 +87,7 @@ static int fails(const char *name) {
     if (!real) real = dlsym(RTLD_NEXT, #name);       \
     const char *file = watched(fd, path, sizeof path); \
     if (file && fails(file)) return -1;              \
+    if (file) wait_before_sync(file);                \
     int result = real(fd);                           \
     if (file && result == 0) record('s', file, 0, NULL, 0); \
     return result;                                   \

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { systemIds } from "@troupe/core/system";
 import { createHttpClient } from "@troupe/runtime";
-import { homeFiles } from "troupe/internal";
 import type { Composition } from "./cli.ts";
 
 // Loaded at first use: most commands ask a running daemon, and need none of them. All at once would be most of their start.
@@ -31,7 +29,7 @@ export const composition: Composition = {
   readConfig: async (options) => (await import("./composition/settings.ts")).readConfig(options),
   openModels: async (config) => (await hosts()).openModels(config),
   readIntegrity: async (home) => (await stores()).readIntegrity(home),
-  openReader: async (home) => (existsSync(homeFiles(home).record) ? (await stores()).openReader(home) : null),
+  openReader: async (home) => (await stores()).openReader(home),
   readWebhooks: async (home) => (await stores()).readWebhooks(home),
   readFeed: async (home, session) => (await stores()).readFeed(home, session),
   openBlobs: async (home) => (await stores()).openBlobs(home),

@@ -22,7 +22,7 @@ export { checkIsFolder, type Home, homeFiles, locateHome, prepareHome } from "./
 export { isLocked, type Lock, tryLock } from "./home/lock.ts";
 export { acquireHome, type OwnedHome, tryAcquireHome } from "./home/owned-home.ts";
 export { findOwner, isSameOwner, OwnerInfo, waitForOwnerExit } from "./home/owner.ts";
-export { readHomeFeed, selectRecord } from "./home/record.ts";
+export { embeddedStore, readHomeFeed, recordStoreOf, refuseEmptyRecord, selectRecord } from "./home/record.ts";
 export { chooseModel, type ModelChoice, providerLabel } from "./models/choose-model.ts";
 export { modelProblems } from "./models/model-problems.ts";
 export { accessModels, type ModelAccess, type Models, openModels } from "./models/open-models.ts";

@@ -25,9 +25,10 @@ export async function rebuildHomeRecord(cli: Cli, { json }: { json: boolean }): 
   }
 }
 
-function linesOf({ sessions, runs, items, damage, differing }: RecordVerified): string[] {
+function linesOf({ sessions, runs, items, damage, differing, behind }: RecordVerified): string[] {
   if (damage.length === 0 && differing.length === 0) {
-    return [`everything is intact: ${sessions} sessions, ${runs} runs, ${items} entries and commands`];
+    const unread = behind > 0 ? [`the record has not read ${behind} of them yet: the next start of troupe does`] : [];
+    return [`everything is intact: ${sessions} sessions, ${runs} runs, ${items} entries and commands`, ...unread];
   }
   return [
     ...damage.map(({ store, run, index, session, reason }) => {

@@ -24,7 +24,7 @@ export const hosts: Pick<Composition, "start" | "startWorker" | "openOffline" | 
  * the next process continues from it.
  */
 function exitBroken(error: TroupeError, { logger }: Pick<StartOptions, "logger">): void {
-  logger.error({ err: error }, "the journal cannot be written any more: the process exits");
+  logger.error({ err: error }, "a database cannot be written any more: the process exits");
   writeSync(2, `error: ${cleanLine(error.message)}\n${error.fix ? `fix:   ${cleanLine(error.fix)}\n` : ""}`);
   process.exit(exitCodes[error.code]);
 }

@@ -3,7 +3,7 @@ import type { FeedItem } from "@troupe/core";
 import type { WebhookRow } from "@troupe/core/internal";
 import { type IntegrityReport, journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
-import { type Home, homeFiles, readHomeFeed, readStoredWebhooks } from "troupe/internal";
+import { type Home, homeFiles, readHomeFeed, readStoredWebhooks, refuseEmptyRecord } from "troupe/internal";
 import type { RecordArchive } from "../cli.ts";
 
 /** The databases and files of a home, read without its owner. */
@@ -12,8 +12,11 @@ export const stores = {
     const { record: file } = homeFiles(home);
     return existsSync(file) ? readIntegrity({ file }) : null;
   },
-  async openReader(home: Home): Promise<RecordArchive> {
-    const { reader, close } = await openRecord({ file: homeFiles(home).record });
+  async openReader(home: Home): Promise<RecordArchive | null> {
+    const { record: file } = homeFiles(home);
+    await refuseEmptyRecord(home);
+    if (!existsSync(file)) return null;
+    const { reader, close } = await openRecord({ file });
     return Object.assign(reader, { close });
   },
   readWebhooks(home: Home): WebhookRow[] {

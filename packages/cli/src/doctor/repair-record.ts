@@ -1,14 +1,22 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { acquireHome, findOwner, type Home, homeFiles, rebuildRecord, verifyRecord } from "troupe/internal";
+import {
+  acquireHome,
+  embeddedStore,
+  findOwner,
+  type Home,
+  homeFiles,
+  rebuildRecord,
+  recordStoreOf,
+  verifyRecord,
+} from "troupe/internal";
 import { attempt, fixed, type Repair, skipped } from "./repair.ts";
 
 /** Makes the record again if it is missing, damaged, behind its journal, or different from it. The journal stays as it is. */
 export async function repairRecord(home: Home): Promise<Repair[]> {
   const { journal } = homeFiles(home);
-  if (!existsSync(journal) || (await isOfServer(home))) return [];
+  // The journal file of a home with a NATS server is an older one, and must not replace the record.
+  if (!existsSync(journal) || (await recordStoreOf(home)) !== embeddedStore) return [];
   const fix = "troupe record rebuild";
   return await attempt(
     "record",
@@ -31,12 +39,6 @@ export async function repairRecord(home: Home): Promise<Repair[]> {
       return failed ?? null;
     },
   );
-}
-
-/** The record of a journal on a NATS server: the journal file is an older one, and must not replace it. */
-async function isOfServer(home: Home): Promise<boolean> {
-  const store = await readFile(join(home.path, "record.store"), "utf8").catch(() => "");
-  return !["", "embedded"].includes(store.trim());
 }
 
 /** The defect of the record. Null without one, and for a damaged journal, because the record is made from it. */

@@ -37,7 +37,8 @@ export function toDatabaseProblem(thrown: unknown, file: string, whenDamaged: st
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
     return { code: "DATABASE_DAMAGED", message: `${file} is damaged: ${reason}`, fix: whenDamaged, fatal: true };
   }
-  if (/^SQLITE_FULL/.test(code)) {
+  // 4874: the shared memory of the log cannot grow.
+  if (/^SQLITE_(FULL|IOERR 4874$)/.test(code)) {
     return { code: "HOME_UNWRITABLE", message: `no space left for ${file}`, fix: "free some disk space", fatal: false };
   }
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH)|^E(ACCES|PERM|ROFS|NOTDIR|EXIST|NOSPC|ISDIR)$/.test(code)) {

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseError, toDatabaseProblem } from "./database-error.ts";
+import { DatabaseError, type DatabaseProblem, guarded, toDatabaseProblem } from "./database-error.ts";
 import { type Database, openSqlite } from "./sqlite.ts";
 
 export interface DatabaseSpec {
@@ -50,6 +50,7 @@ export function openToRead(spec: DatabaseSpec): Database {
   try {
     database = openSqlite(spec.file, { readOnly: true });
     refuseForeign(database, spec);
+    if (versionOf(database) === 0) throw new DatabaseError(emptyFile(spec));
     database.pragma(`cache_size = ${cacheKiB}`);
     return database;
   } catch (thrown) {
@@ -67,6 +68,21 @@ function createPrivately(file: string): void {
   }
 }
 
+/**
+ * Throws a `DatabaseError` if the file cannot be written. SQLite opens such a file for reading, and fails only at the first
+ * write. Nothing is changed: the write is undone.
+ */
+export function refuseReadOnly(database: Database, spec: DatabaseSpec): void {
+  guarded(spec, () => {
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      database.exec("UPDATE origin SET journal = journal");
+    } finally {
+      database.exec("ROLLBACK");
+    }
+  });
+}
+
 function refuseForeign(database: Database, { file, applicationId, migrations, whenDamaged }: DatabaseSpec) {
   const version = versionOf(database);
   const owner = database.pragma("application_id");
@@ -80,6 +96,11 @@ function refuseForeign(database: Database, { file, applicationId, migrations, wh
     const fix = "npm install -g @troupe/cli@latest";
     throw new DatabaseError({ code: "DATABASE_TOO_NEW", message, fix, fatal: true });
   }
+}
+
+/** The first process that opens a file for writing creates its tables at once. A later cut leaves an empty file. */
+function emptyFile({ file, whenDamaged }: DatabaseSpec): DatabaseProblem {
+  return { code: "DATABASE_DAMAGED", message: `${file} is damaged: it is empty`, fix: whenDamaged, fatal: true };
 }
 
 function migrate(database: Database, { applicationId, migrations }: DatabaseSpec): void {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/database-error.ts";
 import type { FeedRow } from "../database/feed-row.ts";
-import { type DatabaseSpec, openDatabase } from "../database/open-database.ts";
+import { type DatabaseSpec, openDatabase, refuseReadOnly } from "../database/open-database.ts";
 import type { Database } from "../database/sqlite.ts";
 import { createSessionWriter } from "./session-writer.ts";
 import type { OpenRun, Read, ReadResults, Write, WriteResult } from "./thread-messages.ts";
@@ -67,7 +67,7 @@ export function journalSpec(file: string): DatabaseSpec {
     applicationId: 0x74_72_70_6a,
     migrations,
     synchronous: "FULL",
-    whenDamaged: `restore ${file} from a backup, or start anew: mv ${dirname(file)} ${dirname(file)}.damaged`,
+    whenDamaged: `restore a backup: troupe restore FILE   # or start anew: mv ${dirname(file)} ${dirname(file)}.damaged`,
   };
 }
 
@@ -81,6 +81,12 @@ export interface RestoredJournalFile {
 export function openJournalStore(file: string, restored?: RestoredJournalFile): JournalStore {
   const spec = journalSpec(file);
   const database = openDatabase(spec);
+  try {
+    refuseReadOnly(database, spec);
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
   // A removed session leaves no text in unused pages.
   database.pragma("secure_delete = ON");
   if (restored) applyRestored(restored, database);
@@ -92,7 +98,7 @@ export function openJournalStore(file: string, restored?: RestoredJournalFile): 
   const journalId = database.prepareValue<[], string>("SELECT journal FROM origin");
   let broken: DatabaseProblem | null = null;
 
-  const guarded = <T>(act: () => T): T => {
+  const unlessBroken = <T>(act: () => T): T => {
     if (broken) throw new DatabaseError(broken);
     try {
       return act();
@@ -106,15 +112,15 @@ export function openJournalStore(file: string, restored?: RestoredJournalFile): 
 
   return {
     database,
-    tail: () => guarded(() => lastPosition.get() ?? 0),
-    journalId: () => guarded(() => journalId.get() ?? ""),
+    tail: () => unlessBroken(() => lastPosition.get() ?? 0),
+    journalId: () => unlessBroken(() => journalId.get() ?? ""),
     write: (writes) =>
-      guarded(() => {
+      unlessBroken(() => {
         const results = writeAll(writes);
         checkpoint(writes);
         return results;
       }),
-    read: (read) => guarded(() => readOne(read)),
+    read: (read) => unlessBroken(() => readOne(read)),
     close: () => database.close(),
   };
 }

@@ -11,7 +11,7 @@ export interface ForeignJournalError {
 /** The error if the journal is a file beside the record. */
 export const foreignJournalFileError: ForeignJournalError = {
   code: "DATABASE_DAMAGED",
-  fix: "move troupe.db to another folder: the next start rebuilds it from the journal",
+  fix: "restore a backup: troupe restore FILE   # or go on without the recorded sessions: mv troupe.db troupe.old.db",
 };
 
 /**

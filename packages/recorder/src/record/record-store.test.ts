@@ -134,7 +134,7 @@ describe("an unusable file", () => {
     await writeFile(other, "not a database at all".repeat(100));
     await expect(openRecord({ file: other })).rejects.toMatchObject({
       code: "DATABASE_DAMAGED",
-      fix: expect.stringContaining("rebuilds it from the journal"),
+      fix: expect.stringContaining("troupe record rebuild"),
     });
   });
 

@@ -1,8 +1,9 @@
 import type { FeedItem, RecordReader } from "@troupe/core";
-import { toDatabaseProblem } from "../database/database-error.ts";
-import { openDatabase, openToRead } from "../database/open-database.ts";
-import { toTroupeError, withTroupeErrors } from "../database/troupe-error.ts";
+import { guarded, toDatabaseProblem } from "../database/database-error.ts";
+import { openDatabase, openToRead, refuseReadOnly } from "../database/open-database.ts";
+import { toTroupeError, withFileErrors, withTroupeErrors } from "../database/troupe-error.ts";
 import { createJournalCopy, type JournalCopy } from "./journal-copy.ts";
+import { createLogMover } from "./log-mover.ts";
 import { createLazyQueries } from "./queries/index.ts";
 import { createReader } from "./reader.ts";
 import { type RecordProblem, recorderProblem } from "./record-problem.ts";
@@ -36,7 +37,17 @@ export interface RecordStore {
   adopt(journal: string): void;
   /** @internal Writes one transaction, notifies the listeners, and returns the problems with the items. */
   write(items: readonly FeedItem[]): RecordProblem[];
+  /** @internal Throws `HOME_UNWRITABLE` if the file cannot be written, and `HOME_OWNED` if another process has locked it. */
+  checkWritable(): void;
+  /** @internal Moves a long write-ahead log into the file, on another thread. Nothing may be written meanwhile. */
+  moveLog(): Promise<void>;
 }
+
+/**
+ * How long a statement waits for the lock of another process, which holds up the event loop. The recorder writes again later;
+ * a removal is not repeated.
+ */
+const lockWaitMs = { write: 100, remove: 5_000 };
 
 /**
  * Opens `troupe.db` and migrates it to the newest version. Rejects with `DATABASE_TOO_NEW`, `DATABASE_DAMAGED` or
@@ -50,10 +61,12 @@ export interface RecordStore {
 export async function openRecord({ file }: { file: string }): Promise<RecordStore> {
   const spec = recordSpec(file);
   const database = withTroupeErrors(() => openDatabase(spec));
+  database.pragma(`busy_timeout = ${lockWaitMs.write}`);
   // A connection of its own that can only read: a question never waits for a batch of the recorder, and changes nothing.
   const asked = createLazyQueries(() => withTroupeErrors(() => openToRead(spec)));
-  const reader = createReader(database, asked.queries);
+  const reader = withFileErrors(createReader(database, withFileErrors(asked.queries, spec)), spec);
   const writer = createWriter(database);
+  const logMover = createLogMover(database, spec);
   const quarantined = database.prepareValue<[], number>("SELECT count(*) FROM quarantine");
   const forked = database.prepareValue<[], number>("SELECT count(*) FROM forks");
 
@@ -64,13 +77,21 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
     forked: () => forked.get() ?? 0,
     origin: writer.origin,
     rewind: writer.rewind,
+    checkWritable: () => withTroupeErrors(() => refuseReadOnly(database, spec)),
+    moveLog: logMover.move,
     close() {
+      logMover.close();
       asked.close();
       database.close();
     },
     remove(sessions, tail) {
-      withTroupeErrors(() => removeSessions(database, sessions, tail));
-      writer.forget();
+      database.pragma(`busy_timeout = ${lockWaitMs.remove}`);
+      try {
+        withTroupeErrors(() => guarded(spec, () => removeSessions(database, sessions, tail)));
+      } finally {
+        database.pragma(`busy_timeout = ${lockWaitMs.write}`);
+        writer.forget();
+      }
     },
     cursor: writer.cursor,
     adopt: writer.adopt,

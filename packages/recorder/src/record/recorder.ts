@@ -39,7 +39,7 @@ export interface Recorder {
 export interface RecorderOptions {
   journal: Pick<Journal, "id" | "checkpoint" | "watch" | "tail">;
   record: RecordStore;
-  /** The error if the record belongs to another journal. @default DATABASE_DAMAGED, "move troupe.db to another folder" */
+  /** The error if the record belongs to another journal. @default DATABASE_DAMAGED, "restore a backup" */
   foreignJournalError?: ForeignJournalError;
   /** Receives every problem. Only a problem of kind `stopped` ends the feed. */
   onError?: (problem: RecordProblem) => void;
@@ -81,16 +81,18 @@ export function startRecorder(options: RecorderOptions): Recorder {
     await writeWithRetry(items);
     checkpoint.note(record.cursor().position);
     checkWaiting();
+    await record.moveLog().catch((thrown: unknown) => onError(recorderProblem("stalled", thrown)));
     for (let turn = 0; turn < turnsBetweenBatches; turn += 1) await nextTurn();
   };
 
-  /** Waits while the disk is full: the journal keeps the items meanwhile. */
+  /** Waits while the disk is full or the file is locked: the journal keeps the items meanwhile. A damaged file ends it. */
   const writeWithRetry = async (items: readonly FeedItem[]): Promise<void> => {
     for (let retryMs = retryDelayMsMin; !signal.aborted; retryMs = Math.min(retryMs * 2, retryDelayMsMax)) {
       try {
         for (const problem of record.write(items)) onError(problem);
         return;
       } catch (thrown) {
+        if (isFinal(thrown)) throw thrown;
         onError(recorderProblem("stalled", thrown));
         await delay(retryMs, undefined, { signal }).catch(() => {});
       }

@@ -11,7 +11,7 @@ export function recordSpec(file: string): DatabaseSpec {
     // The order of integer keys is ascending, so the place in this list is the version.
     migrations: Object.values({ ...tableMigrations, ...columnMigrations }),
     synchronous: "NORMAL",
-    whenDamaged: `rm ${file}*   # the next start rebuilds it from the journal`,
+    whenDamaged: "troupe record rebuild   # makes the record again from the journal",
   };
 }
 

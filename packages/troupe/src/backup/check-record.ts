@@ -1,19 +1,29 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import type { SessionRow } from "@troupe/core";
-import { TroupeError } from "@troupe/core";
+import { type Journal, type SessionRow, TroupeError } from "@troupe/core";
 import {
   type CopyInspection,
   type Damage,
   inspectJournal,
   openRecord,
   openSqliteJournal,
+  type RecordPosition,
   type RecordStore,
+  readRecordOrigin,
   startRecorder,
 } from "@troupe/recorder";
-import { databaseError, openSqlite, toDatabaseProblem } from "@troupe/recorder/internal";
+import {
+  type DatabaseSpec,
+  foreignJournalFileError,
+  guarded,
+  journalSpec,
+  openToRead,
+  recordSpec,
+  withTroupeErrors,
+} from "@troupe/recorder/internal";
 import { type Home, homeFiles } from "../home/home.ts";
 import type { OwnedHome } from "../home/owned-home.ts";
+import { embeddedStore, recordStoreOf } from "../home/record.ts";
 
 export interface RecordVerified extends Omit<CopyInspection, "damage"> {
   /** Damage in the journal, or in the record's copy of it. */
@@ -29,19 +39,24 @@ const sessionsMax = 1_000_000;
 
 /**
  * Makes the record again from the journal, beside the old one, and then replaces it. An interruption leaves the old one.
+ * Rejects with `DATABASE_DAMAGED` if the record has sessions that the journal has lost: no other copy of them exists.
  *
  * @example
  * await rebuildRecord(await acquireHome(home));
  */
 export async function rebuildRecord(home: OwnedHome): Promise<{ sessions: number; items: number }> {
   const { journal: file, record } = homeFiles(home);
+  if ((await recordStoreOf(home)) !== embeddedStore) throw journalOnServer(home);
   if (!existsSync(file)) throw noJournal(home);
   const { damage, items } = await inspectJournal({ file });
   const [worst] = damage;
   if (worst) throw damagedJournal(file, worst);
   const fresh = `${record}.rebuilt`;
   try {
-    const sessions = await buildRecord(file, fresh, (store) => store.reader.sessions({ limit: sessionsMax }));
+    const sessions = await buildRecord(file, fresh, async (store, journal) => {
+      await refuseLoss(journal, record);
+      return await store.reader.sessions({ limit: sessionsMax });
+    });
     for (const suffix of suffixes.slice(1)) await rm(record + suffix, { force: true });
     await rename(fresh, record);
     return { sessions: sessions.length, items };
@@ -67,8 +82,8 @@ export async function verifyRecord({ home }: { home: Home }): Promise<RecordVeri
   };
   await clean();
   try {
-    if (existsSync(record)) snapshot(record, snapshots.record);
-    if (existsSync(file)) snapshot(file, snapshots.journal);
+    if (existsSync(record)) snapshot(recordSpec(record), snapshots.record);
+    if (existsSync(file)) snapshot(journalSpec(file), snapshots.journal);
     const own = existsSync(file) ? await inspectJournal({ file: snapshots.journal }) : null;
     const copy = existsSync(record) ? await withRecord(snapshots.record, ({ copy }) => copy.inspect()) : null;
     const isComparable = own !== null && copy !== null && own.damage.length === 0;
@@ -132,10 +147,35 @@ async function rowsOf({ reader }: RecordStore, row: SessionRow | undefined): Pro
   };
 }
 
+/** Throws if the record follows another journal, or a longer one. The origin of a damaged record is unknown. */
+async function refuseLoss(journal: Journal, file: string): Promise<void> {
+  const origin = readOrigin(file);
+  if (!origin || origin.position === 0) return;
+  const refuse = (why: string): never => {
+    const message = `${file} was made from another journal, up to position ${origin.position}: ${why}; it was not changed`;
+    throw new TroupeError("DATABASE_DAMAGED", message, { fix: foreignJournalFileError.fix });
+  };
+  const id = await journal.id();
+  if (origin.journal !== null && origin.journal !== id)
+    refuse(`its id is ${origin.journal}, the id of this journal ${id}`);
+  const tail = await journal.tail();
+  const removed = (await journal.archive?.removed()) ?? [];
+  const isRemoved = removed.some(({ lastPosition }) => lastPosition >= origin.position);
+  if (tail < origin.position && !isRemoved) refuse(`this journal ends at position ${tail}`);
+}
+
+function readOrigin(file: string): RecordPosition | null {
+  try {
+    return existsSync(file) ? readRecordOrigin({ file }) : null;
+  } catch {
+    return null;
+  }
+}
+
 async function buildRecord<T>(
   journalFile: string,
   recordFile: string,
-  use: (record: RecordStore) => Promise<T>,
+  use: (record: RecordStore, journal: Journal) => Promise<T>,
 ): Promise<T> {
   for (const suffix of suffixes) await rm(recordFile + suffix, { force: true });
   const journal = await openSqliteJournal({ file: journalFile });
@@ -144,7 +184,7 @@ async function buildRecord<T>(
       const recorder = startRecorder({ journal, record });
       try {
         await recorder.caughtUp();
-        return await use(record);
+        return await use(record, journal);
       } finally {
         await recorder.stop();
       }
@@ -163,18 +203,16 @@ async function withRecord<T>(file: string, use: (record: RecordStore) => Promise
   }
 }
 
-function snapshot(from: string, to: string): void {
-  const fix = "restore a backup: troupe restore FILE";
-  try {
-    const database = openSqlite(from, { readOnly: true });
+/** Copies a database. Its errors name the database, and not the copy. */
+function snapshot(spec: DatabaseSpec, to: string): void {
+  withTroupeErrors(() => {
+    const database = openToRead(spec);
     try {
-      database.prepare<[string]>("VACUUM INTO ?").run(to);
+      guarded(spec, () => database.prepare<[string]>("VACUUM INTO ?").run(to));
     } finally {
       database.close();
     }
-  } catch (thrown) {
-    throw databaseError(toDatabaseProblem(thrown, from, fix), thrown);
-  }
+  });
 }
 
 function damagedJournal(file: string, { run, index, session, reason }: Damage): TroupeError {
@@ -187,5 +225,12 @@ function damagedJournal(file: string, { run, index, session, reason }: Damage): 
 function noJournal(home: Home): TroupeError {
   return new TroupeError("USAGE", `the home ${home.path} has no journal to read`, {
     fix: "name the home: TROUPE_HOME=FOLDER troupe record verify; a journal on a NATS server: troupe nats check",
+  });
+}
+
+function journalOnServer(home: Home): TroupeError {
+  const { record } = homeFiles(home);
+  return new TroupeError("USAGE", `the record of ${home.path} follows a journal on a NATS server`, {
+    fix: `mv ${record} ${record}.old   # the next start makes it again from the server`,
   });
 }

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { FeedItem } from "@troupe/core";
-import { openRecord, readSessionFeed } from "@troupe/recorder";
+import { type FeedItem, TroupeError } from "@troupe/core";
+import { openRecord, readJournalItems, readRecordOrigin, readSessionFeed } from "@troupe/recorder";
 import { type Home, homeFiles, writePrivateFile } from "./home.ts";
 
 /** File suffixes of a SQLite database. */
 const parts = ["", "-wal", "-shm"];
 
-/** Store of a home without the file `record.store`. */
-const embedded = "embedded";
+/** The journal of a home without the file `record.store`. */
+export const embeddedStore = "embedded";
 
 /** Prefix of the store name while the files are being renamed. */
 const moving = "moving ";
@@ -21,7 +21,7 @@ const moving = "moving ";
  * @param store name of the journal: `embedded`, or `nats-` and its namespace
  */
 export async function selectRecord(home: Home, store: string): Promise<void> {
-  const storeFile = join(home.path, "record.store");
+  const storeFile = storeFileOf(home);
   const writeStore = (text: string): Promise<void> => writePrivateFile(storeFile, `${text}\n`);
   const { record } = homeFiles(home);
   const aside = (name: string): string => join(home.path, `troupe.${name}.db`);
@@ -29,7 +29,7 @@ export async function selectRecord(home: Home, store: string): Promise<void> {
     await moveAll(aside(name), record);
     await writeStore(name);
   };
-  let before = (await readFile(storeFile, "utf8").catch(() => "")).trim() || embedded;
+  let before = await recordStoreOf(home);
   if (before.startsWith(moving)) {
     // An earlier process was killed between the two renames.
     before = before.slice(moving.length);
@@ -41,12 +41,32 @@ export async function selectRecord(home: Home, store: string): Promise<void> {
   await fetch(store);
 }
 
+/** The name of the journal that the record of a home follows: `embedded`, or `nats-` and its namespace. */
+export async function recordStoreOf(home: Home): Promise<string> {
+  const text = await readFile(storeFileOf(home), "utf8").catch(() => "");
+  return text.trim() || embeddedStore;
+}
+
+function storeFileOf(home: Home): string {
+  return join(home.path, "record.store");
+}
+
 /** Moves the write-ahead log first: a database without its log is only older, but with another database's log it is damaged. */
 async function moveAll(from: string, to: string): Promise<void> {
   for (const part of [...parts].reverse()) {
     await rename(from + part, to + part).catch((error: unknown) => {
       if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     });
+  }
+}
+
+/** Throws if the record has nothing of a journal that has entries: all sessions would seem to be gone. */
+export async function refuseEmptyRecord(home: Home): Promise<void> {
+  const { journal, record } = homeFiles(home);
+  if (!existsSync(journal) || (await recordStoreOf(home)) !== embeddedStore) return;
+  if (existsSync(record) && readRecordOrigin({ file: record })?.position !== 0) return;
+  for await (const _ of readJournalItems({ file: journal })) {
+    throw new TroupeError("DATABASE_DAMAGED", `${record} has no entry of ${journal}`, { fix: "troupe record rebuild" });
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from "@troupe/core";
 import { createInvalidMessages, DiskPolicy, leaseMsDefault } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
-import { openRecord, startRecorder } from "@troupe/recorder";
+import { openRecord, type RecordStore, startRecorder } from "@troupe/recorder";
 import {
   type AgentHints,
   builtinObservers,
@@ -86,7 +86,7 @@ export interface ProcessOptions {
   program?: ProgramParts | undefined;
   /** Shows the user changes of the connection. */
   notice?: ((text: string) => void) | undefined;
-  /** Called when the journal's file may not store anything correctly any more. */
+  /** Called when the file of the journal or the record may not store anything correctly any more. */
   onBroken?: ((error: TroupeError) => void) | undefined;
 }
 
@@ -219,17 +219,27 @@ function diskOf({ disk }: Policy): DiskPolicy {
 }
 
 /** Opens the record and starts the recorder that follows the journal. */
-export async function openRecording({ home, ports }: ProcessParts, { logger }: { logger: Logger }, cleanup: Cleanup) {
+export async function openRecording(
+  { home, ports }: ProcessParts,
+  { logger, onBroken = () => {} }: Pick<ProcessOptions, "logger" | "onBroken">,
+  cleanup: Cleanup,
+) {
   const { journal, shared } = ports;
   await selectRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
   const record = await openRecord({ file: homeFiles(home).record });
   cleanup.add(() => record.close());
+  refuseReadOnly(record);
   await forgetRemoved(journal, record);
+  let wasReady = false;
   const recorder = startRecorder({
     journal,
     record,
     ...(shared ? { foreignJournalError: streamLost } : {}),
-    onError: ({ cause, message, ...where }) => logger.error({ ...where, err: cause }, message),
+    onError: ({ cause, message, ...where }) => {
+      logger.error({ ...where, err: cause }, message);
+      // The journal has every entry, but without a record no person sees or answers anything.
+      if (where.kind === "stopped" && wasReady && isDamage(cause)) onBroken(cause);
+    },
   });
   cleanup.add(() => waitForServer(shared, recorder.stop()));
   const caughtUp = async (): Promise<void> => {
@@ -238,7 +248,21 @@ export async function openRecording({ home, ports }: ProcessParts, { logger }: {
   };
   // Rejects if the journal is another one than the recorded one, before any run starts.
   await waitForServer(shared, recorder.ready());
+  wasReady = true;
   return { record, recorder, caughtUp };
+}
+
+/** A recorder waits for a full disk and for a lock, but no wait makes a file writable. */
+function refuseReadOnly(record: RecordStore): void {
+  try {
+    record.checkWritable();
+  } catch (thrown) {
+    if (TroupeError.is(thrown) && thrown.code === "HOME_UNWRITABLE") throw thrown;
+  }
+}
+
+function isDamage(cause: unknown): cause is TroupeError {
+  return TroupeError.is(cause) && cause.code === "DATABASE_DAMAGED";
 }
 
 /** The error for a stream that is not the recorded one. */

@@ -70,7 +70,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   );
   const { deps } = parts;
   if (kind === "daemon") await checkServed(parts, options.work, cwd);
-  const recording = await openRecording(parts, { logger }, cleanup);
+  const recording = await openRecording(parts, { logger, onBroken: options.onBroken }, cleanup);
   await parts.hints?.follow(recording.record.reader);
   cleanup.add(() => parts.hints?.stop());
   const host = createLocalHost(parts, options.work, cleanup);
