@@ -6,6 +6,7 @@
 import { mkdtempDisposable, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { openRecord } from "@troupe/recorder";
 import { openSqlite } from "@troupe/recorder/internal";
 import { watchLoopLag } from "./loop-lag.ts";
@@ -18,6 +19,7 @@ const file = join(folder.path, "troupe.db");
 const { wideSession, rows } = await writeGeneratedRecord(file, Number(process.argv[2] ?? 1_000_000));
 const record = await openRecord({ file });
 const { queries } = record.reader;
+const fillMs = await once(fillCosts);
 const bare = openSqlite(file, { readOnly: true });
 
 const find = (words: string, agent: string | null = null, sinceMs: number | null = null) =>
@@ -48,10 +50,16 @@ const report = {
   idMs: await median(() => queries.idsWith(wideSession.slice(0, 8), { limit: 6 })),
   costsDayMs: await once(() => queries.costs({ by: "agent", sinceMs: lastDay })),
   ...(await costsOfAll()),
+  fillMs,
 };
 console.log(JSON.stringify(report));
 bare.close();
 record.close();
+
+/** The recorder does the same for a record of an older version. */
+async function fillCosts(): Promise<void> {
+  while (record.fillCosts()) await nextTurn();
+}
 
 async function costsOfAll() {
   const lag = watchLoopLag();

@@ -33,10 +33,11 @@ export async function writeGeneratedRecord(file: string, rows: number): Promise<
   const words = Array.from({ length: 20_000 }, (_, i) => `w${i.toString(36)}`);
   const text = (count: number): string =>
     Array.from({ length: count }, () => words[Math.floor(words.length * random() ** 4)]).join(" ");
-  const insertSession = database.prepare<[string, string, string, string, string]>(
-    `INSERT INTO sessions (session_id, root_run, agent, task, status, workspace, started_at, turn_started_at, position)
-     VALUES (?, ?, 'main', ?, 'completed', '/w', ?, ?, 1)`,
+  const insertSession = database.prepare<[string, string, string, string, string, string]>(
+    `INSERT INTO sessions (session_id, root_run, agent, task, status, workspace, started_at, turn_started_at, completed_at,
+       position) VALUES (?, ?, 'main', ?, 'completed', '/w', ?, ?, ?, 1)`,
   );
+  const insertSummed = database.prepare<[string]>("INSERT INTO summed_sessions (session_id) VALUES (?)");
   const insertMessage = database.prepare<(string | number | null)[]>(
     `INSERT INTO messages (session_id, parent_message_id, started_at, completed_at, duration_ms, agent_role, agent_depth,
        model_id, request_type, request_content, response_content, response_summary, context_mode, status, metadata_json,
@@ -75,7 +76,8 @@ export async function writeGeneratedRecord(file: string, rows: number): Promise<
   };
 
   const writeSession = database.transaction((session: string, runs: number) => {
-    insertSession.run(session, session, text(12), now(), now());
+    insertSession.run(session, session, text(12), now(), now(), now());
+    insertSummed.run(session);
     const placed: PlacedRun[] = [];
     for (let i = 0; i < runs; i += 1) {
       const run = i === 0 ? session : idOf(written, 8);

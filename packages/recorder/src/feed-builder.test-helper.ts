@@ -442,12 +442,12 @@ function intentOf({ task }: RunRequest): Intent {
 export function rowsOf(file: string): Record<string, unknown[]> {
   const database = openSqlite(file, { readOnly: true });
   const tables = database
-    .prepareValue<[], string>(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'
+    .prepare<[], { name: string; key: string }>(
+      `SELECT name, iif(sql LIKE '%WITHOUT ROWID%', '1, 2, 3', 'rowid') AS key FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'
          AND name NOT LIKE 'words%'`,
     )
     .all();
-  const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()]);
+  const rows = tables.map(({ name, key }) => [name, database.prepare(`SELECT * FROM ${name} ORDER BY ${key}`).all()]);
   database.close();
   return Object.fromEntries(rows);
 }

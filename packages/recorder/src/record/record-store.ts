@@ -37,6 +37,8 @@ export interface RecordStore {
   adopt(journal: string): void;
   /** @internal Writes one transaction, notifies the listeners, and returns the problems with the items. */
   write(items: readonly FeedItem[]): RecordProblem[];
+  /** @internal Sums the costs of some sessions of a record of an older version. Returns false if none is left. */
+  fillCosts(): boolean;
   /** @internal Throws `HOME_UNWRITABLE` if the file cannot be written, and `HOME_OWNED` if another process has locked it. */
   checkWritable(): void;
   /** @internal Moves a long write-ahead log into the file, on another thread. Nothing may be written meanwhile. */
@@ -77,6 +79,7 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
     forked: () => forked.get() ?? 0,
     origin: writer.origin,
     rewind: writer.rewind,
+    fillCosts: () => withTroupeErrors(() => guarded(spec, writer.fillCosts)),
     checkWritable: () => withTroupeErrors(() => refuseReadOnly(database, spec)),
     moveLog: logMover.move,
     close() {

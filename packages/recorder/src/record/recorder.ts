@@ -99,6 +99,18 @@ export function startRecorder(options: RecorderOptions): Recorder {
     }
   };
 
+  /** A record of an older version has no sums of its sessions. Reports read their runs until it has. */
+  const fillCosts = async (): Promise<void> => {
+    try {
+      while (!signal.aborted && record.fillCosts()) {
+        await record.moveLog();
+        for (let turn = 0; turn < turnsBetweenBatches; turn += 1) await nextTurn();
+      }
+    } catch (thrown) {
+      onError(recorderProblem("stalled", thrown));
+    }
+  };
+
   const setVerified = (): void => {
     if (isVerified) return;
     isVerified = true;
@@ -166,6 +178,7 @@ export function startRecorder(options: RecorderOptions): Recorder {
       check();
     });
 
+  const filling = fillCosts();
   const following = followWithRetry().then(
     () => end(new TroupeError("CLOSED", "the recorder has stopped")),
     (thrown: unknown) => {
@@ -190,6 +203,7 @@ export function startRecorder(options: RecorderOptions): Recorder {
     async stop() {
       stopping.abort();
       await following;
+      await filling;
       await checkpoint.flush();
     },
   };

@@ -311,6 +311,46 @@ BEGIN
 END;
 `;
 
+/**
+ * Version 17: the sums of the runs of each session, for reports of costs. The recorder writes them once all runs of a session
+ * have ended. Sessions of older versions follow when the recorder has nothing else to do.
+ */
+const costs = `
+CREATE TABLE summed_sessions (
+  id INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL UNIQUE,
+  -- 0 while a run is open: the other columns and the sums are missing.
+  is_summed INTEGER NOT NULL DEFAULT 0,
+  first_at TEXT,
+  last_at TEXT,
+  -- A demo or a replay.
+  offline INTEGER,
+  runs INTEGER
+);
+CREATE INDEX idx_summed_sessions_open ON summed_sessions (session_id) WHERE is_summed = 0;
+INSERT INTO summed_sessions (session_id) SELECT session_id FROM sessions;
+
+-- One row per group of a session. own_: its runs. all_: with the runs below. _usd: the known part. name: null without a team
+-- or model.
+CREATE TABLE session_costs (
+  summed_id INTEGER NOT NULL REFERENCES summed_sessions (id) ON DELETE CASCADE,
+  grouping TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  name TEXT,
+  own_runs INTEGER NOT NULL,
+  own_tokens INTEGER NOT NULL,
+  own_usd REAL NOT NULL,
+  own_unknown INTEGER NOT NULL,
+  own_estimated INTEGER NOT NULL,
+  all_runs INTEGER NOT NULL,
+  all_tokens INTEGER NOT NULL,
+  all_usd REAL NOT NULL,
+  all_unknown INTEGER NOT NULL,
+  all_estimated INTEGER NOT NULL,
+  PRIMARY KEY (summed_id, grouping, place)
+) WITHOUT ROWID;
+`;
+
 /** SQL by schema version. Versions that only add columns for runs are beside their fields in `run-columns.ts`. */
 export const tableMigrations: Readonly<Record<number, string>> = {
   1: tree,
@@ -323,6 +363,7 @@ export const tableMigrations: Readonly<Record<number, string>> = {
   13: approvalLosses,
   15: approvalPreview,
   16: words,
+  17: costs,
 };
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -10,6 +10,7 @@ import { isClosed, project } from "./projection.ts";
 import { itemProblem, type RecordProblem } from "./record-problem.ts";
 import type { RunRecord } from "./run-columns.ts";
 import { createRunTable } from "./run-table.ts";
+import { createSessionCosts } from "./session-costs.ts";
 import { createSessionTable } from "./sessions.ts";
 import { earlier } from "./time.ts";
 import { toolCallMessage } from "./tool-call-messages.ts";
@@ -25,6 +26,8 @@ export interface Writer {
   adopt(journal: string): void;
   /** Drops rows that are in memory: another statement has changed the tables. */
   forget(): void;
+  /** Sums some sessions of a record of an older version. Returns false if none is left. */
+  fillCosts(): boolean;
   /** Moves the cursor back to the beginning. Known items change nothing. */
   rewind(): void;
 }
@@ -56,6 +59,7 @@ export function createWriter(database: Database): Writer {
   const sessions = createSessionTable(database);
   const approvals = createApprovalTable(database);
   const changes = createChangeTable(database);
+  const costs = createSessionCosts(database);
   const classify = createEntryClassifier(database);
   const insertEntry = database.prepare<[number, string, string, number, string, string]>(
     "INSERT OR IGNORE INTO entries (position, session_id, run_id, idx, hash, text) VALUES (?, ?, ?, ?, ?, ?)",
@@ -194,6 +198,7 @@ export function createWriter(database: Database): Writer {
     for (const [session, position] of changedSessions) sessions.touch(session, position);
     const written = runs.flush();
     for (const record of written) if (record.parentRun === null) sessions.setProgress(record);
+    for (const session of changedSessions.keys()) costs.update(session);
     const last = fresh.at(-1);
     if (last) moveCursor.run(last.position, itemHash(last));
     return {
@@ -224,6 +229,7 @@ export function createWriter(database: Database): Writer {
     },
     adopt: (journal) => void adopt.run(journal),
     forget: () => runs.forget(),
+    fillCosts: costs.fill,
     rewind: () => void rewind.run(),
   };
 }

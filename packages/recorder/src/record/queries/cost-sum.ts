@@ -22,6 +22,16 @@ export function addCharge(sum: CostSum, { tokens, costUsd, estimatedTokens }: Ch
   sum.costUsd = sum.unknownRuns > 0 ? null : sum.knownCostUsd;
 }
 
+/** Adds another sum of other runs. */
+export function addSum(sum: CostSum, other: CostSum): void {
+  sum.runs += other.runs;
+  sum.tokens += other.tokens;
+  sum.estimatedTokens += other.estimatedTokens;
+  sum.unknownRuns += other.unknownRuns;
+  sum.knownCostUsd += other.knownCostUsd;
+  sum.costUsd = sum.unknownRuns > 0 ? null : sum.knownCostUsd;
+}
+
 export type Outcome = "active" | "succeeded" | "failed" | "stopped";
 
 const outcomes: Readonly<Record<string, Outcome>> = {

@@ -1,7 +1,7 @@
 import type { RecordQueries } from "@troupe/core/internal";
 import type { Database } from "../../database/sqlite.ts";
 import { createConversation } from "./conversation.ts";
-import { costReport } from "./costs.ts";
+import { createCostQuery } from "./costs.ts";
 import { createIdSearch } from "./ids.ts";
 import { createFactReader } from "./run-facts.ts";
 import { createRunTimeline } from "./run-timeline.ts";
@@ -16,6 +16,7 @@ import { createTreeQueries } from "./tree.ts";
 export function createRecordQueries(database: Database): RecordQueries {
   const search = createSearch(database);
   const readFacts = createFactReader(database);
+  const costsBy = createCostQuery(database);
   const totalsOf = createTotals(database);
   const trees = createTreeQueries(database);
   const timelineOf = createRunTimeline(database);
@@ -23,7 +24,7 @@ export function createRecordQueries(database: Database): RecordQueries {
   const findIds = createIdSearch(database);
   return {
     search: async (options) => search(options),
-    costs: async ({ by, sinceMs }) => costReport(await readFacts(sinceMs), by, sinceMs),
+    costs: async ({ by, sinceMs }) => costsBy(by, sinceMs),
     totals: async ({ sinceMs, branches }) => totalsOf(await readFacts(sinceMs), sinceMs, branches),
     tree: async (session, options) => trees.tree(session, options),
     children: async (run, options) => trees.children(run, options),

@@ -24,10 +24,17 @@ export interface FactList {
   isCut: boolean;
 }
 
-interface FactRow extends RunFacts {
+export interface FactRow extends RunFacts {
   id: number;
   isOffline: number;
 }
+
+/** The columns of `messages` are before its large texts, so that no text is read. */
+export const factColumns = `
+  m.id, m.started_at AS startedAt, r.run_id AS run, r.parent_run AS parentRun, r.session_id AS session,
+  m.agent_role AS agent, r.team, m.model_id AS model, r.exact_status AS status, m.duration_ms AS durationMs,
+  r.tool_calls AS toolCalls, r.total_tokens AS tokens, r.cost_usd AS costUsd, r.estimated_tokens AS estimatedTokens,
+  s.demo OR s.replay AS isOffline`;
 
 const pageRows = 2_000;
 /** More runs would need too much memory. */
@@ -38,12 +45,8 @@ const runsMax = 250_000;
  * not paid. It lets other work run between two pages, so that a large record does not hold up its process.
  */
 export function createFactReader(database: Database): (sinceMs: number | null) => Promise<FactList> {
-  // The columns of `messages` are before its large texts, so that no text is read.
   const page = database.prepare<[string, string, number], FactRow>(`
-    SELECT m.id, m.started_at AS startedAt, r.run_id AS run, r.parent_run AS parentRun, m.session_id AS session,
-      m.agent_role AS agent, r.team, m.model_id AS model, r.exact_status AS status, m.duration_ms AS durationMs,
-      r.tool_calls AS toolCalls, r.total_tokens AS tokens, r.cost_usd AS costUsd, r.estimated_tokens AS estimatedTokens,
-      s.demo OR s.replay AS isOffline
+    SELECT ${factColumns}
     FROM messages m JOIN runs r ON r.message_id = m.id JOIN sessions s ON s.session_id = m.session_id
     WHERE m.request_type IS NOT 'tool_call' AND m.started_at >= ? AND (m.started_at, m.id) < (?, ?)
     ORDER BY m.started_at DESC, m.id DESC LIMIT ${pageRows}`);
@@ -83,10 +86,21 @@ export async function forEachFact(facts: readonly RunFacts[], act: (fact: RunFac
   }
 }
 
+export type Ancestry = (fact: RunFacts) => Generator<RunFacts>;
+
 /** The runs above a run, from its parent up, as far as they are among the facts. */
-export async function createAncestry(facts: readonly RunFacts[]): Promise<(fact: RunFacts) => Generator<RunFacts>> {
+export async function createAncestry(facts: readonly RunFacts[]): Promise<Ancestry> {
   const byRun = new Map<string, RunFacts>();
   await forEachFact(facts, (fact) => void byRun.set(fact.run, fact));
+  return climb(byRun);
+}
+
+/** The same, at once: for the runs of one session. */
+export function ancestryOf(facts: readonly RunFacts[]): Ancestry {
+  return climb(new Map(facts.map((fact) => [fact.run, fact])));
+}
+
+function climb(byRun: ReadonlyMap<string, RunFacts>): Ancestry {
   return function* above({ parentRun }) {
     // A chain has no cycle: ids of children are derived from their parents. The bound protects from a damaged file.
     let steps = 0;

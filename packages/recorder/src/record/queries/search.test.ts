@@ -167,6 +167,7 @@ describe("the index of words", () => {
     whole.close();
     const database = openSqlite(file);
     database.exec("DROP TRIGGER words_insert; DROP TRIGGER words_update; DROP TRIGGER words_delete; DROP TABLE words");
+    database.exec("DROP TABLE session_costs; DROP TABLE summed_sessions");
     database.pragma("user_version = 15");
     database.close();
     const record = await openRecord({ file });
