@@ -1,5 +1,6 @@
 // Servers that are away, cables that are cut, links that lose things, disks that are full, clocks that are set.
-import { testShortScenarios } from "./harness/short-scenarios.ts";
+import { casesOf } from "../harness/long.ts";
+import { isCheckedOnlyHere, testShortScenarios } from "./harness/short-scenarios.ts";
 import { catchUp } from "./scenarios/catch-up.ts";
 import { clockJump } from "./scenarios/clock-jump.ts";
 import { corruption } from "./scenarios/corruption.ts";
@@ -11,7 +12,7 @@ import { partitions } from "./scenarios/partition.ts";
 import { replayedMessages } from "./scenarios/replayed-messages.ts";
 import { wipedStore } from "./scenarios/wiped-store.ts";
 
-testShortScenarios("the network between processes", [
+const scenarios = [
   outage,
   wipedStore,
   ...partitions,
@@ -24,4 +25,6 @@ testShortScenarios("the network between processes", [
   serverDiskFull,
   corruption,
   clockJump,
-]);
+];
+
+testShortScenarios("the network between processes", casesOf(scenarios, isCheckedOnlyHere));

@@ -10,6 +10,23 @@ const isRoot = await canMakeNamespaces();
 const limitMs = 300_000;
 
 /**
+ * Scenarios whose law another test checks with a real server, and the file of that test. Their short forms are in the
+ * long run.
+ */
+const checkedElsewhere: Readonly<Record<string, string>> = {
+  k6: "test/nats/takeover.test.ts",
+  d5: "test/nats/takeover.test.ts",
+  "n3-mute": "test/nats/takeover.test.ts",
+  n6: "test/nats/recorder.test.ts",
+  rolling: "test/nats/worker.test.ts",
+};
+
+/** Whether no other test of the normal run checks the law of a scenario. */
+export function isCheckedOnlyHere({ name }: Scenario): boolean {
+  return checkedElsewhere[name] === undefined;
+}
+
+/**
  * Each scenario as a test, in seconds instead of minutes; `node test/chaos/main.ts NAME` plays it whole. They are played
  * at once, for most of each is waiting for a lease to run out.
  */
