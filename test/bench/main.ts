@@ -18,7 +18,7 @@ const help = `Measures troupe beside its floors: the same work without troupe, i
   --help      prints this
 
 Without a name all benchmarks run, one after the other, for more than ten minutes. Machines are noisy: read the ratios
-and the range. A missed aim is no failure.
+and the range. A missed aim does not count as a failure.
 
   pnpm bench start files --json
 `;

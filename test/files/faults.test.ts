@@ -181,7 +181,7 @@ describeWithShim("a sync that fails with EIO", () => {
 });
 
 describeWithShim("a slow sync", () => {
-  it("delays only what it has to store: the daemon answers meanwhile, and acknowledges nothing before its sync", {
+  it("delays the storing alone: the daemon answers meanwhile, and acknowledges nothing before its sync", {
     timeout,
   }, async (test) => {
     const recorded = await recordSession(test);

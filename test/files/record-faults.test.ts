@@ -204,7 +204,7 @@ async function countSessions(home: string): Promise<number> {
 }
 
 describe.concurrent("a journal", { timeout }, () => {
-  it("with a wiped page of its index ends the daemon, keeps what was acknowledged, and leaves the record alone", async (test) => {
+  it("with a wiped page of its index ends the daemon, keeps every acknowledged entry, and leaves the record alone", async (test) => {
     const recorded = await recordSession(test);
     const { journal } = filesOf(recorded);
     const before = await sessionsOf(recorded);
