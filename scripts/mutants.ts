@@ -16,7 +16,7 @@ const jobsDefault = Math.min(availableParallelism(), 4);
 
 const help = `Breaks the product, one edit at a time, and expects that tests notice.
 
-  pnpm test:mutants [row, number or name ...] [--list] [--jobs N] [--here] [--again]
+  pnpm test:mutants [row, number, section, part or name ...] [--list] [--jobs N] [--here] [--again]
 
   --list     prints the mutants and their tests
   --jobs N   works in N copies of the checkout at once (default ${jobsDefault}: one per core, at most 4)
@@ -73,13 +73,21 @@ function fail(message: string): void {
   process.exitCode = 1;
 }
 
-function isMeant({ name, rows }: Mutant, word: string): boolean {
-  return name === word || rows.some((id) => id === word || numberOf(id) === word || id.startsWith(`${word}.`));
+function isMeant({ name, rows, part }: Mutant, word: string): boolean {
+  return (
+    name === word ||
+    part === word ||
+    rows.some((id) => id === word || numberOf(id) === word || id.startsWith(`${word}.`))
+  );
 }
 
-function print({ name, rows, file, tests }: Mutant): void {
-  console.log(`${rows.join(", ")}: ${name} (${file})`);
-  for (const test of tests) console.log(`  ${test}`);
+function print(mutant: Mutant): void {
+  console.log(`${titleOf(mutant)} (${mutant.file})`);
+  for (const test of mutant.tests) console.log(`  ${test}`);
+}
+
+function titleOf({ name, rows, part }: Mutant): string {
+  return `${[part, ...rows].filter(Boolean).join(", ")}: ${name}`;
 }
 
 async function runMutants(mutants: Mutant[], { here, again, jobs }: RunOptions): Promise<void> {
@@ -104,7 +112,7 @@ async function runMutants(mutants: Mutant[], { here, again, jobs }: RunOptions):
   // One after the other, because they share the store of packages and the cache of builds.
   for (const place of places) await place.prepare();
   const results = await new MutantRun(places, stopping.signal).test(waiting, (mutant, result) => {
-    console.log(`${result.outcome}: ${mutant.rows.join(", ")}: ${mutant.name} (${result.why})`);
+    console.log(`${result.outcome}: ${titleOf(mutant)} (${result.why})`);
     if (result.outcome === "killed") kills.add(mutant, { inputs: inputs.hashOf(mutant), why: result.why });
   });
   conclude(results, { stored, all: mutants.length });
@@ -113,8 +121,8 @@ async function runMutants(mutants: Mutant[], { here, again, jobs }: RunOptions):
 function conclude(results: Map<Mutant, MutantResult>, { stored, all }: { stored: number; all: number }): void {
   const having = (outcome: MutantResult["outcome"]) => [...results].filter(([, result]) => result.outcome === outcome);
   // Again at the end, where a reader looks for them.
-  for (const [{ name, rows }, { outcome, why }] of [...having("survived"), ...having("broken")]) {
-    say(`${outcome}: ${rows.join(", ")}: ${name} (${why})`);
+  for (const [mutant, { outcome, why }] of [...having("survived"), ...having("broken")]) {
+    say(`${outcome}: ${titleOf(mutant)} (${why})`);
   }
   const killed = having("killed").length + stored;
   const left = all - stored - results.size;

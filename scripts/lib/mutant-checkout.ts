@@ -99,7 +99,7 @@ export class MutantCheckout implements AsyncDisposable {
     let passed = 0;
     for (const file of new Set(mutant.tests.map(fileOf))) {
       const names = mutant.tests.filter((test) => fileOf(test) === file);
-      const reply = await this.runTests(file, names, { bail: true });
+      const reply = await this.runTests(file, names, { bail: true, long: mutant.long === true });
       if (!reply) return { outcome: "broken", why: `${file} took too long, or its process ended` };
       const named = reply.tests.filter((test) => names.some((name) => isWithin(nameOf(test), name)));
       const red = named.find(({ status }) => status === "failed");
@@ -113,10 +113,14 @@ export class MutantCheckout implements AsyncDisposable {
   }
 
   /** Runs tests of one file by `path > title`. Null if the run did not come to its end. */
-  async runTests(file: string, names: readonly string[], { bail }: { bail: boolean }): Promise<TestReply | null> {
+  async runTests(
+    file: string,
+    names: readonly string[],
+    options: { bail: boolean; long: boolean },
+  ): Promise<TestReply | null> {
     const changed = [...this.#changed];
     this.#changed.clear();
-    return this.#tests.run({ file, pattern: patternOf(names), bail, changed });
+    return this.#tests.run({ file, pattern: patternOf(names), changed, ...options });
   }
 
   /** Joins the sources of an edited package anew, and those of the one edited before. Null, or the first line of the failure. */

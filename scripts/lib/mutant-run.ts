@@ -8,7 +8,7 @@ import type { TestReply } from "./warm-tests.ts";
 export class MutantRun {
   readonly #places: readonly MutantCheckout[];
   readonly #signal: AbortSignal;
-  /** The named tests of each file, without a mutant. */
+  /** The named tests of each file (`keyOf`), without a mutant. */
   readonly #green = new Map<string, TestReply | null>();
 
   constructor(places: readonly MutantCheckout[], signal: AbortSignal) {
@@ -32,15 +32,17 @@ export class MutantRun {
   }
 
   async #runWithoutMutants(mutants: readonly Mutant[]): Promise<void> {
-    const names = new Set(mutants.flatMap(({ tests }) => tests));
-    const files = Map.groupBy(names, fileOf);
-    await this.#shareOut([...files], async (place, [file, tests]) => {
-      let reply = await place.runTests(file, tests, { bail: false });
+    const named = mutants.flatMap((mutant) => mutant.tests.map((test) => ({ test, key: keyOf(mutant, test) })));
+    await this.#shareOut([...Map.groupBy(named, ({ key }) => key)], async (place, [key, tests]) => {
+      const names = [...new Set(tests.map(({ test }) => test))];
+      const options = { bail: false, long: key.startsWith("long ") };
+      const file = fileOf(names[0] ?? "");
+      let reply = await place.runTests(file, names, options);
       // A second try: one moment without a processor must not make the mutants of a file unusable.
       if (reply?.tests.some(({ status }) => status === "failed")) {
-        reply = await place.runTests(file, tests, { bail: false });
+        reply = await place.runTests(file, names, options);
       }
-      this.#green.set(file, reply);
+      this.#green.set(key, reply);
     });
   }
 
@@ -56,19 +58,19 @@ export class MutantRun {
 
   /** Neighbours share their package, so that few packages are built twice, and then their tests. */
   #inOrder(mutants: readonly Mutant[]): Mutant[] {
-    const keyOf = ({ file, tests }: Mutant): string => `${packageOf(file) ?? ""} ${fileOf(tests[0] ?? "")}`;
-    return mutants.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b)));
+    const orderOf = ({ file, tests }: Mutant): string => `${packageOf(file) ?? ""} ${fileOf(tests[0] ?? "")}`;
+    return mutants.toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)));
   }
 
   #shortestFirst(mutant: Mutant): Mutant {
-    const durationOf = (test: string): number => this.#green.get(fileOf(test))?.durationMs ?? 0;
+    const durationOf = (test: string): number => this.#green.get(keyOf(mutant, test))?.durationMs ?? 0;
     return { ...mutant, tests: mutant.tests.toSorted((a, b) => durationOf(a) - durationOf(b)) };
   }
 
   /** A test proves nothing about a mutant if it does not pass without it. */
-  #redWithout({ tests }: Mutant): MutantResult | null {
-    for (const name of tests) {
-      const reply = this.#green.get(fileOf(name));
+  #redWithout(mutant: Mutant): MutantResult | null {
+    for (const name of mutant.tests) {
+      const reply = this.#green.get(keyOf(mutant, name));
       const found = reply?.tests.filter((test) => isWithin(nameOf(test), name)) ?? [];
       const bad = found.find(({ status }) => status !== "passed");
       if (bad) return { outcome: "broken", why: `without the mutant ${bad.status}: ${nameOf(bad)}` };
@@ -76,4 +78,9 @@ export class MutantRun {
     }
     return null;
   }
+}
+
+/** The file of a test; its tests of the long run are another file. */
+function keyOf({ long }: Mutant, test: string): string {
+  return `${long ? "long " : ""}${fileOf(test)}`;
 }

@@ -31,10 +31,13 @@ export function mutantProblems(mutants: readonly Mutant[], root: string): string
       const problems = [
         ...editProblems(mutant, root),
         ...mutant.rows.flatMap((id) => rowProblems(id, rows.get(id)?.proof)),
-        ...(mutant.rows.length === 0 ? ["it attacks no row"] : []),
+        ...(mutant.rows.length === 0 && !mutant.part ? ["it attacks no row and no part"] : []),
         ...(mutant.tests.length === 0 ? ["it names no test"] : []),
         ...mutant.tests
-          .filter((test) => !proofs.some((proof) => isWithin(test, proof)))
+          .filter((test) => !existsSync(join(root, fileOf(test))))
+          .map((test) => `"${test}" names no file`),
+        ...mutant.tests
+          .filter((test) => mutant.rows.length > 0 && !proofs.some((proof) => isWithin(test, proof)))
           .map((test) => `"${test}" does not prove ${mutant.rows.join(" or ")}`),
       ];
       return problems.map((problem) => `${mutant.name}: ${problem}`);

@@ -12,15 +12,16 @@ await vitest.standalone();
 
 process.once("disconnect", () => process.exit());
 process.on("message", (request: TestRequest) => {
-  runFile(request).then(reply, (error) => reply({ tests: [], problem: String(error), durationMs: 0 }));
+  runFile(request).then(reply, (error) => reply({ tests: [], problem: messageOf(error), durationMs: 0 }));
 });
 
 function reply(message: TestReply): void {
   process.send?.(message);
 }
 
-async function runFile({ file, pattern, bail, changed }: TestRequest): Promise<TestReply> {
+async function runFile({ file, pattern, long, bail, changed }: TestRequest): Promise<TestReply> {
   for (const path of changed) vitest.invalidateFile(path);
+  for (const project of vitest.projects) project.provide("long", long);
   vitest.config.bail = bail ? 1 : 0;
   vitest.setGlobalTestNamePattern(new RegExp(pattern));
   const path = join(root, file);
@@ -32,7 +33,7 @@ async function runFile({ file, pattern, bail, changed }: TestRequest): Promise<T
   const module = testModules.find(({ moduleId }) => moduleId === path);
   return {
     tests: [...(module?.children.allTests() ?? [])].map(toResult),
-    problem: problemOf(module) ?? (unhandledErrors[0] === undefined ? null : String(unhandledErrors[0])),
+    problem: problemOf(module) ?? (unhandledErrors[0] === undefined ? null : messageOf(unhandledErrors[0])),
     durationMs: performance.now() - beganMs,
   };
 }
@@ -59,4 +60,10 @@ function problemOf(module: TestModule | undefined): string | null {
   const suites = [...module.children.allSuites()];
   const error = [module, ...suites].flatMap((one) => one.errors())[0];
   return error?.message.split("\n")[0] ?? null;
+}
+
+/** Vitest passes on errors of a worker as plain objects. */
+function messageOf(error: unknown): string {
+  const isMessage = typeof error === "object" && error !== null && "message" in error;
+  return isMessage ? String(error.message).split("\n", 1)[0] || "an error without a message" : "an unknown error";
 }

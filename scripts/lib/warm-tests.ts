@@ -9,6 +9,8 @@ export interface TestRequest {
   file: string;
   /** Matches the titles of the tests to run, joined by spaces. */
   pattern: string;
+  /** Includes the tests of the long run. */
+  long: boolean;
   /** Ends at the first red test. */
   bail: boolean;
   /** Paths of modules that are not the same as in the run before. */
@@ -50,15 +52,14 @@ export class WarmTests implements AsyncDisposable {
   /** Null if the process died, took too long, or was stopped. The next run starts another one. */
   async run(request: TestRequest): Promise<TestReply | null> {
     const child = this.#start();
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(runMsMax)]);
-    try {
-      child.send(request);
-      const gone = once(child, "exit", { signal }).then(() => null);
-      const [message] = (await Promise.race([once(child, "message", { signal }), gone])) ?? [];
-      if (message) return message as TestReply;
-    } catch {
-      // Stopped, or out of time.
-    }
+    const replied = new AbortController();
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(runMsMax), replied.signal]);
+    const first = async (event: string): Promise<unknown[]> => await once(child, event, { signal }).catch(() => []);
+    child.send(request);
+    const [message] = await Promise.race([first("message"), first("exit").then(() => [])]);
+    // Ends the wait for the other event.
+    replied.abort();
+    if (message) return message as TestReply;
     await this.#end();
     return null;
   }

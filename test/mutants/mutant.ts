@@ -4,13 +4,17 @@
  */
 export interface Mutant {
   name: string;
-  /** Ids of the rows that the edit attacks. */
+  /** Ids of the rows that the edit attacks. Empty only with `part`. */
   rows: string[];
+  /** What the edit attacks if no row of the page promises it, like `setup`. `pnpm test:mutants PART` runs its mutants. */
+  part?: string;
   /** The file to edit, relative to the checkout. */
   file: string;
   /** Occurs exactly once in `file`. */
   find: string;
   replace: string;
-  /** `path > title` of tests, all of them proofs of `rows` or inside of one. At least one must turn red. */
+  /** `path > title` of tests, all of them proofs of `rows` or inside of one, if it has rows. At least one must turn red. */
   tests: string[];
+  /** The tests belong to the long run (test/harness/long.ts): they start servers that not every machine has. */
+  long?: boolean;
 }
