@@ -73,10 +73,12 @@ describe.concurrent("troupe doctor --fix", () => {
     const home = await workedHome({ onTestFinished });
     const [accounts, token] = ["connections.db", "token"].map((name) => path.join(home, name)) as [string, string];
     await writeFile(accounts, "");
+    await writeFile(`${accounts}-wal`, "");
     const stored = await stateOf(home);
     for (const [file, mode] of [
       [home, 0o755],
       [accounts, 0o644],
+      [`${accounts}-wal`, 0o644],
       [token, 0o644],
     ] as const)
       await chmod(file, mode);
@@ -87,6 +89,7 @@ describe.concurrent("troupe doctor --fix", () => {
     // Other users could have read it, so it must not stay valid.
     expect(stdout).toContain(`fixed  token: other users could read ${token} (644) → removed`);
     expect(await modeOf(home)).toBe(0o700);
+    expect(await modeOf(`${accounts}-wal`)).toBe(0o600);
     const { token: _, ...others } = stored;
     expect(await stateOf(home)).toEqual({ ...others, "connections.db": expect.stringMatching(/^600 /) });
     expect(await fix(home)).toEqual([]);
@@ -173,6 +176,32 @@ describe.concurrent("troupe doctor --fix", () => {
     expect(await sessionsOf(home)).toHaveLength(1);
     expect(await fix(home)).toMatchObject([{ status: "fixed", before: expect.stringMatching(/\d+ entries behind/) }]);
     expect((await sessionsOf(home)).sort()).toEqual(sessions.sort());
+  });
+
+  it("leaves the record of a damaged journal alone", async ({ expect, onTestFinished }) => {
+    const home = await workedHome({ onTestFinished });
+    const [journal, record] = ["journal.db", "troupe.db"].map((name) => path.join(home, name)) as [string, string];
+    const database = new DatabaseSync(journal);
+    database.exec("UPDATE feed SET text = replace(text, 'hello', 'jello')");
+    database.close();
+    const rows = new DatabaseSync(record);
+    rows.exec("UPDATE sessions SET status = 'failed'");
+    rows.close();
+    // The record can be all that is left of the session.
+    expect(await fix(home)).toEqual([]);
+    const after = new DatabaseSync(record);
+    expect(after.prepare("SELECT status FROM sessions").all()).toEqual([{ status: "failed" }]);
+    after.close();
+  });
+
+  it("is the only way in which doctor changes a home", async ({ expect, onTestFinished }) => {
+    const home = await workedHome({ onTestFinished });
+    await chmod(path.join(home, "token"), 0o644);
+    await rm(path.join(home, "troupe.db"));
+    const before = await stateOf(home);
+    const { stdout } = await troupe(["doctor", "--json"], { home });
+    expect(JSON.parse(stdout)).not.toHaveProperty("repairs");
+    expect(await stateOf(home)).toEqual(before);
   });
 
   it("leaves the record of a journal on a NATS server alone", async ({ expect, onTestFinished }) => {

@@ -121,6 +121,44 @@ describe.concurrent("setup", () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it("hides a key that a server repeats", async ({ expect, onTestFinished }) => {
+    // No pattern of keys knows it.
+    const repeated = "battery-staple-42-horse";
+    const answer = { steps: [{ text: "ready" }] };
+    const scenario = {
+      agents: {
+        main: [{ when: { task: "Call the tool" }, steps: [{ calls: [{ tool: repeated, args: {} }] }] }, answer],
+      },
+    };
+    const { run, anthropic } = await createFixture({ onTestFinished }, { scenario });
+    const { code, stdout, stderr } = await run(["--yes"], { ...anthropic, ANTHROPIC_API_KEY: repeated });
+    expect({ code, stdout }).toEqual({
+      code: 3,
+      stdout: expect.stringMatching(/✗ fails +anthropic .*it called .*, which is no tool/),
+    });
+    expect(stdout + stderr).not.toContain(repeated);
+  });
+
+  it("does not take a model that calls no tools", async ({ expect, onTestFinished }) => {
+    const scenario = { agents: { main: [{ steps: [{ text: "ready" }] }] } };
+    const { json, anthropic, file } = await createFixture({ onTestFinished }, { scenario });
+    const { code, findings, model } = await json(["--yes"], anthropic);
+    expect({ code, model }).toEqual({ code: 3, model: null });
+    expect(findings).toContainEqual(
+      expect.objectContaining({ name: "anthropic", status: "fails", detail: expect.stringContaining("tools") }),
+    );
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("of several models that work, takes that of the vendor with a key", async ({ expect, onTestFinished }) => {
+    const { server, json } = await createFixture({ onTestFinished });
+    const env = { OLLAMA_HOST: server.url, OPENAI_API_KEY: "sk-0123456789", OPENAI_BASE_URL: server.openaiUrl };
+    const { findings, model } = await json(["--dry-run"], env);
+    const working = findings.filter(({ status }: { status: string }) => status === "works");
+    expect(working.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(["Ollama", "openai"]));
+    expect(model).toMatch(/^openai\//);
+  });
+
   it("says how to begin if it finds nothing: 3", async ({ expect, onTestFinished }) => {
     const { run, file } = await createFixture({ onTestFinished });
     const closed =

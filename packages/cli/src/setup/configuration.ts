@@ -36,12 +36,15 @@ export function linesToAdd(config: Config, model: string | null): string[] {
 
 /** Creates a configuration for this user only. Returns false if the file exists; it never overwrites one. */
 export async function createConfiguration(path: string, text: string): Promise<boolean> {
+  let isFolderMade = false;
   try {
     await mkdir(dirname(path), { recursive: true });
+    isFolderMade = true;
     await writeFile(path, text, { flag: "wx", mode: 0o600 });
     return true;
   } catch (cause) {
-    if (errorCodeOf(cause) === "EEXIST") return false;
+    // A file in the place of the folder has the same code.
+    if (isFolderMade && errorCodeOf(cause) === "EEXIST") return false;
     throw new TroupeError("INVALID_CONFIG", `${path} cannot be written`, {
       cause,
       fix: "export TROUPE_CONFIG=<a file that you can write>",
