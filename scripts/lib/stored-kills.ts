@@ -28,7 +28,7 @@ export class StoredKills {
     return kill?.inputs === inputs ? kill.why : undefined;
   }
 
-  /** Keeps what another run has added to the file since this one began. */
+  /** Keeps the kills that another run has added to the file meanwhile. */
   add({ name }: Mutant, kill: Kill): void {
     this.#kills.set(name, kill);
     mkdirSync(dirname(this.#file), { recursive: true });
@@ -38,7 +38,7 @@ export class StoredKills {
   }
 }
 
-/** Without a file, or with one that is no JSON, all mutants run. */
+/** Without a file, or with one that is not JSON, all mutants run. */
 function readKills(file: string): Record<string, Kill> {
   try {
     return JSON.parse(readFileSync(file, "utf8"));

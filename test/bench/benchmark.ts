@@ -12,7 +12,7 @@ export type Measure = <T>(times: number, script: string, ...args: string[]) => P
 
 export interface Benchmark {
   name: string;
-  /** One line of `--list`: what is measured, and the floor beside it. */
+  /** One line of `--list`: the measured figure, and the floor beside it. */
   what: string;
   needsNats?: boolean;
   /** Yields each figure as soon as it is measured. */

@@ -12,7 +12,7 @@ const help = `Measures troupe beside its floors: the same work without troupe, i
 
   pnpm bench [NAME …] [--json] [--out FILE]
 
-  --list      prints the names, each with what it measures
+  --list      prints the names, each with its figures
   --json      prints one object with all figures, at the end
   --out FILE  writes the same object to FILE
   --help      prints this

@@ -12,7 +12,7 @@ import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { isWithWorker } from "../harness/test-hosts.ts";
 
-/** What many runs do to one host, the file without a worker shows. */
+/** The file without a worker tests many runs on one host. */
 const many = isWithWorker() && !isLong ? 200 : 1_000;
 
 const daemon = useDaemon("batches", async (home) => {

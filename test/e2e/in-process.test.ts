@@ -1,4 +1,4 @@
-/** A command in the test's process prints what it prints in a process of its own. */
+/** A command prints the same in the test's process as in a process of its own. */
 import { describe, it } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
@@ -36,7 +36,7 @@ describe.concurrent("a command in this process", () => {
   );
 });
 
-/** Without what differs between two sessions: their ids, times and durations. */
+/** Without the differences between two sessions: their ids, times and durations. */
 function withoutNumbers({ code, stdout, stderr }: CliResult): CliResult {
   const without = (text: string) =>
     text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/[\d.:T-]+(?:Z| m?s\b|s\b|(?=,))/g, "TIME");

@@ -10,7 +10,7 @@ import { startKillableScriptedDaemon } from "../harness/scripted-daemon.ts";
 
 const agents = { main: [{ steps: [{ text: "late", latencyMs: 600_000 }] }] };
 
-/** Changes what a daemon has announced about itself. */
+/** Changes the announcement of a daemon about itself. */
 async function announce(home: string, facts: object): Promise<void> {
   const file = path.join(home, "owner.json");
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, "utf8")), ...facts }));

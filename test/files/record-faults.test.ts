@@ -1,4 +1,4 @@
-/** A damaged, lost, locked or newer record, for real processes: what commands say, and that the journal makes it again. */
+/** A damaged, lost, locked or newer record, for real processes: the errors of commands, and a rebuild from the journal. */
 import { cp, open, readFile, rm, truncate } from "node:fs/promises";
 import path from "node:path";
 import { openSqlite } from "@troupe/recorder/internal";

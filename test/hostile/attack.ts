@@ -14,7 +14,7 @@ export interface Attack {
 
 /**
  * Attacks that write or read by a path, joined into one for each agent and `kind`: all their calls, turn by turn. A tool
- * refuses each of these calls or stays in the workspace, so no call changes what the next one finds.
+ * refuses each of these calls or stays in the workspace, so no call changes the files of the next one.
  */
 export function joinAttacks(attacks: readonly Attack[], kind: (attack: Attack) => string): Attack[] {
   const groups = Map.groupBy(attacks, (attack) => `${attack.agent ?? "coder"}: ${kind(attack)}`);

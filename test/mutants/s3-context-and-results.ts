@@ -21,7 +21,7 @@ const request = `${delegate} > a delegation > is one request with all fields of 
 const retried = `${delegate} > a recoverable failure is retried`;
 const summarised = `${summary} > one call creates it, outside the conversation and without tools`;
 
-/** Breaks the promises of S3.3, S3.4 and S3.6: what a child gets, and what its parent reads. */
+/** Breaks the promises of S3.3, S3.4 and S3.6: the input of a child, and its results in its parent. */
 export const mutants: readonly Mutant[] = [
   {
     name: "a child gets the whole conversation by default",

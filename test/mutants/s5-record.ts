@@ -12,7 +12,7 @@ const oneHost = "test/delegation/messages.test.ts > with one host";
 const deepTree =
   "test/delegation/pains-limits.test.ts > with one host > pain 1: a tree that wants to grow without end stays within its depth, its breadth and its number of runs";
 
-/** Breaks the promises of S5.1, S5.6, S5.8 and S5.11: what is recorded of each run. */
+/** Breaks the promises of S5.1, S5.6, S5.8 and S5.11: the record of each run. */
 export const mutants: readonly Mutant[] = [
   {
     name: "the index on status is missing",

@@ -19,7 +19,7 @@ export interface ReadmeProgram {
   env: NodeJS.ProcessEnv;
 }
 
-/** What a program finds on the reader's machine. */
+/** The surroundings of a program on the reader's machine. */
 interface Surroundings {
   prepare?: (project: Project) => void;
   env?: NodeJS.ProcessEnv;

@@ -171,11 +171,11 @@ for (const name of modules) await (name.endsWith(".json") ? require(name) : impo
 console.log(modules.length, "loaded");
 `;
 
-/** A scenario: what the model of the programs answers. */
+/** A scenario: the answers of the model in the programs. */
 export const answers =
   "{ name: answers, description: Answers, agents: { main: [{ steps: [{ text: An answer. }] }] } }\n";
 
-/** Programs that use an optional part of `troupe` where only one provider is installed, and what they print. */
+/** Programs that use an optional part of `troupe` where only one provider is installed, and their output. */
 export const missingParts = [
   {
     part: "another provider",

@@ -2,7 +2,7 @@ import { loadPolicy, openApprovalRules, policyWarnings, shippedToolSpecs } from 
 import { homeFiles, openSandbox, sandboxFacts } from "troupe/internal";
 import type { Composition } from "../cli.ts";
 
-/** The policy of a home, and what depends on it. */
+/** The policy of a home, and the parts that depend on it. */
 export const policies: Pick<Composition, "readPolicy" | "readSandbox" | "readRules"> = {
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
