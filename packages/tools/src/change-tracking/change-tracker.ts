@@ -77,13 +77,16 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
   });
   const starts = createStartScans(join(folder, startsName));
   const current = createCurrentContents({ ...options, saved, bounds: options.keep, isCopyNeeded: starts.hasAny });
-  const scans = createTimedScans(createScanner(workspace, options.scan));
+  const scanner = createScanner(workspace, options.scan);
+  const scans = createTimedScans(scanner);
   const running = new Map<string, RunningCall>();
   const writers = new Map<string, readonly FilePlan[]>();
   const told = new Set<string>();
 
   const scanAndKeep = inTurns(async (): Promise<Scan | null> => {
-    const scan = await scans.next();
+    // While a command runs, it can hide its changes from everything but a scan.
+    const isCommandRunning = [...running.values()].some(({ before }) => before !== null);
+    const scan = await (isCommandRunning ? scans.next() : scans.nextIfChanged());
     if (scan === null) return null;
     if (running.size === 0) current.clear();
     await current.keep(scan);
@@ -171,7 +174,10 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
     get isIdle() {
       return running.size === 0 && writers.size === 0;
     },
-    [Symbol.dispose]: () => root[Symbol.dispose](),
+    [Symbol.dispose]() {
+      scanner[Symbol.dispose]();
+      root[Symbol.dispose]();
+    },
   };
 }
 

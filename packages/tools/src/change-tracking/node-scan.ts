@@ -63,16 +63,27 @@ export function scanWithNode({
   const scanBelow = (found: OpenFolder, path: string, depth: number): boolean =>
     isKnown(path, found.identity) || scan(found, path, depth);
 
-  const walk = (folder: OpenFolder, [name, ...others]: readonly string[]): boolean =>
-    name === undefined
-      ? scan(folder, from, from.split("/").length - 1)
-      : withFolder(`${folder.at}/${name}`, (found) => walk(found, others));
-
-  const rootBytes = Buffer.from(root, "utf8").toString("latin1");
-  const stats = statsOf(rootBytes);
-  if (stats === null) return folders;
-  const isWhole = walk({ at: rootBytes, identity: identityOf(stats) }, from.split("/").filter(Boolean));
+  const isWhole = withFolderAt(root, from, (folder) => scan(folder, from, from.split("/").length - 1));
   return isWhole ? folders : null;
+}
+
+/** Some entries of one folder, without missing entries and folders. Empty if the folder is missing. */
+export function readEntries(root: string, folder: string, names: readonly string[]): Buffer {
+  const lines: string[] = [];
+  withFolderAt(root, folder, ({ at }) => {
+    for (const name of names) lines.push(lineOf(`${at}/${name}`, folder + name));
+    return true;
+  });
+  return bytesFrom(lines.join(""));
+}
+
+/** Calls a function with the folder at a path of a scan. True if the folder is missing. */
+function withFolderAt(root: string, path: string, use: (folder: OpenFolder) => boolean): boolean {
+  const walk = (folder: OpenFolder, [name, ...others]: readonly string[]): boolean =>
+    name === undefined ? use(folder) : withFolder(`${folder.at}/${name}`, (found) => walk(found, others));
+  const at = Buffer.from(root, "utf8").toString("latin1");
+  const stats = statsOf(at);
+  return stats === null || walk({ at, identity: identityOf(stats) }, path.split("/").filter(Boolean));
 }
 
 /** Calls a function with a folder that stays the same, also if a command exchanges it for a link meanwhile. */

@@ -40,6 +40,11 @@ export function compareScans(before: Scan, after: Scan): ScanDifference[] {
   return differences;
 }
 
+/** Whether two folders have the same entries, in any order. */
+export function hasSameEntries(before: ScannedFolder, after: ScannedFolder): boolean {
+  return before.entries.equals(after.entries) || compareEntries(before.entries, after.entries).length === 0;
+}
+
 function compareEntries(before: Buffer | undefined, after: Buffer | undefined): ScanDifference[] {
   const old = before ? stampsIn(before) : noStamps;
   const now = after ? stampsIn(after) : noStamps;

@@ -104,7 +104,7 @@ describe("an updated scan", () => {
       fc.asyncProperty(sequences, async (sequence) => {
         const root = makeRoot();
         await becomeOld();
-        const scanner = createScanner(root, bounds);
+        using scanner = createScanner(root, bounds);
         await scanner.scan();
         for (const changes of sequence) {
           for (const one of changes) apply(root, one);
@@ -117,6 +117,26 @@ describe("an updated scan", () => {
       { numRuns: runs, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: false },
     );
   });
+
+  test("by processes that hold the folders is equal to a whole scan after random changes", async () => {
+    const sequences = fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(sequences, async (sequence) => {
+        const root = makeRoot();
+        using scanner = createScanner(root, bounds);
+        // They hold the folders after the second scan.
+        for (let i = 0; i < 2; i += 1) await scanner.scan();
+        for (const changes of sequence) {
+          for (const one of changes) apply(root, one);
+          const updated = await scanner.scan();
+          const whole = await createScanner(root, bounds).scan();
+          expect(compareScans(updated, whole)).toEqual([]);
+          expect(identitiesOf(updated)).toEqual(identitiesOf(whole));
+        }
+      }),
+      { numRuns: runs, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: false },
+    );
+  }, 600_000);
 
   test("notices folders in exchanged folders", async () => {
     const root = makeRoot();

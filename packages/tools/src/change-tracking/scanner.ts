@@ -1,7 +1,9 @@
+import type { ChangedNames } from "./change-reader.ts";
 import { hasChangeTimes, isClockEven, type Moment, momentNow } from "./change-times.ts";
 import { ScanFailedError, scanWithFind } from "./find-scan.ts";
-import { scanWithNode } from "./node-scan.ts";
-import { isUtf8, type Scan } from "./scan.ts";
+import { createHeldReader } from "./held-reader.ts";
+import { readEntries, scanWithNode } from "./node-scan.ts";
+import { isUtf8, type Scan, type ScannedFolder } from "./scan.ts";
 import { parseScanText } from "./scan-text.ts";
 import { updateScan } from "./update-scan.ts";
 
@@ -16,9 +18,15 @@ export interface ScanBounds {
 export const scanBounds: ScanBounds = { bytesMax: 64 * 1024 * 1024, timeoutMs: 10_000, namesInProcessMax: 1_500 };
 
 /** Scans one folder repeatedly, in the way that is fastest for its size. */
-export interface Scanner {
+export interface Scanner extends Disposable {
   /** The same object as before if nothing changed. Throws a `ScanFailedError` if the folder is too large. */
   scan(): Promise<Scan>;
+  /**
+   * The last scan, if no program has changed the folder since; null if that is not certain. Not for the time in which a
+   * command runs: the kernel reports a write to mapped memory only when its program
+   * ends.
+   */
+  lastIfQuiet(): Promise<Scan | null>;
 }
 
 /** Without `find`, larger folders are scanned in this process, up to this many names. */
@@ -34,16 +42,30 @@ export function createScanner(root: string, bounds: ScanBounds = scanBounds): Sc
   let apart: readonly string[] = [];
   /** The last whole or updated scan, and when it began. */
   let known: { scan: Scan; begun: Moment } | null = null;
+  /** Whether the reader notices each change since the last scan began: it held all folders before. */
+  let isWatched = false;
+  const reader = createHeldReader({ root, timeoutMs, bytesMax });
 
   const find = (sinceS?: number): Promise<Buffer> =>
     scanWithFind({ root, apart, bytesMax, timeoutMs, ...(sinceS !== undefined && { sinceS }) });
 
+  const changedSince = async (sinceS: number): Promise<ReadonlyMap<string, ScannedFolder> | null> => {
+    const names = await reader.changedSince(sinceS);
+    isWatched = names !== null;
+    if (names === null) return parseScanText(await find(sinceS));
+    return names.folders.length + names.entries.length > namesReadAgainMax ? null : foldersOf(root, names);
+  };
+
   /** Reads only the entries that changed since the last scan. Null if the times of files cannot tell it. */
   const update = async (now: Moment): Promise<Scan | null> => {
-    if (known === null || !isClockEven(known.begun, now) || !hasChangeTimes(root)) return null;
+    if (known === null) return null;
+    if (!isClockEven(known.begun, now) || !hasChangeTimes(root)) {
+      reader.release();
+      return null;
+    }
     try {
-      const changed = await find((known.begun.clockMs - marginMs) / 1000);
-      return updateScan({ root, known: known.scan, changed, namesMax: namesReadAgainMax });
+      const changed = await changedSince((known.begun.clockMs - marginMs) / 1000);
+      return changed && updateScan({ root, known: known.scan, changed, namesMax: namesReadAgainMax });
     } catch {
       return null;
     }
@@ -75,12 +97,41 @@ export function createScanner(root: string, bounds: ScanBounds = scanBounds): Sc
       }
       isSmall = false;
       const begun = momentNow();
-      const scan = (await update(begun)) ?? (await scanAll());
+      const isRepeated = known !== null;
+      isWatched = false;
+      const updated = await update(begun);
+      const scan = updated ?? (await scanAll());
       known = { scan, begun };
+      // A single scan needs no reader.
+      const holdsAll = isRepeated && reader.hold(scan);
+      isWatched &&= holdsAll && updated !== null;
       return scan;
     },
+    async lastIfQuiet() {
+      if (known === null || !isWatched || !isClockEven(known.begun, momentNow()) || !hasChangeTimes(root)) return null;
+      const { scan } = known;
+      return (await reader.isQuiet()) ? scan : null;
+    },
+    [Symbol.dispose]: () => reader[Symbol.dispose](),
   };
 }
+
+/** The changed folders, and the changed entries of other folders as they are now. */
+function foldersOf(root: string, { folders, entries }: ChangedNames): Map<string, ScannedFolder> {
+  const changed = new Map<string, ScannedFolder>();
+  const names = new Map<string, string[]>();
+  for (const path of entries) {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    const some = names.get(folder) ?? [];
+    names.set(folder, some);
+    some.push(path.slice(folder.length));
+  }
+  for (const [path, some] of names) changed.set(path, { identity: "", entries: readEntries(root, path, some) });
+  for (const path of folders) changed.set(path, { identity: "changed", entries: noEntries });
+  return changed;
+}
+
+const noEntries = Buffer.alloc(0);
 
 const apartMax = 100;
 

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { link, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Scan } from "./scan.ts";
 import { parseScanText, scanText } from "./scan-text.ts";
@@ -26,10 +26,19 @@ export interface StartScans {
 export function createStartScans(folder: string): StartScans {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const fileOf = (call: Call): string => join(folder, `start-${keyOf(call)}`);
+  let last: { scan: Scan; file: string } | null = null;
+  /** Most commands change nothing: the file of the last scan gets another name. */
+  const saveAt = async (file: string, scan: Scan): Promise<void> => {
+    if (last?.scan === scan && (await isLinked(last.file, file))) return;
+    await writeFile(file, scanText(scan), { mode: 0o600 });
+    last = { scan, file };
+  };
   return {
     async save(call, scan) {
+      const file = fileOf(call);
+      await saveAt(file, scan).catch(() => {});
+      if (last?.scan === scan) last = { scan, file };
       removeStartScans(folder, call, call.step);
-      await writeFile(fileOf(call), scanText(scan), { mode: 0o600 }).catch(() => {});
     },
     load(call) {
       try {
@@ -40,6 +49,13 @@ export function createStartScans(folder: string): StartScans {
     },
     hasAny: () => namesIn(folder).some((name) => name.startsWith("start-")),
   };
+}
+
+async function isLinked(from: string, to: string): Promise<boolean> {
+  return await link(from, to).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** In no id. */

@@ -8,6 +8,8 @@ const pauseMs = 600_000;
 export interface TimedScans {
   /** A scan that begins after this call; null if the folder cannot be scanned. */
   next(): Promise<Scan | null>;
+  /** The last scan, if no program has changed the folder since, else the next one. Only while no command runs. */
+  nextIfChanged(): Promise<Scan | null>;
   /** Why the folder cannot be scanned; null if it can. */
   failure(): string | null;
 }
@@ -27,7 +29,11 @@ export function createTimedScans(scanner: Scanner): TimedScans {
       return null;
     }
   });
-  return { next, failure: () => failure };
+  return {
+    next,
+    nextIfChanged: async () => (await scanner.lastIfQuiet()) ?? (await next()),
+    failure: () => failure,
+  };
 }
 
 /** Work that runs once at a time. All calls that arrive while it runs share the next run. */

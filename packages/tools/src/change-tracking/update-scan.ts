@@ -1,13 +1,15 @@
 import { scanWithNode } from "./node-scan.ts";
-import type { Scan, ScannedFolder } from "./scan.ts";
-import { parseScanText, partsOfLine } from "./scan-text.ts";
+import { hasSameEntries, type Scan, type ScannedFolder } from "./scan.ts";
+import { partsOfLine } from "./scan-text.ts";
 
 export interface UpdateOptions {
   /** Real path of the workspace. */
   root: string;
   known: Scan;
-  /** The folders and entries with a change time after the known scan, in the text form of a scan. */
-  changed: Buffer;
+  /**
+   * The folders and entries with a change time after the known scan. A folder has an identity only if it changed itself.
+   */
+  changed: ReadonlyMap<string, ScannedFolder>;
   /** Number of names that are read again at most. */
   namesMax: number;
 }
@@ -20,12 +22,11 @@ export interface UpdateOptions {
  * Returns the earlier scan itself if nothing changed, and null after too many changes.
  */
 export function updateScan({ root, known, changed, namesMax }: UpdateOptions): Scan | null {
-  const found = parseScanText(changed);
-  if (found.size === 0) return known;
+  if (changed.size === 0) return known;
   const next = new Map(known);
   const read = new Set<string>();
   let namesLeft = namesMax;
-  for (const path of changedFolders(found)) {
+  for (const path of changedFolders(changed)) {
     if (read.has(path)) continue;
     const unchanged = new Set<string>();
     const isKnown = (child: string, identity: string): boolean => {
@@ -42,19 +43,33 @@ export function updateScan({ root, known, changed, namesMax }: UpdateOptions): S
       namesLeft -= namesIn(folder);
     }
   }
-  for (const [path, { entries }] of found) {
+  for (const [path, { entries }] of changed) {
     if (entries.length === 0 || read.has(path)) continue;
     const folder = next.get(path);
     // Its own folder is new to this scan, and was not listed: it came in this moment.
     if (folder === undefined) return null;
     next.set(path, { ...folder, entries: withEntries(folder.entries, entries) });
+    read.add(path);
   }
-  return next;
+  return isEqualScan(known, next, read) ? known : next;
+}
+
+/** Whether a scan is equal to an earlier one. Folders that were read again and are equal become the earlier objects. */
+function isEqualScan(known: Scan, next: Map<string, ScannedFolder>, read: ReadonlySet<string>): boolean {
+  let isEqual = true;
+  for (const path of read) {
+    const [before, after] = [known.get(path), next.get(path)];
+    const isUnchanged = before && after && before.identity === after.identity && hasSameEntries(before, after);
+    if (isUnchanged) next.set(path, before);
+    else isEqual = false;
+  }
+  // No folder is new, so a missing one makes the scan smaller.
+  return isEqual && next.size === known.size;
 }
 
 /** Folders that have a line of their own, each before those below it. */
-function changedFolders(found: ReadonlyMap<string, ScannedFolder>): string[] {
-  const paths = [...found].flatMap(([path, { identity }]) => (identity === "" ? [] : [path]));
+function changedFolders(changed: ReadonlyMap<string, ScannedFolder>): string[] {
+  const paths = [...changed].flatMap(([path, { identity }]) => (identity === "" ? [] : [path]));
   return paths.sort((a, b) => a.length - b.length);
 }
 
