@@ -6,8 +6,25 @@ export interface MountScriptOptions {
   loopback: string | null;
   /** Locked flags of the mount that a path is in, such as `noexec`: a bind mount of the path must keep them. */
   mountFlagsOf(path: string): readonly string[];
-  /** The arguments that drop all rights and run the command behind them. @default `setpriv` of util-linux */
-  finish?: readonly string[];
+  /** The arguments that carry out the last steps and run the command behind them. @default programs of util-linux */
+  finish?: (end: SandboxEnd) => readonly string[];
+}
+
+/**
+ * The last steps of a sandbox. One program that makes system calls carries them out faster than a program for each step.
+ * Then it drops all rights.
+ */
+export interface SandboxEnd {
+  /** Mount point of the new root. */
+  root: string;
+  /** Links to make. Paths are those of the old root. */
+  links: readonly { path: string; target: string }[];
+  /** The table of mounts, which is removed. */
+  tableFile: string;
+  /** Empty file systems that become read-only. */
+  readOnly: readonly string[];
+  /** Working folder in the new root. */
+  folder: string;
 }
 
 const setprivArguments: readonly string[] = [
@@ -26,27 +43,40 @@ const root = "/sys";
  * mounts into tables for `mount -a`.
  */
 export function renderMountScript({ steps, folder, env }: MountPlan, options: MountScriptOptions): string {
-  const { loopback, finish = setprivArguments } = options;
+  const { loopback, finish } = options;
   const hiddenFolders = steps.filter((step) => isHiddenFolder(step) && containsOthers(step, steps));
+  const links = linksOf(steps.filter((step) => !hasEntries(enclosingStep(step, steps))));
+  const readOnly = [...hiddenFolders.map(({ path }) => `${root}${path}`), root];
+  const end: SandboxEnd = { root, links, tableFile, readOnly, folder };
   return [
     "set -e",
     // Inside a further user namespace the command would have capabilities again.
     "echo 0 > /proc/sys/user/max_user_namespaces",
+    // Beside the mounts: it is a program of its own.
+    ...(loopback === null ? [] : [`{ ${loopback} || :; } < /dev/null &`]),
     `mount -n -t tmpfs -o mode=755,nosuid,nodev tmpfs ${root}`,
     ...layersOf(steps).flatMap((layer) => renderLayer(layer, steps, options)),
     renderReadOnly(steps),
-    ...hiddenFolders.map(({ path }) => `mount -n -o remount,ro,nosuid,nodev tmpfs ${at(path)}`),
-    `mount -n -o remount,ro,nosuid,nodev tmpfs ${root}`,
-    ...(loopback === null ? [] : [`${loopback} || :`]),
-    `cd ${root}`,
+    ...(loopback === null ? [] : ["wait"]),
+    ...(finish ? [] : renderEnd(end)),
+    "unset PWD OLDPWD",
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
+    `exec ${(finish?.(end) ?? setprivArguments).map(quote).join(" ")} "$@"`,
+  ].join("\n");
+}
+
+/** The last steps by programs of util-linux, except those that drop the rights. */
+function renderEnd({ links, tableFile: file, readOnly, root: to, folder }: SandboxEnd): string[] {
+  return [
+    ...links.map(({ path, target }) => `ln -s -- ${quote(target)} ${quote(path)}`),
+    `rm -f ${file}`,
+    ...readOnly.map((path) => `mount -n -o remount,ro,nosuid,nodev tmpfs ${quote(path)}`),
+    `cd ${to}`,
     "pivot_root . .",
     // The old root is now mounted on top of the new one. Unmounting it removes all mounts below it too.
     "umount -n -l .",
     `cd ${quote(folder)}`,
-    "unset OLDPWD",
-    ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
-    `exec ${finish.map(quote).join(" ")} "$@"`,
-  ].join("\n");
+  ];
 }
 
 /** Groups of steps that can be mounted together: no step of a group needs a mount point in a folder that another mounts. */
@@ -71,13 +101,13 @@ function renderLayer(layer: readonly MountStep[], steps: readonly MountStep[], o
     ...(folders.length > 0 ? [`mkdir -p -- ${[...new Set(folders)].map(at).join(" ")}`] : []),
     ...needsMountPoint.filter(isFile).map(({ path }) => `: > ${at(path)}`),
     ...needsMountPoint.flatMap((step) => (step.kind === "devices" ? deviceMountPoints(step.path) : [])),
-    ...linksOf(needsMountPoint),
-    ...(table.length > 0 ? [`cat > ${root}/.mounts <<'${tableEnd}'`, ...table, tableEnd] : []),
-    ...(table.length > 0 ? [`mount -n -a -T ${root}/.mounts`, `rm ${root}/.mounts`] : []),
+    // Written by the shell itself, and removed at the end.
+    ...(table.length > 0 ? [`printf '%s\\n' ${table.map(quote).join(" ")} > ${tableFile}`] : []),
+    ...(table.length > 0 ? [`mount -n -a -T ${tableFile}`] : []),
   ];
 }
 
-const tableEnd = "-- end of the mounts --";
+const tableFile = `${root}/.mounts`;
 
 /** The lines of a mount table in the format of `fstab`. */
 function mountsOf(step: MountStep, steps: readonly MountStep[], options: MountScriptOptions): string[] {
@@ -114,23 +144,24 @@ function mountsOf(step: MountStep, steps: readonly MountStep[], options: MountSc
 const devices: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];
 
 function deviceMountPoints(path: string): string[] {
-  const folder = at(path);
-  return [
-    ...devices.map((name) => `: > ${at(`${path}/${name}`)}`),
-    `ln -s pts/ptmx ${folder}/ptmx`,
-    `cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr ${folder}/`,
-  ];
+  return devices.map((name) => `: > ${at(`${path}/${name}`)}`);
 }
 
-/** Most links of a system have the name of their target. One `ln` makes all of these. */
-function linksOf(steps: readonly MountStep[]): string[] {
-  const links = steps.filter((step) => step.kind === "link");
-  const sameName = links.filter(({ path, target }) => parentOf(path) === "" && nameOf(path) === nameOf(target));
-  const others = links.filter((link) => !sameName.includes(link));
-  return [
-    ...(sameName.length > 0 ? [`ln -s -t ${root} -- ${sameName.map(({ target }) => quote(target)).join(" ")}`] : []),
-    ...others.map(({ path, target }) => `ln -s -- ${quote(target)} ${at(path)}`),
-  ];
+/** As on every machine. */
+const deviceLinks: Readonly<Record<string, string>> = {
+  ptmx: "pts/ptmx",
+  fd: "/proc/self/fd",
+  stdin: "/proc/self/fd/0",
+  stdout: "/proc/self/fd/1",
+  stderr: "/proc/self/fd/2",
+};
+
+function linksOf(steps: readonly MountStep[]): SandboxEnd["links"] {
+  return steps.flatMap((step) => {
+    if (step.kind === "link") return [{ path: `${root}${step.path}`, target: step.target }];
+    if (step.kind !== "devices") return [];
+    return Object.entries(deviceLinks).map(([name, target]) => ({ path: `${root}${step.path}/${name}`, target }));
+  });
 }
 
 /**
@@ -143,8 +174,9 @@ function renderReadOnly(steps: readonly MountStep[]): string {
     .toReversed()
     .map(({ kind, path }) => `${at(path)}|${at(path)}/*) want=${kind};;`);
   return [
-    "while read -r _ _ _ _ where flags _; do",
-    `case $where in ${root}/*) ;; *) continue;; esac`,
+    "readOnly() {",
+    "where=$5 flags=$6",
+    `case $where in ${root}/*) ;; *) return 0;; esac`,
     `case $where in *\\\\*) where=$(printf '%b.' "$where"); where=\${where%.};; esac`,
     "want=",
     "case $where in",
@@ -153,7 +185,12 @@ function renderReadOnly(steps: readonly MountStep[]): string {
     "case $want,$flags in",
     `read,rw*) mount -n -o "remount,bind,ro\${flags#rw}" "$where" < /dev/null;;`,
     "esac",
-    "done < /proc/self/mountinfo",
+    "}",
+    // A shell reads a file byte by byte, and the output of a program at once.
+    "set -f; IFS='",
+    "'",
+    "for line in $(cat /proc/self/mountinfo); do IFS=' '; readOnly $line; done",
+    "unset IFS; set +f",
   ].join("\n");
 }
 
@@ -198,10 +235,6 @@ function at(path: string): string {
 
 function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** In a mount table, blanks end a field. */

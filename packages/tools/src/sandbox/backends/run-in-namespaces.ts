@@ -56,18 +56,30 @@ export interface NamespaceRunOptions {
   limits: ResourceLimits;
 }
 
+/** A plan, and whether what it was made from has changed since. */
+interface CheckedPlan {
+  plan: MountPlan;
+  checkPlan(): string | null;
+}
+
 /** Runs each command in namespaces of its own. `probe` tests whether the machine can do it. */
 export function createNamespaceRun(options: NamespaceRunOptions) {
   const { renderLaunch, renderExchangeable, policy, hidden, etc, path, removedFolder, limits } = options;
   let machine: MachineFolders | null = null;
   const machineFolders = (): MachineFolders => {
-    // Programs are installed and permissions change while this process runs.
-    if (!machine?.isCurrent()) {
-      machine = planMachineFolders({ path, hidden, etc, readable: policy.readable, network: policy.network });
-    }
+    machine ??= planMachineFolders({ path, hidden, etc, readable: policy.readable, network: policy.network });
     return machine;
   };
-  const runPlan = async (plan: MountPlan, command: SandboxedCommand): Promise<CommandResult> => {
+  /**
+   * Programs are installed and permissions change while this process runs. The plan is checked for each command, while
+   * its sandbox is built: nothing runs in a sandbox of an outdated plan.
+   */
+  const checkMachine = (used: MachineFolders): string | null => {
+    if (used.isCurrent()) return null;
+    if (machine === used) machine = null;
+    return "the system's files have changed since the last command";
+  };
+  const runPlan = async ({ plan, checkPlan }: CheckedPlan, command: SandboxedCommand): Promise<CommandResult> => {
     const render = (hasExchangeableMount(plan.steps) && (await renderExchangeable?.())) || renderLaunch;
     const running = registerCommand(plan.steps);
     const verify = async (firstPid: string): Promise<string | null> => {
@@ -78,7 +90,7 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
       return reason;
     };
     return withControlGroup(limits, (group) => {
-      const launch: Launch = { ...render(plan, command.argv, group), cwd: "/", verify };
+      const launch: Launch = { ...render(plan, command.argv, group), cwd: "/", checkPlan, verify };
       const createReaper = ({ pid, firstPid }: { pid: number; firstPid: Promise<string | null> }) =>
         createNamespaceReaper(pid, firstPid);
       return runCommand(launch, { ...command, createReaper });
@@ -124,19 +136,21 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     command: SandboxedCommand,
     root: string,
     held: { steps: readonly MountStep[]; secrets: readonly HiddenStep[] },
-  ): MountPlan {
-    const { steps, env } = machineFolders();
+  ): CheckedPlan {
+    const used = machineFolders();
+    const { steps, env } = used;
     const links = [command.workspace, ...(command.readable ?? [])].flatMap((path) => linkSteps(path));
     const visible = [root, ...held.steps.map(({ path }) => path).filter((path) => !isWithin(root, path))];
     // Program folders in the workspace are visible anyway, and their names are not safe there.
     const machine = steps.filter(({ kind, path }) => kind !== "read" || !isWithin(root, path));
-    return {
+    const plan: MountPlan = {
       steps: orderSteps(
         hideAll([...links, ...machine, ...held.steps], [...hiddenIn(machine), ...held.secrets], visible),
       ),
       folder: join(root, command.folder ?? "."),
       env: { ...cleanEnvironment(env.PATH ?? ""), ...env, ...command.env },
     };
+    return { plan, checkPlan: () => checkMachine(used) };
   }
 
   /** Null if a test command succeeds, else the reason why it does not. */
@@ -145,7 +159,10 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     const plan = { steps: orderSteps(steps), folder: "/", env };
     const command = { argv, workspace: "/", writes: [[]], timeoutMs: probeMs, captureBytesMax: 2_000 };
     try {
-      const result = await runPlan(plan, { ...command, signal: new AbortController().signal });
+      const result = await runPlan(
+        { plan, checkPlan: () => null },
+        { ...command, signal: new AbortController().signal },
+      );
       return result.code === 0 ? null : `it does not work here: ${lastLine(result.output)}`;
     } catch (error) {
       return `it does not work here: ${lastLine(error instanceof Error ? error.message : String(error))}`;

@@ -80,6 +80,21 @@ for (const kind of containing) {
     expect((await runLine(sandbox, workspace, `cat ${etc}/ssl/certs/*`)).stdout).toBe("CERTIFICATE");
   });
 
+  test(`${kind}: a setting that becomes private is not visible to commands that start together`, async ({
+    sandboxOf,
+    folder,
+    workspace,
+  }) => {
+    const etc = await writeSettings(folder);
+    const sandbox = await sandboxOf(kind, {}, { etc });
+    const line = `cat ${etc}/passwd; true`;
+    expect((await runLine(sandbox, workspace, line)).stdout).toBe(settings.passwd);
+    await chmod(join(etc, "passwd"), 0o600);
+    // Each is planned before another one finds that the plan is outdated.
+    const ends = await Promise.all(Array.from({ length: 4 }, () => runLine(sandbox, workspace, line)));
+    expect(ends.map(({ stdout }) => stdout)).toEqual(["", "", "", ""]);
+  });
+
   test(`${kind}: a program that is installed or removed is so for the next command`, async ({
     sandboxOf,
     folder,

@@ -55,7 +55,7 @@ it("becomes a script with as few calls of mount as possible", () => {
   const mountFlagsOf = (path: string): string[] => (path === "/usr" ? ["noexec"] : []);
   const script = renderMountScript(plan, { scratchBytesMax: 1_000, loopback: null, mountFlagsOf });
   expect(script).toContain("/usr /sys/usr none rbind,ro,nosuid,nodev,noexec 0 0");
-  expect(script).toContain("/tmp/it's\\040mine /sys/tmp/it's\\040mine none rbind,rw,nosuid,nodev 0 0");
+  expect(script).toContain(quote("/tmp/it's\\040mine /sys/tmp/it's\\040mine none rbind,rw,nosuid,nodev 0 0"));
   expect(script.match(/mount -n -a/g)).toHaveLength(2);
   expect(script).toContain("exec setpriv --bounding-set=-all");
 });

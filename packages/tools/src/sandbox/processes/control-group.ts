@@ -65,9 +65,14 @@ async function createGroup(controllers: Controllers, caps: GroupCaps): Promise<C
   const name = `troupe-${process.pid}-${groupsMade}`;
   const { memory, pids } = controllers;
   const folders = [...new Set([memory, pids].filter((folder) => folder !== null).map((folder) => join(folder, name)))];
-  for (const folder of folders) await mkdir(folder, { recursive: true });
-  const limits = limitsOf(controllers, caps).map(([folder, file, value]) => [join(folder, name, file), value] as const);
-  for (const [file, value] of limits) await writeFile(file, value);
+  const limits = limitsOf(controllers, caps).map(([at, file, value]) => ({ folder: join(at, name), file, value }));
+  const make = async (folder: string): Promise<void> => {
+    await mkdir(folder, { recursive: true });
+    for (const { file, value } of limits.filter((limit) => limit.folder === folder)) {
+      await writeFile(join(folder, file), value);
+    }
+  };
+  await Promise.all(folders.map(make));
   return {
     joinFiles: folders.map((folder) => join(folder, "cgroup.procs")),
     async members() {
@@ -75,13 +80,13 @@ async function createGroup(controllers: Controllers, caps: GroupCaps): Promise<C
       return lists.flatMap((text) => text.split("\n").filter(Boolean).map(Number));
     },
     async reachedCaps() {
+      const [killed, refused] = await Promise.all([
+        memory ? countIn(join(memory, name, eventsFile(controllers)), "oom_kill") : 0,
+        pids ? countIn(join(pids, name, "pids.events"), "max") : 0,
+      ]);
       const reached: string[] = [];
-      if (memory && (await countIn(join(memory, name, eventsFile(controllers)), "oom_kill")) > 0) {
-        reached.push(`its memory cap of ${caps.memoryMb} MB: the kernel killed some of its processes`);
-      }
-      if (pids && (await countIn(join(pids, name, "pids.events"), "max")) > 0) {
-        reached.push(`its cap of ${caps.processes} processes: it could start no more`);
-      }
+      if (killed > 0) reached.push(`its memory cap of ${caps.memoryMb} MB: the kernel killed some of its processes`);
+      if (refused > 0) reached.push(`its cap of ${caps.processes} processes: it could start no more`);
       return reached.join("; and ") || null;
     },
     async remove() {

@@ -16,6 +16,11 @@ export interface Launch {
   /** A program that the sandbox program reads from a pipe, the descriptor after the passed ones. @default none */
   filter?: Uint8Array | null;
   /**
+   * Checks what the plan of the sandbox was made from, while another process builds the sandbox. Returns the reason why
+   * the command must not start, or null.
+   */
+  checkPlan?: () => string | null;
+  /**
    * Checks a sandbox before its command starts. Gets the id of the sandbox's first process, and resolves to the reason
    * why the command must not start, or null.
    */
@@ -118,12 +123,13 @@ const withoutSandbox = {
 /** Lets a sandbox start its command if its mounts are as planned, else ends it. */
 async function permitStart(
   child: ChildProcess,
-  { verify = async () => null }: Launch,
+  { checkPlan = () => null, verify = async () => null }: Launch,
   { firstPid, mounted }: { firstPid: Promise<string | null>; mounted: Promise<string | null> },
 ): Promise<Permission> {
+  const outdated = checkPlan();
   const [pid, isMounted] = await Promise.all([firstPid, mounted]);
-  if (pid === null || isMounted === null) return { isGiven: false, refusal: null };
-  const refusal = await verify(pid);
+  if (pid === null || isMounted === null) return { isGiven: false, refusal: outdated };
+  const refusal = (await verify(pid)) ?? outdated;
   if (refusal === null) writeAll((child.stdio as (Writable | null)[])[permissionPipe] ?? null, "start\n");
   else child.kill("SIGKILL");
   return { isGiven: refusal === null, refusal };

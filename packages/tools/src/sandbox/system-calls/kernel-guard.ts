@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
+import type { SandboxEnd } from "../backends/mount-script.ts";
 import { type ControlGroup, joinArguments } from "../processes/control-group.ts";
 import { limitValues, type ProcessLimits } from "../processes/resource-limits.ts";
 import type { Programs } from "../programs.ts";
-import { findLaunchers, type Launcher, type LaunchSteps, launchStepsOf } from "./launcher.ts";
+import { findLaunchers, type Launcher, type LaunchStep, type LaunchSteps, launchStepsOf } from "./launcher.ts";
 import { architectureOf, assembleFilter } from "./seccomp-filter.ts";
 
 /** Filter and launcher that keep commands from parts of the kernel, besides the namespaces of a sandbox. */
@@ -59,16 +60,27 @@ export function enterArguments(
   ]);
 }
 
-/** Arguments before a command in a finished sandbox: limits, no rights, and the filter, which is tried at once. */
-export function finishArguments({ launcher, filter }: KernelGuard, limits: ProcessLimits): string[] | null {
+/** Arguments before a command in a sandbox: the last steps of the mounts, limits, no rights, and the filter, which is tried at once. */
+export function finishArguments(
+  { launcher, filter }: KernelGuard,
+  limits: ProcessLimits,
+): ((end: SandboxEnd) => string[]) | null {
   if (launcher === null || filter === null) return null;
   const { steps, lastRight } = launcher;
-  return launcher.argumentsFor([
+  const endOf = ({ links, tableFile, readOnly, root, folder }: SandboxEnd): LaunchStep[] => [
+    ...links.map(({ target, path }) => steps.link(target, path)),
+    steps.removeFile(tableFile),
+    ...readOnly.map((path) => steps.remountReadOnly(path)),
+    ...steps.changeRoot(root),
+    steps.changeFolder(folder),
+  ];
+  const lastSteps = [
     ...limitValues(limits).map(([resource, value]) => steps.limit(resource, value)),
     ...steps.dropRights(lastRight),
     steps.filter(filter),
     steps.checkFilter(),
-  ]);
+  ];
+  return (end) => launcher.argumentsFor([...endOf(end), ...lastSteps]);
 }
 
 /** A command that fails in a sandbox whose filter is not in force. */

@@ -101,9 +101,18 @@ os.execvp(words[0], words)`;
 
 /** The numbers of the calls that launchers make themselves. */
 const ownCalls = {
-  x86_64: { prctl: 157, capset: 126, seccomp: 317, keyctl: 250, prlimit64: 302, personality: 135 },
-  aarch64: { prctl: 167, capset: 91, seccomp: 277, keyctl: 219, prlimit64: 261, personality: 92 },
+  x86_64: {
+    ...{ prctl: 157, capset: 126, seccomp: 317, keyctl: 250, prlimit64: 302, personality: 135 },
+    ...{ mount: 165, umount2: 166, pivot_root: 155, chdir: 80, symlinkat: 266, unlinkat: 263 },
+  },
+  aarch64: {
+    ...{ prctl: 167, capset: 91, seccomp: 277, keyctl: 219, prlimit64: 261, personality: 92 },
+    ...{ mount: 40, umount2: 39, pivot_root: 41, chdir: 49, symlinkat: 36, unlinkat: 35 },
+  },
 } as const satisfies Record<Architecture, Record<string, number>>;
+
+/** Means the working folder in place of a descriptor. */
+const workingFolder = -100;
 
 /** The steps of launchers on a processor. */
 export type LaunchSteps = ReturnType<typeof launchStepsOf>;
@@ -119,6 +128,7 @@ export function launchStepsOf(architecture: Architecture) {
   const words = (...values: readonly number[]): CallArgument => ({
     memory: new Uint8Array(new Uint32Array(values).buffer),
   });
+  const text = (value: string): CallArgument => ({ memory: Buffer.from(`${value}\0`) });
   const sixtyFour = (value: number): CallArgument => ({
     memory: new Uint8Array(new BigUint64Array([BigInt(value), BigInt(value)]).buffer),
   });
@@ -139,6 +149,19 @@ export function launchStepsOf(architecture: Architecture) {
       call("capset", [words(0x2008_0522, 0), words(0, 0, 0, 0, 0, 0)]),
       call("prctl", [38, 1, 0, 0, 0]),
     ],
+    link: (target: string, path: string): LaunchStep => call("symlinkat", [text(target), workingFolder, text(path)]),
+    removeFile: (path: string): LaunchStep => call("unlinkat", [workingFolder, text(path), 0]),
+    /** Remounts an empty file system: read-only, without programs of other users and devices. */
+    remountReadOnly: (path: string): LaunchStep => call("mount", [0, text(path), 0, 0x20 | 0x1 | 0x2 | 0x4, 0]),
+    /**
+     * The old root is mounted on top of the new one at first. Unmounting it removes all mounts below it too.
+     */
+    changeRoot: (root: string): LaunchStep[] => [
+      call("chdir", [text(root)]),
+      call("pivot_root", [text("."), text(".")]),
+      call("umount2", [text("."), 2]),
+    ],
+    changeFolder: (path: string): LaunchStep => call("chdir", [text(path)]),
     filter: (program: Uint8Array): LaunchStep => call("seccomp", [1, 0, { filter: program }]),
     /** A harmless call that no machine refuses, and the filter does: an old layout of addresses. */
     checkFilter: (): LaunchStep => call("personality", [0x0020_0000], "fail"),
