@@ -5,16 +5,37 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { benchmarks } from "./benchmarks/index.ts";
+import { runBench } from "./run-bench.ts";
 
 const main = join(import.meta.dirname, "main.ts");
 
-/** Runs the command to its end. */
-function bench(...words: string[]): Promise<{ code: number | string; stdout: string; stderr: string }> {
+interface BenchResult {
+  code: number | string;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command in a process of its own. */
+function startBench(...words: string[]): Promise<BenchResult> {
   return new Promise((resolve) => {
     execFile(process.execPath, [main, ...words], (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });
+}
+
+/** Runs a command that measures nothing in this process. */
+async function bench(...words: string[]): Promise<BenchResult> {
+  const result = { stdout: "", stderr: "" };
+  const code = await runBench(words, {
+    out: (text) => {
+      result.stdout += text;
+    },
+    err: (text) => {
+      result.stderr += text;
+    },
+  });
+  return { ...result, code };
 }
 
 it("lists each benchmark with its name and one line", async () => {
@@ -49,7 +70,7 @@ it.each([
 
 it("measures only the named benchmark, and prints and writes one object", async (test) => {
   const out = join(await tempFolder("bench", test), "figures.json");
-  const { code, stdout } = await bench("files", "--json", "--out", out);
+  const { code, stdout } = await startBench("files", "--json", "--out", out);
   expect(code).toBe(0);
   const report = JSON.parse(stdout);
   expect(report.node).toBe(process.version);

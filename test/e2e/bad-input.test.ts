@@ -5,7 +5,7 @@ import { ApiError } from "@troupe/core/internal";
 import { openSqlite } from "@troupe/recorder/internal";
 import { describe, it } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
-import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -286,7 +286,7 @@ describe.concurrent("a home", () => {
         },
       ],
     });
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     expect(await troupe(["run", "x", "--scenario", scenario], { home, cwd: "/" })).toMatchObject({ code: 0 });
     const whileRunning = await readableByOthers(home);
     const names = await readdir(home);
@@ -319,7 +319,7 @@ describe.concurrent("a provider without a default model", () => {
     const test = { onTestFinished };
     const home = await tempFolder("key", test);
     const alone = await troupe(["run", "x"], { home, env });
-    const daemon = await startDaemon({ home, test, env });
+    const daemon = await startDaemonInProcess({ home, test, env });
     expect(daemon.ready.provider).toMatch(/^none: the provider openai is set up \(OPENAI_API_KEY\)/);
     const attached = await troupe(["run", "x"], { home, env });
     const doctor = await troupe(["doctor"], { home, env });

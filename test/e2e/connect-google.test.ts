@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { disconnectGoogle, openConnectionStore, openGoogle } from "@troupe/connectors";
 import { describe, expect, it, type TestContext } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
+import { startInProcess } from "../harness/cli-in-process.ts";
 import { connectAccount } from "../harness/google-server/connect-account.ts";
 import { refuse } from "../harness/google-server/google-reply.ts";
 import { type GoogleServer, startGoogleServer } from "../harness/google-server/start-google-server.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+import { until } from "../harness/until.ts";
 
 const me = { name: "Me", address: "me@acme.example" };
 
@@ -34,8 +36,10 @@ async function connect(
   test: Pick<TestContext, "onTestFinished">,
   { args = [] as string[], browse = (url: URL): Promise<unknown> => fetch(url) } = {},
 ) {
-  const running = startTroupe(["connect", "google", ...args], { home, env, test });
-  const [url] = await running.waitForOutput(/http:\/\/127\.0\.0\.1:\d+\/o\/oauth2\/v2\/auth\S+/);
+  const running = startInProcess(["connect", "google", ...args], { home, env });
+  test.onTestFinished(() => running.send("SIGINT"));
+  const printed = /http:\/\/127\.0\.0\.1:\d+\/o\/oauth2\/v2\/auth\S+/;
+  const [url] = await until(() => printed.exec(running.stdout() + running.stderr()));
   await browse(new URL(url));
   return { ...(await running.ended), url: new URL(url) };
 }

@@ -6,7 +6,7 @@ import { AgentList } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 describe.concurrent("troupe --version", () => {
@@ -78,7 +78,7 @@ describe.concurrent("troupe doctor", () => {
     for (const check of checks) if (check.status !== "ok") expect(check.fix).toBeTruthy();
     expect(await readdir(home)).toEqual([]);
 
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const after = await troupe(["doctor"], { home });
     expect(after.code).toBe(0);
     expect(after.stdout).toContain(`daemon, pid ${daemon.pid}, ${daemon.url}`);

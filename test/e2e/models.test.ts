@@ -4,7 +4,7 @@ import path from "node:path";
 import { RunResponse } from "@troupe/core";
 import { describe, it, type TestContext } from "vitest";
 import { type CliOptions, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { type ModelServerOptions, startModelServer } from "../harness/model-server/start-model-server.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
@@ -252,7 +252,7 @@ describe.concurrent("a run", () => {
 
   it("of an unknown model is refused before anything starts: 3", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await createFixture({ onTestFinished });
-    const daemon = await startDaemon({
+    const daemon = await startDaemonInProcess({
       home,
       test: { onTestFinished },
       env: { OPENAI_BASE_URL: server.openaiUrl, TROUPE_MODEL: "openai/gpt-4o" },

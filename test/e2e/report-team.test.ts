@@ -11,7 +11,7 @@ import { shippedAgentsFolder } from "@troupe/roles";
 import { describe, it, type TestContext } from "vitest";
 import { z } from "zod";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { startModelServer } from "../harness/model-server/start-model-server.ts";
 import type { Agents } from "../harness/scenario-file.ts";
@@ -307,7 +307,7 @@ describe.concurrent("a request for a report", () => {
     // Articles of the first batch are saved, and two pages hang.
     await until(async () => (await filesIn(workspace, "search_results")).some((name) => name.endsWith(".md")));
     await daemon.kill();
-    const again = await startDaemon({ home, test, env, flags: ["--port", new URL(daemon.url).port] });
+    const again = await startDaemonInProcess({ home, test, env, flags: ["--port", new URL(daemon.url).port] });
     const response = await responseOf(again, session);
     await expectReport({ expect, home, workspace, pages, response, team: "report" });
   });

@@ -5,7 +5,7 @@ import { RunResponse } from "@troupe/core";
 import { readSessionFeed } from "@troupe/recorder";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
@@ -298,7 +298,7 @@ describe.concurrent("troupe run --team", { timeout: 180_000 }, () => {
     const { session } = await first.client.submit({ task: "go", team: "news", scenario, workspace: work });
     await until(async () => (await first.client.session(session).catch(() => null))?.runs[1]?.status === "running");
     await first.kill();
-    const second = await startDaemon({ home, test });
+    const second = await startDaemonInProcess({ home, test });
     await until(async () => (await second.client.session(session)).session.status === "completed");
     expect(await second.client.response(session)).toMatchObject({ agent: "news_lead", details: "news is written." });
     expect((await second.client.session(session)).runs).toMatchObject([

@@ -4,7 +4,7 @@ import path from "node:path";
 import { openSqlite } from "@troupe/recorder/internal";
 import { finishRestore, restoreFiles } from "troupe/internal";
 import { describe, it, type TestContext } from "vitest";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { expectReplaysSame, recordSession } from "./recorded-session.ts";
@@ -47,7 +47,7 @@ describe.concurrent("a backup", { timeout }, () => {
     expect(await readFile(path.join(other, "policy.yaml"), "utf8")).toBe("risk: {high: ask}\n");
     expect(await cliOf(other, "record", "verify")).toMatchObject({ code: 0 });
     await expectReplaysSame({ cli: (...args) => cliOf(other, ...args) }, session, test);
-    const again = await startDaemon({ home: other, env, test });
+    const again = await startDaemonInProcess({ home: other, env, test });
     await until(async () =>
       (await again.client.sessions({ limit: 9 })).sessions.every(({ status }) => status === "completed"),
     );

@@ -5,7 +5,7 @@ import { openSqlite } from "@troupe/recorder/internal";
 import { describe, it, type TestContext } from "vitest";
 import { startProgram, troupe } from "../harness/cli.ts";
 import { cliPath } from "../harness/cli-path.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { type RecordedHome, recordSession } from "./recorded-session.ts";
@@ -174,7 +174,7 @@ describeWithShim("a sync that fails with EIO", () => {
         stdout: expect.stringContaining("same:"),
       });
     }
-    const again = await startDaemon({ home, env: recorded.env, test });
+    const again = await startDaemonInProcess({ home, env: recorded.env, test });
     expect((await again.client.session(before)).session.status).toBe("completed");
     await again.stop();
   });

@@ -1,7 +1,7 @@
 /** A new session from a finished step of another one: through a real daemon process and through files. */
 import path from "node:path";
 import { describe, it } from "vitest";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { until } from "../harness/until.ts";
 import { expectReplaysSame, recordSession } from "./recorded-session.ts";
@@ -13,7 +13,7 @@ describe.concurrent("a fork", { timeout }, () => {
     const recorded = await recordSession(test);
     const { cli, session, root, home, env } = recorded;
     const { expect } = test;
-    const daemon = await startDaemon({ home, env, test });
+    const daemon = await startDaemonInProcess({ home, env, test });
     for (const step of [0, 1, 2, 3]) {
       const made = await cli("sessions", "fork", session, "--at", `${root}/${step}`, "--json");
       expect(made.stderr).toBe("");
@@ -49,7 +49,7 @@ describe.concurrent("a fork", { timeout }, () => {
     const [request, steered] = readInboxFile(path.join(home, "journal.db"), fork.session);
     expect(request).toMatchObject({ kind: "session.requested", forkedFrom: { session, run: child, step: 1 } });
     expect(steered).toMatchObject({ kind: "run.steered", run: fork.run, text: "look twice" });
-    const daemon = await startDaemon({ home, env, test });
+    const daemon = await startDaemonInProcess({ home, env, test });
     await until(async () => (await daemon.client.session(fork.session)).session.status === "completed");
     await daemon.stop();
     await expectReplaysSame(recorded, fork.session, test);

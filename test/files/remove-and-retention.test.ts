@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
 import { until } from "../harness/until.ts";
@@ -20,7 +20,7 @@ describe.concurrent("troupe sessions rm", { timeout }, () => {
     const recorded = await recordSession(test);
     const { cli, session, home, at, root } = recorded;
     const { expect } = test;
-    const daemon = await startDaemon({ home, env: recorded.env, test });
+    const daemon = await startDaemonInProcess({ home, env: recorded.env, test });
     await writeFile(at("shared.txt"), "in both sessions");
     await writeFile(at("own.txt"), "in the first one only");
     for (const name of ["shared.txt", "own.txt"]) await cli("sessions", "upload", session, at(name));
@@ -48,7 +48,7 @@ describe.concurrent("troupe sessions rm", { timeout }, () => {
       expect((await readFile(path.join(home, name))).includes(seal), name).toBe(false);
     }
     expect(await cli("record", "verify")).toMatchObject({ code: 0 });
-    await startDaemon({ home, env: recorded.env, test });
+    await startDaemonInProcess({ home, env: recorded.env, test });
     expect(await sessionsOf(recorded)).toEqual([fork]);
   });
 
@@ -59,7 +59,7 @@ describe.concurrent("troupe sessions rm", { timeout }, () => {
     await cli("sessions", "export", session, "--out", "s.jsonl");
     expect(await cli("sessions", "rm", session, "--yes")).toMatchObject({ code: 0, stdout: `removed ${session}\n` });
     expect(await sessionsOf(recorded)).toEqual([]);
-    const daemon = await startDaemon({ home, env, test });
+    const daemon = await startDaemonInProcess({ home, env, test });
     const again = await cli("sessions", "import", at("s.jsonl"), "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({ outcome: "imported" });
     await until(async () => (await sessionsOf(recorded)).length === 1);
@@ -118,7 +118,7 @@ describe.concurrent("retention", { timeout }, () => {
     await writeFile(config, `${setting}\n`);
     const [recent = ""] = await sessionsOf(recorded);
     await makeOld(home, session);
-    const daemon = await startDaemon({ home, env: { ...env, TROUPE_CONFIG: config }, test });
+    const daemon = await startDaemonInProcess({ home, env: { ...env, TROUPE_CONFIG: config }, test });
     await until(async () => (await sessionsOf(recorded)).length === 1);
     expect(await sessionsOf(recorded)).toEqual([recent]);
     await daemon.stop();

@@ -45,7 +45,7 @@ describe("a daemon and a worker over NATS", { timeout: 180_000 }, () => {
   it("carry a request out together if they share the office", async (test) => {
     const home = await createOfficeHome(test);
     const flags = await natsFlags(test);
-    const daemon = await startDaemon({ home, test, flags: [...flags, "--agents", "office_main"] });
+    const daemon = await startDaemonInProcess({ home, test, flags: [...flags, "--agents", "office_main"] });
     await startNatsWorker({ home, test, name: "w1", agents: domains, flags });
     const { session } = await daemon.client.submit(meeting);
     const response = await responseOf(daemon, session);
@@ -62,7 +62,7 @@ describe("a daemon and a worker over NATS", { timeout: 180_000 }, () => {
     const home = await createOfficeHome(test);
     const flags = [...(await natsFlags(test)), "--lease", "2s"];
     const env = { TROUPE_TEST_FAILPOINT: "effect:after#2" };
-    const daemon = await startDaemon({ home, test, flags });
+    const daemon = await startDaemonInProcess({ home, test, flags });
     const worker = await startNatsWorker({ home, test, name: "w1", agents: domains, flags, env });
     const { session } = await daemon.client.submit(meeting);
     const response = await responseOf(daemon, session);
@@ -74,7 +74,7 @@ describe("a daemon and a worker over NATS", { timeout: 180_000 }, () => {
   it("a worker without an office leaves its agents to the daemon", async (test) => {
     const home = await createOfficeHome(test);
     const flags = await natsFlags(test);
-    const daemon = await startDaemon({ home, test, flags });
+    const daemon = await startDaemonInProcess({ home, test, flags });
     const other = await tempFolder("worker-home", test);
     await startNatsWorker({ home: other, test, name: "w2", agents: ["coder"], flags });
     const hosts = await daemon.client.hosts();

@@ -37,13 +37,15 @@ const countedMax = 100_000;
 const depthMax = 8;
 const cachedFilesMax = 10_000;
 
+/** Of all readers of this process: each troupe has its own, and all read the shipped agents. */
+const cache = new Map<string, { stamp: string; agent: ParsedAgent }>();
+
 /**
  * Reads agent files, and parses a file again only if its size, times or inode have changed. The times have nanoseconds, so
  * an edit within the same second counts too.
  */
 export function createAgentReader(): AgentReader {
   const turns = createTurns();
-  const cache = new Map<string, { stamp: string; agent: ParsedAgent }>();
 
   const remember = (key: string, stamp: string, agent: ParsedAgent): ParsedAgent => {
     cache.delete(key);

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
 
@@ -39,6 +39,8 @@ export async function findProgram(name: string, path: string): Promise<string> {
 }
 
 async function isExecutable(file: string): Promise<boolean> {
+  // Most folders have none of these programs, and a failed `access` creates an error.
+  if (!existsSync(file)) return false;
   try {
     await access(file, constants.X_OK);
     return (await stat(file)).isFile();

@@ -150,6 +150,9 @@ export async function findControllers(): Promise<Controllers | null> {
   return folder ? { version: 2, memory: folder, pids: folder } : null;
 }
 
+/** Folders in which this process has made a group: a process that creates many sandboxes looks once. */
+const usableFolders = new Set<string>();
+
 /** The nearest folder, from a group up to the top, in which this process can make groups and join them. */
 async function firstUsable(
   mount: string,
@@ -159,7 +162,8 @@ async function firstUsable(
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "..");
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = join(mount, ...segments.slice(0, depth));
-    if (!(await fits(folder)) || !(await isUsable(folder))) continue;
+    if (!(await fits(folder)) || !(usableFolders.has(folder) || (await isUsable(folder)))) continue;
+    usableFolders.add(folder);
     await removeAbandonedGroups(folder);
     return folder;
   }
