@@ -104,6 +104,14 @@ describe("a fault of Slack", () => {
   });
 });
 
+test("a member whose name could not be read has it in the next list", async () => {
+  await using slack = await start();
+  slack.server.fail("users.info", status(503));
+  await expect(slack.channels.channelMessages({ channel: "general" })).rejects.toMatchObject({ type: "network" });
+  const { items } = await slack.channels.channelMessages({ channel: "general" });
+  expect(items.map(({ author }) => author.name)).toEqual(["Bob Stone", "Ana Ruiz"]);
+});
+
 describe("a post whose outcome is unknown", () => {
   test.for(["lost", "half"] as const)("because the answer was %s is not repeated by the next try", async (kind) => {
     await using slack = await start();
@@ -172,6 +180,16 @@ describe("a workspace", () => {
     expect(await slack.channels.userInfo("deploys")).toMatchObject({ id: "U4" });
     // Names are looked up once for all messages of an author.
     expect(slack.server.calls.filter(({ method }) => method === "users.info")).toHaveLength(3);
+  });
+
+  test("is read up to the end of a span, without the message of that moment", async () => {
+    await using slack = await start();
+    for (const ts of ["1780000000.000000", "1779999999.999999"]) {
+      slack.workspace.messages.push({ channel: "C2", ts, user: "U2", text: ts });
+    }
+    const until = new Date(1_780_000_000_000).toISOString();
+    const { items } = await slack.channels.channelMessages({ channel: "C2", until, limit: 1 });
+    expect(items.map(({ id }) => id)).toEqual(["1779999999.999999"]);
   });
 
   test("shows names for the ids in a text", async () => {

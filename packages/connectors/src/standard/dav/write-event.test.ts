@@ -81,3 +81,29 @@ test("another rule replaces the rule of an event", () => {
   expect(rulesAfter("FREQ=DAILY;COUNT=3")).toEqual(["FREQ=DAILY;COUNT=3"]);
   expect(rulesAfter(null)).toEqual([]);
 });
+
+test("a change keeps the properties of other programs, and is a newer version", () => {
+  const text = writeEvent(null, { master: weekly, exceptions: [] }, account)
+    .replace(
+      "END:VEVENT",
+      "X-OTHER-COLOUR:blue\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT15M\r\nEND:VALARM\r\nEND:VEVENT",
+    )
+    .replace("SUMMARY:Review", "SUMMARY;X-OTHER=1:Review");
+  const changed = writeEvent(text, { master: { ...weekly, location: "Room 2" }, exceptions: [] }, account);
+  for (const line of ["X-OTHER-COLOUR:blue", "TRIGGER:-PT15M", "SUMMARY;X-OTHER=1:Review", "LOCATION:Room 2"]) {
+    expect(changed).toContain(line);
+  }
+  expect([text, changed].map((each) => /SEQUENCE:(\d+)/.exec(each)?.[1])).toEqual(["0", "1"]);
+});
+
+test("guests who stay keep their other properties", () => {
+  const text = writeEvent(null, { master: weekly, exceptions: [] }, account).replace(
+    "PARTSTAT=",
+    "CUTYPE=INDIVIDUAL;PARTSTAT=",
+  );
+  const eve = { name: "Eve", address: "eve@acme.example", response: "none" as const };
+  const master = { ...weekly, attendees: [...weekly.attendees, eve] };
+  const changed = writeEvent(text, { master, exceptions: [] }, account).replace(/\r\n /g, "");
+  expect(changed).toMatch(/ATTENDEE;[^\r]*CUTYPE=INDIVIDUAL[^\r]*mailto:ana@acme\.example/);
+  expect(changed).toMatch(/ATTENDEE;[^\r]*PARTSTAT=NEEDS-ACTION[^\r]*mailto:eve@acme\.example/);
+});

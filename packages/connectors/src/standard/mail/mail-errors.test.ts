@@ -15,7 +15,7 @@ describe("an error of IMAP", () => {
     { fields: { responseStatus: "BAD" }, type: "tool_error" },
     { fields: { code: "ECONNREFUSED" }, type: "network" },
     { fields: { code: "CONNECT_TIMEOUT" }, type: "network" },
-    { fields: { code: "CERT_HAS_EXPIRED" }, type: "network", text: "certificate" },
+    { fields: { code: "CERT_HAS_EXPIRED" }, type: "network", text: "its certificate or TLS version is not accepted" },
     { fields: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }, type: "network", text: "NODE_EXTRA_CA_CERTS" },
   ])("with $fields is $type", ({ fields, type, retryAfterS = null, text = "imap.acme.example" }) => {
     const error = fromImapError(errorWith(fields), "imap.acme.example");
