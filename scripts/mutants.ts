@@ -28,7 +28,7 @@ Each mutant is killed (a named test turned red), survived, or broken: it does no
 load, or a named test did not run or is red without the mutant. The exit code is 0 only if all are killed.
 
 test/.artifacts/mutants.json keeps each kill with a hash of the mutant, its tests and the sources that they load. A later run
-repeats only changed mutants, so you can stop a run and go on with it.
+repeats only mutants whose inputs have changed, so you can stop a run and go on with it.
 
   pnpm test:mutants S5                    the mutants of a section
   pnpm test:mutants S5.3 S5.4 --here      the mutants of two numbers, in this checkout

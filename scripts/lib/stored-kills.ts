@@ -38,7 +38,7 @@ export class StoredKills {
   }
 }
 
-/** Without a file, or with one that is not JSON, all mutants run. */
+/** All mutants run if the file is missing or is not JSON. */
 function readKills(file: string): Record<string, Kill> {
   try {
     return JSON.parse(readFileSync(file, "utf8"));

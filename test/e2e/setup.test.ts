@@ -134,7 +134,7 @@ describe.concurrent("setup", () => {
     const { code, stdout, stderr } = await run(["--yes"], { ...anthropic, ANTHROPIC_API_KEY: repeated });
     expect({ code, stdout }).toEqual({
       code: 3,
-      stdout: expect.stringMatching(/✗ fails +anthropic .*it called .*, which is no tool/),
+      stdout: expect.stringMatching(/✗ fails +anthropic .*it called .*, which does not exist/),
     });
     expect(stdout + stderr).not.toContain(repeated);
   });

@@ -1,12 +1,12 @@
 /**
- * One edit that breaks a promise of a row of docs/requirements.md. `pnpm test:mutants` applies it to a copy of the
+ * One edit that breaks what a row of docs/requirements.md promises. `pnpm test:mutants` applies it to a copy of the
  * checkout and expects that a proof of the row turns red.
  */
 export interface Mutant {
   name: string;
   /** Ids of the rows that the edit attacks. Empty only with `part`. */
   rows: string[];
-  /** The part of the product that the edit attacks, like `setup`, if no row of the page is about it. `pnpm test:mutants PART` runs its mutants. */
+  /** The part of the product that the edit attacks, like `setup`, if no row of the page speaks of it. `pnpm test:mutants PART` runs its mutants. */
   part?: string;
   /** The file to edit, relative to the checkout. */
   file: string;

@@ -145,7 +145,7 @@ const ofSetup: readonly PartMutant[] = [
   },
 ];
 
-/** Breaks the repairs of `troupe doctor --fix`, and the files that they must not change. */
+/** Breaks the repairs of `troupe doctor --fix`, and the guards of files that a repair must not change. */
 const ofDoctor: readonly PartMutant[] = [
   {
     name: "doctor repairs without being asked",

@@ -28,11 +28,14 @@ describe("a shipped role", () => {
     },
   );
 
-  test("reviewer may run commands, and may write nowhere", () => {
-    const { granted, grant } = roleNamed("reviewer");
-    expect(granted.filter(({ effect }) => effect !== "read").map(({ name }) => name)).toEqual(["shell", "test"]);
-    expect(grant.writes).toEqual([[]]);
-  });
+  test.each(["reviewer", "coding_reviewer", "pipeline_reviewer"])(
+    "%s may run commands, and may write nowhere",
+    (id) => {
+      const { granted, grant } = roleNamed(id);
+      expect(granted.filter(({ effect }) => effect !== "read").map(({ name }) => name)).toEqual(["shell", "test"]);
+      expect(grant.writes).toEqual([[]]);
+    },
+  );
 
   test("researcher may use each tool that research needs, grep by its name too", () => {
     const wanted = ["read", "ls", "search", "code_search", "web_search", "web_fetch", "overview", "docs_coverage"];

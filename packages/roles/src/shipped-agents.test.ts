@@ -119,9 +119,12 @@ test("general-purpose works with its parent's prompt and tools, and does not del
 
 test.each([
   ["coder", [/features/, /several files/, /refactoring/, /Not for a one-line edit/]],
-  ["tester", [/unit and integration tests/, /runs them/, /by tests first/, /Not for mending/]],
+  ["tester", [/unit and integration tests/, /runs them/, /by tests first/, /failures mean/, /Not for mending/]],
   ["reviewer", [/before a change is kept/, /security/, /architecture/, /Not for style/]],
-  ["planner", [/many files/, /architecture/, /roadmap/, /Not for work whose steps are obvious/]],
+  [
+    "planner",
+    [/large goal into steps/, /many files/, /architecture/, /roadmap/, /Not for work whose steps are obvious/],
+  ],
   ["debugger", [/failure/, /crash/, /slowness/, /Not for building/]],
   ["researcher", [/many files/, /before a plan/, /Not for a fact in one known file/]],
 ])("%s has a description of when to use it, and when not", (id, words) => {
@@ -179,6 +182,18 @@ describe("a report from the web", () => {
       childVerifiers: [{ name: "report-corpus", agent, words: ["report", "comprehensive", "html", "work_products"] }],
       observers: [{ name: "save-search-results" }],
     });
+  });
+
+  test.each([
+    ["themes", /write by theme, not article by article/],
+    ["citations", /Each claim has a citation beside it: a link .* to an address of the corpus/],
+    ["numbers and dates", /exact numbers with their units, and dates/],
+    ["quotes", /Quote the sentences .* word for word, in quotation marks, with their source/],
+    ["contradictions", /Where sources contradict each other, give both versions/],
+    ["an executive summary first", /in this order:\s+1\. `<section id="executive-summary">`/],
+    ["styles in its one file", /Its styles are in the page itself/],
+  ])("is asked for with %s", (_, words) => {
+    expect(registry.find("report-creation-expert")?.prompt).toMatch(words);
   });
 
   test("is checked for its corpus, its citations and its form", () => {

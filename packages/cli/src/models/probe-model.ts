@@ -64,7 +64,7 @@ async function toolsOf(options: ProbeOptions): Promise<Finding> {
   if ("error" in reply) return { ...failed("tools", reply.error), fix };
   const [call] = reply.reply.calls;
   if (!call) return { ...bad("tools", "it answered with text and called no tool"), fix };
-  if (call.name !== probeTool.name) return { ...bad("tools", `it called ${call.name}, which is no tool`), fix };
+  if (call.name !== probeTool.name) return { ...bad("tools", `it called ${call.name}, which does not exist`), fix };
   if (call.problem !== null) return { ...bad("tools", `its call of ${call.name} is invalid: ${call.problem}`), fix };
   return ok("tools", `it called ${call.name} with ${JSON.stringify(call.args).slice(0, 60)}`);
 }

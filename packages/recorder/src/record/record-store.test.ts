@@ -75,6 +75,15 @@ describe("the schema", () => {
     expect(indexes.sort()).toEqual(
       ["depth", "parent", "role", "session", "started", "status"].map((column) => `idx_messages_${column}`),
     );
+    const columnsOf = (index: string) => query<{ name: string }>(`PRAGMA index_info(${index})`).map(({ name }) => name);
+    expect(indexes.map(columnsOf)).toEqual([
+      ["agent_depth"],
+      ["parent_message_id"],
+      ["agent_role"],
+      ["session_id"],
+      ["started_at"],
+      ["status"],
+    ]);
     expect(query("PRAGMA foreign_key_list(messages)")).toMatchObject([
       { table: "sessions", from: "session_id", to: "session_id" },
       { table: "messages", from: "parent_message_id", to: "id" },

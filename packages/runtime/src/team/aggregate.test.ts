@@ -19,7 +19,7 @@ const responses = [
     { agent: "a", summary: "Two bugs.", findings: ["bug 1", "bug 2"], filesModified: ["x.ts"], warnings: ["slow"] },
     { runs: 3, toolCalls: 4, totalTokens: 100, costUsd: 0.5 },
   ),
-  response({ agent: "b", success: false, status: "bailed_out", summary: "Stopped.", findings: ["bug 2"] }),
+  response({ agent: "b", success: false, status: "bailed_out", summary: "Stopped.", findings: ["bug 2", "bug 3"] }),
   response(
     { agent: "a", summary: "Fine.", filesCreated: ["y.ts"], filesModified: ["x.ts"] },
     { toolCalls: 1, totalTokens: 20, costUsd: 0.25 },
@@ -46,8 +46,8 @@ it("counts and adds up", () => {
 
 it("returns findings if asked, without duplicates", () => {
   const { summary, findings } = aggregate(responses, { findings: true });
-  expect(findings).toEqual(["bug 1", "bug 2"]);
-  expect(summary).toBe("a: Two bugs.\n- bug 1\n- bug 2\n\nb (bailed out): Stopped.\n- bug 2\n\na: Fine.");
+  expect(findings).toEqual(["bug 1", "bug 2", "bug 3"]);
+  expect(summary).toBe("a: Two bugs.\n- bug 1\n- bug 2\n\nb (bailed out): Stopped.\n- bug 2\n- bug 3\n\na: Fine.");
 });
 
 it("has an unknown total cost if one cost is unknown", () => {

@@ -216,7 +216,8 @@ test("all agents of a process share the rate limits of a provider", async () => 
     `providers: {house: {baseUrl: "${server.baseUrl}", wire: openai-chat, limits: {concurrency: 2}}}`,
   );
   const calls = ["researcher", "planner", "coder", "tester", "reviewer"].map((agent) => {
-    const asking = request("house/x");
+    // The limits are those of the provider, whatever model is asked.
+    const asking = request(agent === "planner" ? "house/y" : "house/x");
     return models.provider.call({ ...asking, origin: { ...asking.origin, agent, run: agent } }, options);
   });
   expect((await Promise.all(calls)).map(({ text }) => text)).toEqual(calls.map(() => "ok"));

@@ -61,6 +61,21 @@ describe("a mail", () => {
     expect(draft).toMatchObject({ folder: "drafts", subject: "Later", thread: output.thread_id });
   });
 
+  it("is answered, and stored as a draft, once for each call", async () => {
+    const [message] = (await sample.call("gmail_search_messages", { text: "contract", from: "john", limit: 1 })).output
+      .messages;
+    const calls = [
+      ["gmail_reply_to_message", { message_id: message.message_id, body: "Once." }, "message_id"],
+      ["gmail_create_draft", { subject: "Once" }, "draft_id"],
+    ] as const;
+    for (const [tool, args, id] of calls) {
+      const change = { idempotencyKey: `${run}/78/${tool}` };
+      const first = (await sample.call(tool, args, change)).output[id];
+      expect((await sample.call(tool, args, change)).output[id], tool).toBe(first);
+      expect((await sample.call(tool, args)).output[id], tool).not.toBe(first);
+    }
+  });
+
   it("is found by words, person, time and page", async () => {
     const query = { from: "acme", since: "2026-02-20", limit: 1 };
     const first = (await sample.call("gmail_search_messages", query)).output;

@@ -103,17 +103,24 @@ describe("the context of a run moves through its statuses", () => {
     });
   });
 
-  test.each<[string, (d: MachineDriver) => void]>([
-    ["cancelled before its assessment", (d) => d.feed(cancelled())],
-    ["denied", (d) => [intentAssessed("high"), question, no].forEach((fact) => void d.feed(fact))],
-    ["cancelled at work", (d) => [intentAssessed("low"), cancelled()].forEach((fact) => void d.feed(fact))],
-  ])("%s: failed, with the reason as its summary", (_, end) => {
+  test.each<[string, string, (d: MachineDriver) => void]>([
+    ["cancelled before its assessment", "not needed", (d) => d.feed(cancelled("not needed"))],
+    ["denied", "denied by ada", (d) => [intentAssessed("high"), question, no].forEach((fact) => void d.feed(fact))],
+    [
+      "cancelled at work",
+      "too late",
+      (d) => {
+        d.feed(intentAssessed("low"));
+        d.feed(reply(1, "I count first.", [aToolCall("read", { path: "a.txt" })]));
+        d.feed(cancelled("too late"));
+      },
+    ],
+  ])("%s: failed, with the reason as its summary", (_, reason, end) => {
     const d = assessing();
     end(d);
     const { response } = d.effect("settle");
     d.feed(settledWith(response));
-    expect(contextOf(d)).toMatchObject({ status: "failed", summary: response.summary });
-    expect(response.summary).not.toBe("");
+    expect(contextOf(d)).toMatchObject({ status: "failed", summary: reason });
   });
 
   test("a run that failed its verification executes again", () => {
