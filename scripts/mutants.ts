@@ -55,14 +55,16 @@ async function main(): Promise<void> {
   const all = await loadMutants(root);
   const unknown = positionals.filter((word) => !all.some((mutant) => isMeant(mutant, word)));
   if (unknown.length > 0) return fail(`no mutant has the row or the name ${unknown.join(", ")}. See --list`);
-  const chosen = all.filter((mutant) => positionals.length === 0 || positionals.some((word) => isMeant(mutant, word)));
-  if (values.list) return chosen.forEach(print);
-  const problems = mutantProblems(chosen, root);
-  if (problems.length > 0) return fail(problems.join("\n"));
-  await runMutants(chosen, { here: values.here, again: values.again, jobs });
+  if (values.list) return choose(all, positionals).forEach(print);
+  await runMutants({ words: positionals, here: values.here, again: values.again, jobs });
+}
+
+function choose(all: readonly Mutant[], words: readonly string[]): Mutant[] {
+  return all.filter((mutant) => words.length === 0 || words.some((word) => isMeant(mutant, word)));
 }
 
 interface RunOptions {
+  words: readonly string[];
   here: boolean;
   again: boolean;
   jobs: number;
@@ -90,7 +92,7 @@ function titleOf({ name, rows, part }: Mutant): string {
   return `${[part, ...rows].filter(Boolean).join(", ")}: ${name}`;
 }
 
-async function runMutants(mutants: Mutant[], { here, again, jobs }: RunOptions): Promise<void> {
+async function runMutants({ words, here, again, jobs }: RunOptions): Promise<void> {
   // A second Ctrl-C ends the process at once.
   const stop = (): void => stopping.abort(new Error("stopped"));
   process.once("SIGINT", stop).once("SIGTERM", stop);
@@ -99,6 +101,10 @@ async function runMutants(mutants: Mutant[], { here, again, jobs }: RunOptions):
   const options = { env, signal: stopping.signal };
   await using checkouts = new AsyncDisposableStack();
   const first = checkouts.use(here ? MutantCheckout.here(options) : await MutantCheckout.copy(options));
+  // A copy has its own list, which fits its sources.
+  const mutants = choose(await loadMutants(first.folder), words);
+  const problems = mutantProblems(mutants, first.folder);
+  if (problems.length > 0) return fail(problems.join("\n"));
   const kills = new StoredKills();
   const inputs = await MutantInputs.of(first.folder);
   const isStored = (mutant: Mutant): boolean => !again && kills.killOf(mutant, inputs.hashOf(mutant)) !== undefined;
