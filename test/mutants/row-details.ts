@@ -227,4 +227,52 @@ export const mutants: readonly Mutant[] = [
     replace: 'return new ConnectorError("network", messageOf(thrown), { cause: thrown });',
     tests: ["packages/connectors/src/tools/calls/error-output.test.ts > the error of a failed call"],
   },
+  {
+    name: "the terminal shows the calls of the first agent only",
+    rows: ["S2.17e"],
+    file: "packages/cli/src/render/progress.ts",
+    find: 'if (event.kind === "tool.finished" && run)',
+    replace: 'if (event.kind === "tool.finished" && run?.parentRun === null)',
+    tests: [
+      "packages/cli/src/render/render.test.ts > progress > shows each finished call of a sub-agent with its argument, time and result",
+    ],
+  },
+  {
+    name: "the tree at the terminal shows no running call",
+    rows: ["S2.17e"],
+    file: "packages/cli/src/render/live-tree.ts",
+    find: 'activities.set(event.run, { text: `⚙ ${words.join(": ")}`, sinceMs: nowMs });',
+    replace: 'activities.set(event.run, { text: words.length > 9 ? "⚙" : "", sinceMs: nowMs });',
+    tests: [
+      "packages/cli/src/render/live-tree.test.ts > the live tree > shows the running call with its argument and its time, until it has ended",
+    ],
+  },
+  {
+    name: "a parent goes on with the first of its calls",
+    rows: ["S3.8a"],
+    file: "packages/core/src/machines/agent/setup/tools.ts",
+    find: 'context.calls.every(({ phase }) => phase === "settled")',
+    replace: 'context.calls.some(({ phase }) => phase === "settled")',
+    tests: [
+      "packages/core/src/machines/agent/delegate.test.ts > siblings do not disturb each other > one fails, the others continue, and the results are in call order",
+    ],
+  },
+  {
+    name: "an excerpt of a conversation has its beginning",
+    rows: ["S3.3c"],
+    file: "packages/core/src/machines/agent/conversation.ts",
+    find: "text.slice(-charactersMax)",
+    replace: "text.slice(0, charactersMax)",
+    tests: [
+      "packages/runtime/src/host/effects/summarise.test.ts > without a summary, the newest part of the conversation replaces it:",
+    ],
+  },
+  {
+    name: "a stored rule by prefix allows a line that sets a variable",
+    rows: ["SEC.3d"],
+    file: "packages/core/src/permissions/command-pattern.ts",
+    find: "!command.assigns && !command.writes &&",
+    replace: "!command.writes &&",
+    tests: ["packages/tools/src/policy/command-rules.test.ts > a stored rule"],
+  },
 ];

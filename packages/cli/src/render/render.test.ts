@@ -238,6 +238,20 @@ describe("progress", () => {
     expect(progress.live({ ...event, kind: "text.delta", text: "hi" }, 3_000)).toEqual([]);
   });
 
+  test("shows each finished call of a sub-agent with its argument, time and result", () => {
+    const progress = create();
+    progress.apply(change([root, child]));
+    const event = { v: 1, session: child.session, run: child.run, agent: "coder", kind: "tool.finished" } as const;
+    const call = { ...event, tool: "shell", detail: "npm\u001b[2J test", durationMs: 1_200, ok: true };
+    expect(progress.live({ ...call, result: "exit 0" }, 3_000)).toEqual([
+      "   3.0s    ⚙ coder shell: npm test · 1.2 s · exit 0",
+    ]);
+    expect(progress.live({ ...call, tool: "ls", detail: "", result: "" }, 4_000)).toEqual([
+      "   4.0s    ⚙ coder ls · 1.2 s",
+    ]);
+    expect(progress.live({ ...call, run: "unheard-of", result: "" }, 4_000)).toEqual([]);
+  });
+
   test("prints each start, delegation, file and end once", () => {
     const progress = create();
     expect(progress.apply(change([root]))).toEqual(["   0.0s  ● lead: build it"]);
