@@ -2,7 +2,9 @@ import type { RunRow } from "./protocol/api.ts";
 import type { CallPreview } from "./protocol/call-preview.ts";
 import type { LiveEvent } from "./protocol/live.ts";
 
-/** Texts that the page and the command line share. This module has no imports at run time, so that the page can bundle it. */
+export { readWholeSession } from "./protocol/whole-session.ts";
+
+/** What the page, the command line and the clients share. This module imports no library, so that the page can bundle it. */
 
 /**
  * Describes a model call that waits for another try, after the name of its agent.

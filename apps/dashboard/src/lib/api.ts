@@ -60,7 +60,8 @@ export const api = {
   status: () => call<DaemonStatus>("GET", "/api/v1/status"),
   agents: (folder: string | null) => call<AgentList>("GET", `/api/v1/agents${folderQuery(folder)}`),
   sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/v1/sessions?limit=100"),
-  session: (id: string) => call<SessionDetail>("GET", sessionPath(id)),
+  session: (id: string, after?: string) =>
+    call<SessionDetail>("GET", `${sessionPath(id)}${after === undefined ? "" : `?after=${encodeURIComponent(after)}`}`),
   timeline: (id: string, after: number) => call<TimelinePage>("GET", `${sessionPath(id)}/timeline?after=${after}`),
   agentFiles: (folder: string | null) => call<AgentFileList>("GET", `/api/v1/agent-files${folderQuery(folder)}`),
   agentFile: (id: string, folder: string | null) =>

@@ -79,7 +79,12 @@ export function connect(store: PageStore): Daemon {
     const id = store.state().open?.id;
     if (id === undefined) return;
     try {
-      store.loadDetail(await api.session(id));
+      // Runs come before those below them, so each page is a tree.
+      for (let after: string | undefined | null; after !== null && store.state().open?.id === id; ) {
+        const page = await api.session(id, after);
+        store.loadDetail(page);
+        after = page.next ?? null;
+      }
     } catch (thrown) {
       const problem = problemOf(thrown);
       const isMissing = problem.httpStatus === 404;

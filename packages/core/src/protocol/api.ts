@@ -117,6 +117,8 @@ export const RunRow = z.object({
   answerOnly: z.string().nullable().default(null),
   warnings: z.array(z.string()),
   lastEventAt: z.iso.datetime(),
+  /** Present if the row is too large for a page, and its texts and lists are only their beginning. Its entries have the rest. */
+  isCut: z.literal(true).exactOptional(),
 });
 export type RunRow = z.infer<typeof RunRow>;
 
@@ -147,6 +149,8 @@ export const ApprovalRow = z.object({
   losses: FileLosses.exactOptional(),
   /** The email, event or message of the call, as a person would see it. Absent: the arguments say it all. */
   preview: CallPreview.exactOptional(),
+  /** Present if the row is too large for a page of its session: it has no arguments then. The approval by its id has them. */
+  isCut: z.literal(true).exactOptional(),
 });
 export type ApprovalRow = z.infer<typeof ApprovalRow>;
 
@@ -185,7 +189,10 @@ export const IntegrityFinding = z.object({
 });
 export type IntegrityFinding = z.infer<typeof IntegrityFinding>;
 
-/** A session with all of its runs and approvals. `position` is the journal position of the rows. */
+/**
+ * A session with its runs and approvals. `position` is the journal position of the rows. Over HTTP a page has at most 1 MB: the
+ * pages behind the first one continue the lists.
+ */
 export const SessionDetail = z.object({
   position: z.int(),
   session: SessionRow,
@@ -195,6 +202,8 @@ export const SessionDetail = z.object({
   flaws: z.array(IntegrityFinding).exactOptional(),
   /** Undos of its runs, oldest first. Absent if there are none. */
   undos: z.array(UndoRow).exactOptional(),
+  /** The `after` of the next page. Absent on the last one. */
+  next: z.string().exactOptional(),
 });
 export type SessionDetail = z.infer<typeof SessionDetail>;
 

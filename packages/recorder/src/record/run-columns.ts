@@ -121,7 +121,7 @@ const flag: Codec<boolean> = {
 const inMessages = columnsOf("messages");
 const inRuns = columnsOf("runs");
 
-type ApiField = Exclude<keyof RunRow, "order" | "queuePosition">;
+type ApiField = Exclude<keyof RunRow, "order" | "queuePosition" | "isCut">;
 
 /**
  * Everything that the record keeps about one run: the column of each field, its SQL type, and its value in a queued run.

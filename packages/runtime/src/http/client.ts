@@ -43,6 +43,7 @@ import {
   type Webhooks,
   WebhookTest,
 } from "@troupe/core/internal";
+import { readWholeSession } from "@troupe/core/texts";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
 import { createQueryClient } from "./client-queries.ts";
@@ -101,6 +102,7 @@ export interface HttpClient
   /** Null for an unknown id. */
   approval(id: string): Promise<ApprovalRow | null>;
   sessions(options?: { limit?: number }): Promise<SessionList>;
+  /** All pages of the session. */
   session(session: string): Promise<SessionDetail>;
   /** Null while the session has not settled. */
   response(session: string): Promise<RunResponse | null>;
@@ -202,7 +204,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     hosts: async () => (await call(HostList, "/api/v1/hosts")).hosts,
     drainHost: (host, by) => call(HostOutcome, `${pathOf("hosts", host)}/drain`, { body: { by } }),
     sessions: ({ limit } = {}) => call(SessionList, withQuery("/api/v1/sessions", { limit })),
-    session: (session) => call(SessionDetail, pathOf("sessions", session)),
+    session: (session) =>
+      readWholeSession((after) => call(SessionDetail, withQuery(pathOf("sessions", session), { after }))),
     response: (session) => nullFor("CONFLICT", call(RunResponse, `${pathOf("sessions", session)}/response`)),
     changes: (of, { after, limit } = {}) => {
       const path = "run" in of ? pathOf("runs", of.run) : pathOf("sessions", of.session);

@@ -49,7 +49,7 @@ export type EntryPage = z.infer<typeof EntryPage>;
 const pageBytesMax = 1024 * 1024;
 /** Part of a page that is reserved for the fields around its items. */
 const headBytes = 1024;
-const itemBytesMax = pageBytesMax - headBytes;
+export const itemBytesMax = pageBytesMax - headBytes;
 
 /** Cuts a page from stored texts that start at index `from`. With `more`, the record can have further entries. */
 export function cutEntryPage(texts: readonly string[], from: number, more: boolean): Record<keyof EntryPage, unknown> {
@@ -82,6 +82,7 @@ export function cutChangePage(rows: readonly ChangeRow[], more: boolean): Change
   return { changes, next: more ? (rows.at(-1)?.id ?? null) : null };
 }
 
-function bytesOf(row: ChangeRow): number {
-  return Buffer.byteLength(JSON.stringify(row));
+/** Bytes of a value as JSON. */
+export function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

@@ -5,6 +5,7 @@ import { addRoutes } from "./contract/add-routes.ts";
 import { sessionContract } from "./contract/session-contract.ts";
 import type { HttpEnv } from "./input.ts";
 import { cutChangePage } from "./pages.ts";
+import { cutSessionPage } from "./session-page.ts";
 
 /** Routes that submit, read and cancel sessions. */
 export function addSessionRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
@@ -16,10 +17,10 @@ export function addSessionRoutes(app: Hono<HttpEnv>, service: TroupeService): vo
       return { position, sessions: await record.sessions(query) };
     },
     "POST /sessions": async ({ body }) => await service.submit(body),
-    "GET /sessions/{id}": async ({ params: { id } }) => {
+    "GET /sessions/{id}": async ({ params: { id }, query: { after } }) => {
       const detail = await record.session(id);
       if (detail === null) throw notFound("session", id);
-      return detail;
+      return cutSessionPage(detail, after);
     },
     "GET /sessions/{id}/response": async ({ params: { id } }) => {
       const response = await record.response(id);

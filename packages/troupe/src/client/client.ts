@@ -1,5 +1,6 @@
 import type { RunResponse } from "@troupe/core";
 import { TroupeError } from "@troupe/core/errors";
+import { readWholeSession } from "@troupe/core/texts";
 import { type ClientEvent, type EventsFrom, followEvents } from "./follow.ts";
 import type { RequestArguments, Route, RouteInput, RouteReply } from "./routes.ts";
 import { type RunTree, treesOf } from "./run-tree.ts";
@@ -38,7 +39,7 @@ export interface Client {
    * const { status, summary } = await client.run({ task: "Which licences do our dependencies have?" });
    */
   run(request: Body<"POST /sessions">, options?: { signal?: AbortSignal }): Promise<RunResponse>;
-  /** The session with its runs and approvals. */
+  /** The session with all of its runs and approvals: it reads as many pages as it needs. */
   get(session: string): Promise<RouteReply<"GET /sessions/{id}">>;
   /** The runs of a session as trees, one for each turn. */
   tree(session: string): Promise<RunTree[]>;
@@ -100,7 +101,7 @@ export function createClient(options: ClientOptions): Client {
     list: (query = {}) => request("GET /sessions", { query }),
     submit: (body) => request("POST /sessions", { body }),
     run: (body, { signal } = {}) => runSession(client, body, signal),
-    get: (id) => request("GET /sessions/{id}", { params: { id } }),
+    get: (id) => readWholeSession((after) => request("GET /sessions/{id}", { params: { id }, query: { after } })),
     tree: async (id) => treesOf((await client.get(id)).runs),
     response,
     follow: (follow = {}) => followEvents(transport, follow),

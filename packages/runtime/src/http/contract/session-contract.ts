@@ -44,8 +44,12 @@ export const sessionContract = defineRoutes({
   },
   "GET /sessions/{id}": {
     operation: "getSession",
-    summary: "A session with all of its runs and approvals",
+    summary: "A session with its runs and approvals, at most 1 MB",
+    description:
+      "A large session comes in pages: runs in their order, then approvals, flaws and undos. `next` is absent on the last page. " +
+      "A row that is larger than a quarter of a page has `isCut`.",
     params,
+    query: z.object({ after: z.string().optional().meta({ description: "The `next` of the page before." }) }),
     reply: SessionDetail,
     alias: true,
   },
