@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, copyFile, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { openConnectionStore } from "@troupe/connectors";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
@@ -56,6 +57,33 @@ const sessionsOf = async (home: string): Promise<string[]> => {
 };
 
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
+
+describe("troupe doctor", () => {
+  it("names accounts that other users can read, and changes neither a file nor a mode", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const home = await workedHome({ onTestFinished });
+    const store = openConnectionStore(home);
+    const [settings, createdAt] = [{ tokenExpiresAt: "2026-11-20T10:00:00.000Z" }, "2026-11-01T10:00:00.000Z"];
+    await store.put(
+      { id: "google", kind: "google", account: "ana@example.org", domains: ["mail"], createdAt, settings },
+      {},
+    );
+    await chmod(path.join(home, "connections.db"), 0o644);
+    await chmod(home, 0o755);
+    const before = await stateOf(home);
+    const { stdout } = await troupe(["doctor", "--json"], { home });
+    const { checks } = JSON.parse(stdout);
+    expect(checks).toContainEqual(expect.objectContaining({ name: "connection google", status: "ok" }));
+    expect(checks).toContainEqual({
+      ...{ name: "connections", status: "warn", fix: "troupe doctor --fix" },
+      detail: `other users can use ${path.join(home, "connections.db")} (644)`,
+    });
+    expect(await stateOf(home)).toEqual(before);
+    expect(await modeOf(home)).toBe(0o755);
+  });
+});
 
 describe.concurrent("troupe doctor --fix", () => {
   it("creates a missing home for this user only", async ({ expect, onTestFinished }) => {

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { StoredConnection } from "@troupe/connectors";
 import { chooseConnection, hasConnections, hasLocalOffice, homeFiles, officeDomains } from "troupe/internal";
 import type { Cli } from "../cli.ts";
@@ -27,16 +28,30 @@ async function checkConnections(cli: Cli): Promise<Check[]> {
   const { home, env, cwd, composition, now } = cli;
   try {
     const { openConnectionStore } = await import("@troupe/connectors");
-    const stored = await openConnectionStore(home.path).list();
+    // A check changes nothing, not even the mode of the file.
+    const stored = await openConnectionStore(home.path, { mends: false }).list();
     const { office } = await composition.readConfig({ home, env, cwd, workspace: null });
     const choices = officeDomains.map(async (domain) => {
       const problem = await chooseConnection(domain, office, stored).then(() => null, connectionFailure);
       return problem === null ? [] : [toCheck(problem)];
     });
-    return [...stored.map((each) => checkAccount(each, now())), ...(await Promise.all(choices)).flat()];
+    const accounts = stored.map((each) => checkAccount(each, now()));
+    return [
+      ...accounts,
+      ...(await checkMode(join(home.path, "connections.db"))),
+      ...(await Promise.all(choices)).flat(),
+    ];
   } catch (thrown) {
     return [toCheck(connectionFailure(thrown))];
   }
+}
+
+const othersBits = 0o077;
+
+async function checkMode(path: string): Promise<Check[]> {
+  const mode = (await stat(path)).mode & 0o777;
+  if ((mode & othersBits) === 0) return [];
+  return [warn("connections", `other users can use ${path} (${mode.toString(8)})`, "troupe doctor --fix")];
 }
 
 function toCheck(problem: unknown): Check {

@@ -35,12 +35,17 @@ const lockPollMs = 20;
 const privateMode = 0o600;
 const modeBits = 0o777;
 
-export function openConnectionFile(folder: string): ConnectionFile {
+export interface ConnectionFileOptions {
+  /** Whether a read mends the mode of the file, and undoes the commit of a killed process. @default true */
+  mends?: boolean;
+}
+
+export function openConnectionFile(folder: string, { mends = true }: ConnectionFileOptions = {}): ConnectionFile {
   const path = join(folder, "connections.db");
   return {
     read(act) {
       if (!existsSync(path)) return act(noRows);
-      const database = openDatabase(path, readTimeoutMs);
+      const database = mends ? openDatabase(path, readTimeoutMs) : openUnchanged(path);
       try {
         return act(rowsOf(database, path));
       } catch (thrown) {
@@ -67,6 +72,26 @@ export function openConnectionFile(folder: string): ConnectionFile {
 }
 
 const noRows: ConnectionRows = { all: () => [], get: () => undefined, put: () => {}, remove: () => false };
+
+function openUnchanged(path: string): DatabaseSync {
+  try {
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+    const database = new DatabaseSync(path, { readOnly: true, timeout: readTimeoutMs });
+    try {
+      pragma(database, "user_version");
+      return database;
+    } catch (thrown) {
+      database.close();
+      throw thrown;
+    }
+  } catch (cause) {
+    if (sqliteCodeOf(cause) !== sqliteNeedsRollback) throw unusable(path, cause);
+    throw new ConnectorError("tool_error", `a process was killed while it wrote ${path}`, {
+      fix: "troupe connections ls   # undoes the unfinished change",
+      cause,
+    });
+  }
+}
 
 function openDatabase(path: string, timeoutMs: number): DatabaseSync {
   try {
@@ -151,6 +176,8 @@ function rowsOf(database: DatabaseSync, path: string): ConnectionRows {
 }
 
 const sqliteBusy = 5;
+/** SQLITE_READONLY_ROLLBACK */
+const sqliteNeedsRollback = 776;
 
 function sqliteCodeOf(thrown: unknown): number | null {
   return thrown instanceof Error && "errcode" in thrown ? Number(thrown.errcode) : null;

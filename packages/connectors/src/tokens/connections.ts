@@ -2,7 +2,7 @@ import type { Secret } from "@troupe/core";
 import { z } from "zod";
 import { ConnectorError, parseParams } from "../ports/connector-error.ts";
 import { LineText } from "../ports/person.ts";
-import { type ConnectionFile, openConnectionFile } from "./connection-file.ts";
+import { type ConnectionFile, type ConnectionFileOptions, openConnectionFile } from "./connection-file.ts";
 
 export const connectionKinds = ["google", "slack", "standard"] as const;
 /** The kinds of services that a user can connect. */
@@ -63,8 +63,8 @@ export interface ConnectionStore {
  * const store = openConnectionStore("/home/ana/.local/share/troupe");
  * for (const { id, account } of await store.list()) console.log(id, account);
  */
-export function openConnectionStore(folder: string): ConnectionStore {
-  const file = openConnectionFile(folder);
+export function openConnectionStore(folder: string, options: ConnectionFileOptions = {}): ConnectionStore {
+  const file = openConnectionFile(folder, options);
   return {
     list: async () => file.read((rows) => rows.all().map(({ connection }) => readConnection(connection))),
     get: async (id) => file.read((rows) => opened(rows.get(id))),
