@@ -60,7 +60,10 @@ describeInChromium("a session of 1,000 runs with long texts", (browser) => {
     const { page, complaints } = await openPage(browser(), daemon, { test });
     await page.goto(`${url}/?session=${session}`);
     // Rows appear with each page. The tree is whole when a child has all of its siblings.
-    await page.locator(`[data-testid="run-row"][aria-setsize="${runs - 1}"]`).first().waitFor();
+    await page
+      .locator(`[data-testid="run-row"][aria-setsize="${runs - 1}"]`)
+      .first()
+      .waitFor();
     expect(complaints).toEqual([]);
   });
 });

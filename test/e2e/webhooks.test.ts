@@ -74,6 +74,30 @@ describe("the commands about webhooks", () => {
   });
 });
 
+describe("messages that were given up", () => {
+  it("are named by the doctor with the command that sends them again", async (test) => {
+    const { expect } = test;
+    const receiver = await startWebhookReceiver(test);
+    receiver.answerWith(410);
+    const { home, client } = await startScriptedDaemon({ test, agents });
+    const { webhook } = await client.webhooks.add({ url: receiver.url, events: ["session.settled"] });
+    await client.submit({ task: "one" });
+    await expect.poll(() => client.webhooks.list()).toMatchObject([{ dead: 1 }]);
+    const words = ["webhooks", "resend", webhook.id];
+    expect((await troupe(["doctor"], { home })).stdout).toContain(`troupe ${words.join(" ")}`);
+    receiver.answerWith(204);
+    expect(await troupe(words, { home })).toEqual({
+      code: 0,
+      stdout: "1 message is sent again: troupe webhooks ls\n",
+      stderr: "",
+    });
+    await expect.poll(() => client.webhooks.list()).toMatchObject([{ dead: 0, delivered: 1 }]);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    const { code, stdout } = await troupe([...words, "--json"], { home });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { id: webhook.id, resent: 0, left: 0 }]);
+  });
+});
+
 describe("after a kill -9 of the daemon", () => {
   it("open messages are sent with the same id, and the doctor names failures", async (test) => {
     const { expect } = test;

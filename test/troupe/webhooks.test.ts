@@ -95,6 +95,46 @@ describe("webhooks", () => {
     expect(receiver.received).toHaveLength(11);
   });
 
+  it("that were given up are sent again on request, with the same ids, also after a restart", async (test) => {
+    const { expect } = test;
+    const first = await start(test);
+    const { receiver, commit, clock } = first;
+    const { webhook } = await first.webhooks.add({ url: receiver.url, events: ["session.settled"] });
+    receiver.answerWith(410);
+    for (const n of [1, 2, 3]) commit(settled(n));
+    await expect.poll(() => first.webhooks.list()).toMatchObject([{ dead: 3, open: 0 }]);
+    const bodies = receiver.received.map(({ body }) => body);
+    await first.webhooks.stop();
+    const again = await startWebhooks({ ...first.options, queueMax: 2 });
+    test.onTestFinished(() => again.stop());
+    receiver.answerWith(500);
+    // The queue has room for two of them.
+    expect(await again.resend(webhook.id)).toEqual({ id: webhook.id, resent: 2, left: 1 });
+    await expect.poll(() => receiver.received.length).toBe(5);
+    receiver.answerWith(204);
+    clock.advance(5_000);
+    await expect.poll(() => again.list()).toMatchObject([{ delivered: 2, dead: 1, open: 0 }]);
+    expect(await again.resend(webhook.id)).toEqual({ id: webhook.id, resent: 1, left: 0 });
+    await expect.poll(() => again.list()).toMatchObject([{ delivered: 3, dead: 0, open: 0 }]);
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(3);
+    expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set(bodies));
+    await expect(again.resend(id(99))).rejects.toMatchObject({ code: "UNKNOWN_WEBHOOK" });
+  });
+
+  it("that were given up 30 days ago have no content any more", async (test) => {
+    const { expect } = test;
+    const first = await start(test);
+    const { webhook } = await first.webhooks.add({ url: first.receiver.url, events: ["session.settled"] });
+    first.receiver.answerWith(410);
+    first.commit(settled(1));
+    await expect.poll(() => first.webhooks.list()).toMatchObject([{ dead: 1 }]);
+    await first.webhooks.stop();
+    first.clock.advance(31 * 86_400_000);
+    const again = await startWebhooks(first.options);
+    test.onTestFinished(() => again.stop());
+    expect(await again.resend(webhook.id)).toEqual({ id: webhook.id, resent: 0, left: 1 });
+  });
+
   it("follow no redirect, and reach no private address but this machine's own", async (test) => {
     const { expect } = test;
     const { webhooks, receiver } = await start(test);

@@ -317,6 +317,7 @@ export {
   WebhookDraft,
   WebhookEvent,
   WebhookList,
+  WebhookResent,
   WebhookRow,
   WebhookSecret,
   WebhookTest,

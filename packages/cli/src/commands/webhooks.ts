@@ -65,6 +65,20 @@ export async function testWebhook(cli: Cli, given: string, flags: { json: boolea
   return outcome.delivered ? 0 : 1;
 }
 
+/** `troupe webhooks resend`: sends the messages that were given up again. Exit code 1 if one of them cannot be sent. */
+export async function resendWebhook(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const webhooks = await webhooksOf(cli);
+  const outcome = await webhooks.resend(resolveWebhook(await webhooks.list(), given));
+  const { id, resent, left } = outcome;
+  if (flags.json) out.line(jsonLine(outcome));
+  else {
+    out.line(`${resent === 1 ? "1 message is" : `${resent} messages are`} sent again: troupe webhooks ls`);
+    if (left > 0) out.line(`${left} stay given up: the queue is full, or their content is older than 30 days (${id})`);
+  }
+  return left > 0 ? 1 : 0;
+}
+
 /** The running daemon sends the messages, so it holds the webhooks. */
 async function webhooksOf(cli: Cli): Promise<Webhooks> {
   const webhooks = (await joinOwner(cli))?.client.webhooks;

@@ -7,7 +7,8 @@ export async function checkWebhooks({ composition, home }: Cli): Promise<Check[]
     return (await composition.readWebhooks(home)).flatMap(({ id, dead, open, lastError }) => {
       if (dead === 0 && lastError === null) return [];
       const counts = `${dead} messages were given up, ${open} wait; the last failure: ${lastError ?? "none"}`;
-      return [warn("webhooks", `${id}: ${counts}`, `troupe webhooks test ${id}`)];
+      const resend = dead > 0 ? `   # then: troupe webhooks resend ${id}` : "";
+      return [warn("webhooks", `${id}: ${counts}`, `troupe webhooks test ${id}${resend}`)];
     });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

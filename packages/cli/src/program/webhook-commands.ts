@@ -4,7 +4,8 @@ import { example, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp, type RunComman
 const webhooksHelp = `
 Events: session.settled, approval.requested. Messages are signed as Standard Webhooks says, in
 the headers webhook-id, webhook-timestamp and webhook-signature. A message without an answer of
-2xx is repeated for about a day, and after a restart of the daemon, with the same id.
+2xx is repeated for about a day, and after a restart of the daemon, with the same id. Then it is
+given up: \`ls\` counts it as dead, and \`resend\` sends it again.
 Addresses of this machine are allowed. Other private addresses need web.privateHosts in
 policy.yaml. Webhooks can also be set in the configuration: troupe config init.
 
@@ -56,5 +57,14 @@ export function addWebhookCommands(program: Command, runCommand: RunCommand): vo
     .addHelpText("after", example("troupe webhooks test 0199c2a4"))
     .action((id: string, flags: JsonFlag) =>
       runCommand(async (cli) => (await commands()).testWebhook(cli, id, { json: !!flags.json })),
+    );
+  webhooks
+    .command("resend")
+    .description("send the messages that were given up again, with the same ids; needs a running daemon")
+    .argument("<id>", idHelp)
+    .option("--json", jsonHelp)
+    .addHelpText("after", example("troupe webhooks resend 0199c2a4"))
+    .action((id: string, flags: JsonFlag) =>
+      runCommand(async (cli) => (await commands()).resendWebhook(cli, id, { json: !!flags.json })),
     );
 }

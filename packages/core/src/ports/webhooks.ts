@@ -1,4 +1,4 @@
-import type { WebhookAdded, WebhookDraft, WebhookRow, WebhookTest } from "../protocol/webhook.ts";
+import type { WebhookAdded, WebhookDraft, WebhookResent, WebhookRow, WebhookTest } from "../protocol/webhook.ts";
 
 /** The webhooks of this machine. Unknown ids fail with `UNKNOWN_WEBHOOK`. */
 export interface Webhooks {
@@ -9,4 +9,6 @@ export interface Webhooks {
   remove(id: string): Promise<WebhookRow>;
   /** Sends one message of the type `webhook.test` now, without another attempt. */
   test(id: string): Promise<WebhookTest>;
+  /** Sends the messages that were given up again, with the same ids and all attempts. */
+  resend(id: string): Promise<WebhookResent>;
 }

@@ -63,6 +63,15 @@ export const WebhookTest = z.object({
 });
 export type WebhookTest = z.infer<typeof WebhookTest>;
 
+/** Messages that were given up and are sent again. */
+export const WebhookResent = z.object({
+  id: Id,
+  resent: z.int(),
+  /** Messages that stay given up: the queue is full, or their content is not stored any more. */
+  left: z.int(),
+});
+export type WebhookResent = z.infer<typeof WebhookResent>;
+
 function isWebhookUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;

@@ -29,6 +29,7 @@ const newRoutes = [
   "GET /api/v1/openapi.json",
   "GET /api/v1/webhooks",
   "POST /api/v1/webhooks",
+  "POST /api/v1/webhooks/:id/resend",
   "POST /api/v1/webhooks/:id/test",
 ];
 
@@ -103,6 +104,7 @@ describe("every route of the router", () => {
       "POST /api/v1/sessions/:id/cancel",
       "POST /api/v1/sessions/:id/fork",
       "POST /api/v1/webhooks",
+      "POST /api/v1/webhooks/:id/resend",
       "POST /api/v1/webhooks/:id/test",
       "PUT /api/v1/agent-files/:id",
       "PUT /api/v1/sessions/:id/files",

@@ -37,14 +37,14 @@ const webhooksMax = 100;
 const atOnceMax = 4;
 const storePauseMs = 5_000;
 const scannedMax = 10_000;
-/** Delivered ids are stored so long, so that a repeated event is known. */
+/** Delivered ids are stored so long, so that a repeated event is known, and so are the bodies of dead messages. */
 const rememberedMs = 30 * 86_400_000;
 
 /**
  * Sends events of the record to webhooks, at least once each.
  *
  * Invariants. W1: an event is in the store before the cursor passes it. W2: a message leaves the state `open` only after an
- * answer with 2xx, or when it is dead. W3: open messages are bounded; with a full store the cursor waits.
+ * answer with 2xx, or when it is dead; a person can open a dead one again. W3: open messages are bounded; with a full store the cursor waits.
  */
 export async function startWebhooks(options: WebhookOptions): Promise<RunningWebhooks> {
   const { record, clock, logger, env, policy, queueMax = 10_000 } = options;
@@ -178,6 +178,13 @@ export async function startWebhooks(options: WebhookOptions): Promise<RunningWeb
       });
       const { result, httpStatus, error } = await post(find(id), { id: `msg_${options.newId()}`, body });
       return { id, delivered: result === "delivered", httpStatus, error };
+    },
+    async resend(id) {
+      const hook = find(id);
+      const resent = store.revive(hook.id, clock.now(), queueMax);
+      logger.info({ webhook: hook.id, resent }, "messages that were given up are sent again");
+      sendDue();
+      return { id, resent, left: store.countsOf(hook.id).dead };
     },
     async stop() {
       stopListening();

@@ -69,12 +69,21 @@ export function openWebhookStore(file: string) {
   const nextDue = database.prepareValue<[], number | null>("SELECT min(due_at) FROM messages WHERE state = 'open'");
   const openCount = database.prepareValue<[], number>("SELECT count(*) FROM messages WHERE state = 'open'");
   const finish = database.prepare<[string, number, string | null, string, string]>(
-    "UPDATE messages SET state = ?, tries = ?, error = ?, body = '' WHERE webhook = ? AND id = ?",
+    // The body of a message that is given up stays: it can be sent again.
+    "UPDATE messages SET state = ?1, tries = ?2, error = ?3, body = iif(?1 = 'dead', body, '') WHERE webhook = ?4 AND id = ?5",
   );
   const postpone = database.prepare<[number, number, string, string, string]>(
     "UPDATE messages SET tries = ?, due_at = ?, error = ? WHERE webhook = ? AND id = ?",
   );
   const prune = database.prepare<[number]>("DELETE FROM messages WHERE state = 'delivered' AND created_at < ?");
+  const forgetDead = database.prepare<[number]>(
+    "UPDATE messages SET body = '' WHERE state = 'dead' AND created_at < ? AND body <> ''",
+  );
+  const revive = database.prepare<[number, string, number]>(
+    `UPDATE messages SET state = 'open', tries = 0, due_at = ? WHERE rowid IN (
+       SELECT rowid FROM messages WHERE webhook = ? AND state = 'dead' AND body <> '' ORDER BY rowid
+       LIMIT CAST(? AS INTEGER))`,
+  );
   const position = database.prepareValue<[], number>("SELECT position FROM cursor");
   const setPosition = database.prepare<[number]>(
     "INSERT INTO cursor (one, position) VALUES (1, ?) ON CONFLICT DO UPDATE SET position = excluded.position",
@@ -114,7 +123,15 @@ export function openWebhookStore(file: string) {
     /** Makes all open messages due: after a restart, nothing waits for an old delay. */
     makeDue: (nowMs: number): void =>
       void database.prepare<[number]>("UPDATE messages SET due_at = ? WHERE state = 'open'").run(nowMs),
-    prune: (beforeMs: number): void => void prune.run(beforeMs),
+    /** Returns how many messages are open again. The queue takes no more than `queueMax`. */
+    revive: database.transaction((webhook: string, nowMs: number, queueMax: number): number => {
+      const room = Math.max(0, queueMax - (openCount.get() ?? 0));
+      return Number(revive.run(nowMs, webhook, room).changes);
+    }),
+    prune(beforeMs: number): void {
+      prune.run(beforeMs);
+      forgetDead.run(beforeMs);
+    },
     position: (): number | null => position.get() ?? null,
     setPosition: (value: number): void => void setPosition.run(value),
     close: (): void => database.close(),

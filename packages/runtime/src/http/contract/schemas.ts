@@ -61,6 +61,7 @@ import {
   WebhookAdded,
   WebhookDraft,
   WebhookList,
+  WebhookResent,
   WebhookRow,
   WebhookTest,
 } from "@troupe/core/internal";
@@ -152,5 +153,6 @@ export const schemaNames: Readonly<Record<string, z.ZodType>> = {
   WebhookDraft,
   WebhookList,
   WebhookRow,
+  WebhookResent,
   WebhookTest,
 };

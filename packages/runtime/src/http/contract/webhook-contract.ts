@@ -1,4 +1,4 @@
-import { WebhookAdded, WebhookDraft, WebhookList, WebhookRow, WebhookTest } from "@troupe/core/internal";
+import { WebhookAdded, WebhookDraft, WebhookList, WebhookResent, WebhookRow, WebhookTest } from "@troupe/core/internal";
 import { defineRoutes } from "./route.ts";
 
 /** Routes that list, add, test and remove webhooks. */
@@ -29,5 +29,12 @@ export const webhookContract = defineRoutes({
     summary: "Sends one test message now",
     params: { id: "webhook" },
     reply: WebhookTest,
+  },
+  "POST /webhooks/{id}/resend": {
+    operation: "resendWebhook",
+    summary: "Sends the messages that were given up again, with the same ids",
+    description: "The content of such a message is kept for 30 days.",
+    params: { id: "webhook" },
+    reply: WebhookResent,
   },
 });
