@@ -43,19 +43,19 @@ interface ListedItem {
   item: object;
 }
 
-function* itemsAfter(detail: SessionDetail, after: string | undefined): Generator<ListedItem> {
+function itemsAfter(detail: SessionDetail, after: string | undefined): ListedItem[] {
   const cursor = parseCursor(after);
-  let isAfter = cursor === null;
-  for (const list of lists) {
-    if (cursor && !isAfter && cursor.list !== list) continue;
-    for (const [i, item] of (detail[list] ?? []).entries()) {
-      const key = keyOf(list, item, i);
-      if (isAfter) yield { list, key, item };
-      else if (key === cursor?.key) isAfter = true;
-    }
-    // An item of the cursor that is gone: the next list follows.
-    isAfter = true;
-  }
+  const first = cursor ? lists.indexOf(cursor.list) : 0;
+  const items = lists.slice(first).flatMap((list) => itemsOf(detail, list));
+  if (cursor === null) return items;
+  const last = items.findIndex(({ list, key }) => list === cursor.list && key === cursor.key);
+  // Without the item of the cursor, the next list follows.
+  return last < 0 ? items.filter(({ list }) => list !== cursor.list) : items.slice(last + 1);
+}
+
+function itemsOf(detail: SessionDetail, list: ListName): ListedItem[] {
+  const items: readonly object[] = detail[list] ?? [];
+  return items.map((item, i) => ({ list, key: keyOf(list, item, i), item }));
 }
 
 function keyOf(list: ListName, item: object, i: number): string {
