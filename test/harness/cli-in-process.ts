@@ -33,7 +33,7 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
       home: locateHome({ env, cwd }),
       version,
       terminal,
-      stdin: { kind: "none" as const, open: () => Readable.from([]) },
+      stdin: stdinOf(options.input),
       keyboard: {
         isTerminal: false,
         readKey: async () => null,
@@ -55,6 +55,11 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
     send: (signal) => void signals.emit(signal),
     ended: run(),
   };
+}
+
+function stdinOf(input: string | undefined) {
+  const chunks = input === undefined ? [] : [input];
+  return { kind: input === undefined ? ("none" as const) : ("pipe" as const), open: () => Readable.from(chunks) };
 }
 
 function collectText(): { stream: Writable; text(): string } {

@@ -7,6 +7,7 @@ import { type CliResult, startTroupe, troupe } from "../harness/cli.ts";
 import { visit } from "../harness/google-server/connect-account.ts";
 import { startGoogleServer } from "../harness/google-server/start-google-server.ts";
 import { commandsIn, readGuide, wordsOf } from "../harness/guide.ts";
+import { writeOfficeFiles } from "../harness/office-files.ts";
 import { openOfficeOf } from "../harness/office-home.ts";
 import { sampleWorkspace, userToken } from "../harness/slack-server/sample-workspace.ts";
 import { startSlackServer } from "../harness/slack-server/start-slack-server.ts";
@@ -14,24 +15,11 @@ import { tempFolder } from "../harness/temp-folder.ts";
 
 const guide = await readGuide("office");
 
-/** Files of other programs, as a user has them. */
-async function writeOwnFiles(folder: string): Promise<void> {
-  const mail = ["From: eve@acme.example", "To: me@office.local", "Date: Mon, 2 Mar 2026 10:00:00 +0000", "Subject: Hi"];
-  const text = [`Message-ID: <1@acme.example>`, ...mail, "", "Hello"].join("\n");
-  await writeFile(path.join(folder, "archive.mbox"), `From eve@acme.example Mon Mar  2 10:00:00 2026\n${text}\n\n`);
-  const event = ["BEGIN:VEVENT", "UID:e1", "DTSTAMP:20260301T100000Z", "DTSTART:20260302T100000Z"];
-  const end = ["DTEND:20260302T110000Z", "SUMMARY:Review", "END:VEVENT", "END:VCALENDAR"];
-  const calendar = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//x//EN", ...event, ...end, ""].join("\r\n");
-  await writeFile(path.join(folder, "calendar.ics"), calendar);
-  const card = ["BEGIN:VCARD", "VERSION:4.0", "UID:c1", "FN:Eve", "EMAIL:eve@acme.example", "END:VCARD", ""];
-  await writeFile(path.join(folder, "contacts.vcf"), card.join("\r\n"));
-}
-
 it("the guide to the office works as it is written", { timeout: 300_000 }, async (test) => {
   const { expect } = test;
   const home = await tempFolder("office-guide", test);
   const work = await tempFolder("office-guide-work", test);
-  await writeOwnFiles(work);
+  await writeOfficeFiles(work);
   const [slack, google] = [await startSlackServer(sampleWorkspace()), await startGoogleServer()];
   test.onTestFinished(() => slack.close());
   test.onTestFinished(() => google[Symbol.asyncDispose]());

@@ -47,6 +47,9 @@ describe("an edit changes its own lines alone", () => {
       ["- description: >-", "-   Long text", "-   on two lines", '+ description: "x: y # z"'],
     ],
     [{ missing: undefined }, []],
+    [{ "hooks.before": undefined }, []],
+    [{ "troupe.limits.maxCost": undefined }, []],
+    [{ "troupe.missing.below": undefined }, []],
   ])("%j", (changes, expected) => {
     expect(diff(changes)).toEqual(expected);
   });
@@ -94,6 +97,14 @@ test.each([
   ["effort", "[", "["],
 ])("the value of %s %s is %j", (key, text, value) => {
   expect(readKeyValue(key, text)).toEqual(value);
+});
+
+test.each([
+  ["---\nname: a\n---\n", { "troupe.disabled": undefined }, "---\nname: a\n---\n"],
+  ["---\ntroupe:\n---\n", { "troupe.disabled": undefined }, "---\ntroupe:\n---\n"],
+  ["---\ntroupe:\nname: a\n---\n", { "troupe.disabled": true }, "---\ntroupe:\n  disabled: true\nname: a\n---\n"],
+])("a file %j without the key takes %j", (text, changes, expected) => {
+  expect(editAgentFile(text, changes)).toBe(expected);
 });
 
 describe("a new file", () => {

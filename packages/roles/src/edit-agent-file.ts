@@ -86,7 +86,10 @@ function editYaml(yaml: string, { document, path, value }: YamlEdit): string {
   const [top = ""] = path;
   const before = pairOf(document, top);
   const [start, end] = before ? rangeOf(before, yaml) : [yaml.length, yaml.length];
+  if (value !== undefined && path.length > 1 && hasNoKeys(document, top)) document.delete(top);
   if (value === undefined) {
+    // The library throws for a key below one that the file does not have.
+    if (!document.hasIn(path)) return yaml;
     document.deleteIn(path);
     removeEmptyParents(document, path);
   } else document.setIn(path, nodeOf(document, path, value));
@@ -108,6 +111,12 @@ function nodeOf(document: Document.Parsed, path: readonly string[], value: Json)
   if (isNode(old)) node.comment = old.comment ?? null;
   if (isSeq(node)) node.flow = !isSeq(old) || old.flow === true;
   return node;
+}
+
+/** A key without a value, such as `troupe:`, can get keys below it. */
+function hasNoKeys(document: Document.Parsed, key: string): boolean {
+  const value = document.get(key, true);
+  return isScalar(value) && value.value === null;
 }
 
 function removeEmptyParents(document: Document.Parsed, path: readonly string[]): void {
