@@ -26,15 +26,20 @@ export function describeAtTerminal(name: string, define: () => void): void {
  * of util-linux, as `kill` and `mount` are. Its other form on the BSDs cannot be fed through a pipe.
  *
  * @param options.program the words that start another `troupe` than the built one
+ * @param options.columns @default 100
  */
 export function startInTerminal(
   args: string[],
-  options: CliOptions & { test: Pick<TestContext, "onTestFinished">; program?: readonly string[] },
+  options: CliOptions & {
+    test: Pick<TestContext, "onTestFinished">;
+    program?: readonly string[];
+    columns?: number;
+  },
 ): TerminalProcess {
   const words = [...(options.program ?? [process.execPath, cliPath]), ...args].map(
     (word) => `'${word.replaceAll("'", "'\\''")}'`,
   );
-  const command = `stty cols 100 rows 40; exec ${words.join(" ")}`;
+  const command = `stty cols ${options.columns ?? 100} rows 40; exec ${words.join(" ")}`;
   const child = spawn("script", ["--quiet", "--flush", "--return", "--command", command, "/dev/null"], {
     cwd: options.cwd ?? options.home,
     env: { ...cleanEnv(options.home), TERM: "xterm", SHELL: "/bin/sh", ...options.env },
