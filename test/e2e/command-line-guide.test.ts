@@ -23,7 +23,10 @@ const scenario = {
   },
 };
 
-/** The words of an output: ids, times, figures, paths and the width of columns differ from run to run. */
+/**
+ * The lines of an output in any order, because two streams make it. Ids, times, figures, paths and the width of columns differ
+ * from run to run.
+ */
 function shapeOf(output: string): string {
   return output
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{8}\b/g, "ID")
@@ -35,7 +38,10 @@ function shapeOf(output: string): string {
     .replaceAll(/[\d.,]+ (ms|s|min|tokens|characters)\b/g, "FIGURE")
     .replaceAll(/\b[\d.,]+\b/g, "N")
     .replaceAll(/ +/g, " ")
-    .trim();
+    .trim()
+    .split("\n")
+    .sort()
+    .join("\n");
 }
 
 it("the guide to the command line works as it is written", { timeout: 240_000 }, async (test) => {
