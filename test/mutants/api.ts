@@ -4,6 +4,9 @@ const webhooks = "test/troupe/webhooks.test.ts > webhooks";
 const client = "test/e2e/client.test.ts > a client";
 const badInput = "packages/runtime/src/http/bad-input.test.ts";
 const openApi = "packages/runtime/src/http/contract/openapi.test.ts > the OpenAPI document";
+const resent = `${webhooks} > that were given up are sent again on request, with the same ids, also after a restart`;
+const pages =
+  "packages/runtime/src/http/session-page.test.ts > a session of 1,000 runs with long texts > comes in pages of at most 1 MB that have every run and approval once, in order";
 const startWebhooks = "packages/troupe/src/webhooks/start-webhooks.ts";
 const postMessage = "packages/troupe/src/webhooks/post-message.ts";
 const addRoutes = "packages/runtime/src/http/contract/add-routes.ts";
@@ -97,5 +100,37 @@ export const mutants: readonly Mutant[] = [
     find: "redirectsMax: 0 }",
     replace: "redirectsMax: 1 }",
     tests: [`${webhooks} > follow no redirect, and reach no private address but this machine's own`],
+  },
+  {
+    name: "a page of a session repeats the last run of the page before",
+    rows: ["S5.11f"],
+    file: "packages/runtime/src/http/session-page.ts",
+    find: "items.slice(last + 1)",
+    replace: "items.slice(last)",
+    tests: [pages],
+  },
+  {
+    name: "a large session is one reply",
+    rows: ["S5.11f"],
+    file: "packages/runtime/src/http/session-routes.ts",
+    find: "return cutSessionPage(detail, after);",
+    replace: 'return after === "" ? cutSessionPage(detail, after) : detail;',
+    tests: [pages],
+  },
+  {
+    name: "a message that was given up stays so",
+    rows: ["S5.11h"],
+    file: "packages/troupe/src/webhooks/webhook-store.ts",
+    find: "SET state = 'open', tries = 0",
+    replace: "SET state = 'dead', tries = 0",
+    tests: [resent],
+  },
+  {
+    name: "a message that is given up loses its content",
+    rows: ["S5.11h"],
+    file: "packages/troupe/src/webhooks/webhook-store.ts",
+    find: "iif(?1 = 'dead', body, '')",
+    replace: "iif(?1 = 'none', body, '')",
+    tests: [resent],
   },
 ];

@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const queries = "packages/recorder/src/record/queries";
 const searchTest = `${queries}/search.test.ts > a search`;
+const sumsTest = "packages/recorder/src/record/session-costs.test.ts > the stored sums of sessions";
 const costsTest = `${queries}/costs.test.ts > costs`;
 const totalsTest = `${queries}/costs.test.ts > totals`;
 const treeTest = `${queries}/tree.test.ts > the tree of a session`;
@@ -122,9 +123,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "replays and demos are paid",
     rows: ["S5.12h"],
-    file: `${queries}/run-facts.ts`,
-    find: "rows.filter(({ isOffline }) => isOffline === 0)",
-    replace: "[...rows]",
+    file: `${queries}/costs.ts`,
+    find: "s.is_summed = 1 AND s.offline = 0 AND",
+    replace: "s.is_summed = 1 AND",
     tests: [`${costsTest} > leave out demos and replays, and count them`],
   },
   {
@@ -146,5 +147,21 @@ export const mutants: readonly Mutant[] = [
     tests: [
       `${totalsTest} > name the slowest and the most expensive delegated branches, with their path and the runs below`,
     ],
+  },
+  {
+    name: "a session that began before the asked time is left out of costs",
+    rows: ["S5.12h"],
+    file: `${queries}/costs.ts`,
+    find: "first_at < ? AND last_at >= ?",
+    replace: "first_at < ? AND last_at < ? AND 0",
+    tests: [`${sumsTest} > give the same reports as their runs, at any time and for any grouping`],
+  },
+  {
+    name: "the stored sums of a session stay while it works again",
+    rows: ["S5.12h"],
+    file: "packages/recorder/src/record/session-costs.ts",
+    find: "    set.run(0, null, null, null, null, id);\n",
+    replace: "",
+    tests: [`${sumsTest} > are dropped while a run is open, and stored again at its end`],
   },
 ];

@@ -41,7 +41,7 @@ it("every field has a column of its type", () => {
 
 it("every field of the API row is a field of the table or computed", () => {
   const names = new Set<string>(runFieldEntries.map(([name]) => name));
-  expect(Object.keys(RunRow.shape).filter((name) => !names.has(name))).toEqual(["order", "queuePosition"]);
+  expect(Object.keys(RunRow.shape).filter((name) => !names.has(name))).toEqual(["order", "queuePosition", "isCut"]);
 });
 
 it.each(sessionFixtures)("$name: a record that is stored and loaded is the same", ({ write }) => {

@@ -125,8 +125,8 @@ export function openWebhookStore(file: string) {
       void database.prepare<[number]>("UPDATE messages SET due_at = ? WHERE state = 'open'").run(nowMs),
     /** Returns how many messages are open again. The queue takes no more than `queueMax`. */
     revive: database.transaction((webhook: string, nowMs: number, queueMax: number): number => {
-      const room = Math.max(0, queueMax - (openCount.get() ?? 0));
-      return Number(revive.run(nowMs, webhook, room).changes);
+      const space = Math.max(0, queueMax - (openCount.get() ?? 0));
+      return Number(revive.run(nowMs, webhook, space).changes);
     }),
     prune(beforeMs: number): void {
       prune.run(beforeMs);

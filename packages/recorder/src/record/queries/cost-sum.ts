@@ -19,7 +19,7 @@ export function addCharge(sum: CostSum, { tokens, costUsd, estimatedTokens }: Ch
   sum.estimatedTokens += estimatedTokens;
   if (costUsd === null) sum.unknownRuns += 1;
   else sum.knownCostUsd += costUsd;
-  sum.costUsd = sum.unknownRuns > 0 ? null : sum.knownCostUsd;
+  setCost(sum);
 }
 
 /** Adds another sum of other runs. */
@@ -29,6 +29,10 @@ export function addSum(sum: CostSum, other: CostSum): void {
   sum.estimatedTokens += other.estimatedTokens;
   sum.unknownRuns += other.unknownRuns;
   sum.knownCostUsd += other.knownCostUsd;
+  setCost(sum);
+}
+
+function setCost(sum: CostSum): void {
   sum.costUsd = sum.unknownRuns > 0 ? null : sum.knownCostUsd;
 }
 
