@@ -75,16 +75,17 @@ export function connect(store: PageStore): Daemon {
     reloadRequested = false;
     void load();
   };
+  /** Runs come before those below them, so each page is a tree. */
+  const loadPages = async (id: string, after?: string): Promise<void> => {
+    const page = await api.session(id, after);
+    store.loadDetail(page);
+    if (page.next !== undefined && store.state().open?.id === id) await loadPages(id, page.next);
+  };
   const loadOpen = async (retries = missingRetriesMax): Promise<void> => {
     const id = store.state().open?.id;
     if (id === undefined) return;
     try {
-      // Runs come before those below them, so each page is a tree.
-      for (let after: string | undefined | null; after !== null && store.state().open?.id === id; ) {
-        const page = await api.session(id, after);
-        store.loadDetail(page);
-        after = page.next ?? null;
-      }
+      await loadPages(id);
     } catch (thrown) {
       const problem = problemOf(thrown);
       const isMissing = problem.httpStatus === 404;
