@@ -127,7 +127,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     const troupes = await createTroupes(test, { url: open.url, agents });
     const workspace = await tempFolder("folder", test);
     await writeAgent(path.join(workspace, ".troupe"), "scribe", { tools: [] });
-    const daemon = await troupes.daemon();
+    const daemon = await troupes.daemonProcess();
     const { session, run } = await daemon.client.submit({ task: "go", agent: "scribe", workspace, origin: "api" });
     await until(async () => (await troupes.ledger.calls([run])).length > 0);
     await daemon.kill();
@@ -178,7 +178,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
 
   it("starts and stops with its daemon, is restarted when it dies, and keeps its address and credentials", async (test) => {
     const troupes = await createTroupes(test, { url: "unused", agents: answer });
-    const daemon = await troupes.daemon({ nats: ["--nats", "auto"], env });
+    const daemon = await troupes.daemonProcess({ nats: ["--nats", "auto"], env });
     const { home } = daemon;
     const file = path.join(home, "nats", "context.json");
     const pid = async (): Promise<number> => Number(await readFile(path.join(home, "nats", "server.pid"), "utf8"));

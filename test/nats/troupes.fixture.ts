@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import type { TestContext } from "vitest";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { type InProcessDaemon, startDaemon, startDaemonInProcess, type TestDaemon } from "../harness/daemon.ts";
 import { writeAgent } from "../harness/home-files.ts";
 import { ledgerOf } from "../harness/ledger.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
@@ -13,12 +13,15 @@ type Test = Pick<TestContext, "onTestFinished">;
 /** Short enough for a test to see a takeover, long enough for a busy machine. */
 export const leaseMs = 1_500;
 
-/** Several processes with the same scripted agents, each with its own home. */
+/** A daemon and workers with the same scripted agents, each with its own home. */
 export interface Troupes {
   namespace: string;
   /** All calls of all processes. */
   ledger: ReturnType<typeof ledgerOf>;
-  daemon(options?: ProcessOptions): Promise<TestDaemon & { home: string }>;
+  /** In the test's process. */
+  daemon(options?: ProcessOptions): Promise<InProcessDaemon & { home: string }>;
+  /** In a process of its own, for a test that kills it. */
+  daemonProcess(options?: ProcessOptions): Promise<TestDaemon & { home: string }>;
   worker(agents: string, options?: ProcessOptions): Promise<TestWorker & { home: string }>;
 }
 
@@ -53,6 +56,10 @@ export async function createTroupes(test: Test, { url, agents }: { url: string; 
     namespace,
     ledger,
     async daemon(options = {}) {
+      const prepared = await prepare(options);
+      return { ...(await startDaemonInProcess({ ...prepared, test })), home: prepared.home };
+    },
+    async daemonProcess(options = {}) {
       const prepared = await prepare(options);
       return { ...(await startDaemon({ ...prepared, test })), home: prepared.home };
     },

@@ -182,7 +182,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     await worker.waitForOutput(new RegExp(`waiting: no NATS server answers at ${own.url}`));
     await own.restart();
     await worker.waitForOutput(/waiting: .* has no streams of the namespace/);
-    const daemon = await troupes.daemon({ has: lead });
+    const daemon = await troupes.daemonProcess({ has: lead });
     await worker.ready;
 
     await own.kill();
