@@ -41,7 +41,6 @@ describe("a command of an agent", () => {
 
     const run = await troupe(["run", "tidy up", "--agent", "coder", "--scenario", scenario, "--workspace", workspace], {
       home,
-      ownProcess: true,
     });
     expect(run).toMatchObject({ code: 0 });
     const session = /session (\S+)/.exec(run.stderr)?.[1] ?? "";

@@ -58,7 +58,7 @@ it("the guide to the command line works as it is written", { timeout: 240_000 },
     ANTHROPIC_BASE_URL: server.anthropicUrl,
     TROUPE_HOME: path.join(home, "user", "troupe"),
   };
-  const command = (line: string) => troupe(wordsOf(line).slice(1), { home, cwd: work, env, ownProcess: true });
+  const command = (line: string) => troupe(wordsOf(line).slice(1), { home, cwd: work, env });
   test.onTestFinished(async () => {
     await command("troupe down");
   });

@@ -13,7 +13,7 @@ async function setUp(test: Pick<TestContext, "onTestFinished">, workspace = samp
   const server = await startSlackServer(workspace);
   test.onTestFinished(() => server.close());
   const connect = (input: string, ...args: string[]) =>
-    troupe(["connect", "slack", ...args], { home, input, env: { TROUPE_SLACK_URL: server.apiUrl } });
+    troupe(["connect", "slack", ...args], { home, input, env: { TROUPE_SLACK_URL: server.apiUrl }, ownProcess: false });
   return { home, workspace, server, connect, store: openConnectionStore(home) };
 }
 
@@ -78,7 +78,7 @@ describe("troupe connect mail", () => {
     { args: ["me@acme.example", "--caldav", "http://127.0.0.1:1/"], code: 5, text: "127.0.0.1:1" },
   ])("with $args ends with exit code $code, and stores nothing", async ({ args, code, text }, test) => {
     const home = await tempFolder("connect-mail", test);
-    const result = await troupe(["connect", "mail", ...args], { home, input: "mail-password-17" });
+    const result = await troupe(["connect", "mail", ...args], { home, input: "mail-password-17", ownProcess: false });
     expect([result.code, result.stdout]).toEqual([code, ""]);
     expect(result.stderr).toContain(text);
     expect(result.stderr).not.toContain("mail-password-17");

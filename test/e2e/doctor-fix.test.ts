@@ -8,6 +8,8 @@ import { openConnectionStore } from "@troupe/connectors";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
+import { writeScenario } from "../harness/scenario-file.ts";
+import { delegate } from "../harness/scripted-calls.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 interface RepairRow {
@@ -27,13 +29,18 @@ async function fix(home: string): Promise<RepairRow[]> {
 async function workedHome(test: Pick<TestContext, "onTestFinished">): Promise<string> {
   const home = await tempFolder("doctor-fix", test);
   await chmod(home, 0o700);
-  await work(home);
+  await work(home, test);
   return home;
 }
 
-async function work(home: string): Promise<void> {
-  const { code, stderr } = await troupe(["run", "--scenario", "demo", "--no-input", "hello"], { home });
-  if (code !== 0 && code !== 8) throw new Error(stderr);
+async function work(home: string, test: Pick<TestContext, "onTestFinished">): Promise<void> {
+  const folder = await tempFolder("doctor-fix-scenario", test);
+  const scenario = await writeScenario(folder, {
+    main: [{ steps: [{ calls: [delegate("researcher", "look")] }, { text: "Done." }] }],
+    researcher: [{ steps: [{ text: "Looked." }] }],
+  });
+  const { code, stderr } = await troupe(["run", "--scenario", scenario, "--no-input", "hello"], { home });
+  if (code !== 0) throw new Error(stderr);
 }
 
 /** Content and permissions of every file of a home, without the ones that each reader of a database makes. */
@@ -196,7 +203,7 @@ describe.concurrent("troupe doctor --fix", () => {
     const record = path.join(home, "troupe.db");
     const older = path.join(await tempFolder("doctor-fix-old", { onTestFinished }), "troupe.db");
     await copyFile(record, older);
-    await work(home);
+    await work(home, { onTestFinished });
     const sessions = await sessionsOf(home);
     expect(sessions).toHaveLength(2);
     for (const suffix of ["-wal", "-shm"]) await rm(record + suffix, { force: true });

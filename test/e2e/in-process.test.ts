@@ -36,9 +36,9 @@ describe.concurrent("a command in this process", () => {
   );
 });
 
-/** Without the differences between two sessions: their ids, times and durations. */
+/** Without the differences between two sessions: their ids, times and durations. A time of ten seconds is a column wider. */
 function withoutNumbers({ code, stdout, stderr }: CliResult): CliResult {
   const without = (text: string) =>
-    text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/[\d.:T-]+(?:Z| m?s\b|s\b|(?=,))/g, "TIME");
+    text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/ *[\d.:T-]+(?:Z| m?s\b|s\b|(?=,))/g, " TIME");
   return { code, stdout: without(stdout), stderr: without(stderr) };
 }

@@ -26,8 +26,7 @@ it("the guide to plans works as it is written", { timeout: 180_000 }, async (tes
     ],
   });
   const env = { TROUPE_MODEL: `scripted/${scenario}` };
-  const run = (line: string): Promise<CliResult> =>
-    troupe(wordsOf(line).slice(1), { home, cwd: work, env, ownProcess: true });
+  const run = (line: string): Promise<CliResult> => troupe(wordsOf(line).slice(1), { home, cwd: work, env });
 
   const commands = commandsIn(guide);
   expect(commands).toEqual([

@@ -33,7 +33,7 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
       home: locateHome({ env, cwd }),
       version,
       terminal,
-      stdin: stdinOf(options.input),
+      stdin: stdinOf(options),
       keyboard: {
         isTerminal: false,
         readKey: async () => null,
@@ -57,9 +57,9 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
   };
 }
 
-function stdinOf(input: string | undefined) {
-  const chunks = input === undefined ? [] : [input];
-  return { kind: input === undefined ? ("none" as const) : ("pipe" as const), open: () => Readable.from(chunks) };
+function stdinOf({ input }: CliOptions) {
+  if (input === undefined) return { kind: "none" as const, open: () => Readable.from([]) };
+  return { kind: "pipe" as const, open: () => Readable.from([Buffer.from(input)], { objectMode: false }) };
 }
 
 function collectText(): { stream: Writable; text(): string } {

@@ -20,7 +20,7 @@ async function withSlack(test: Test) {
   const server = await startSlackServer(sampleWorkspace());
   test.onTestFinished(() => server.close());
   const env = { TROUPE_SLACK_URL: server.apiUrl };
-  const { code, stderr } = await troupe(["connect", "slack"], { home, env, input: userToken });
+  const { code, stderr } = await troupe(["connect", "slack"], { home, env, input: userToken, ownProcess: false });
   expect(code, stderr).toBe(0);
   return { home, server };
 }

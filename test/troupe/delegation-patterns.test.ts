@@ -127,8 +127,7 @@ async function createFolder(test: Test, agents: Agents) {
   const home = await tempFolder("patterns-home", test);
   const work = await tempFolder("patterns-work", test);
   const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` };
-  const run = (line: string): Promise<CliResult> =>
-    command(wordsOf(line).slice(1), { home, cwd: work, env, ownProcess: true });
+  const run = (line: string): Promise<CliResult> => command(wordsOf(line).slice(1), { home, cwd: work, env });
   return { work, run };
 }
 
