@@ -10,7 +10,7 @@ import { fileOf, packageOf, patternOf } from "./mutants.ts";
 import { root } from "./project.ts";
 import { isWithin } from "./requirements-page.ts";
 import type { TestResult } from "./vitest-report.ts";
-import { type TestReply, WarmTests } from "./warm-tests.ts";
+import { type TestReply, type TestRequest, WarmTests } from "./warm-tests.ts";
 
 export interface MutantResult {
   outcome: "killed" | "survived" | "broken";
@@ -22,6 +22,8 @@ export interface CheckoutOptions {
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
 }
+
+type TestOptions = Pick<TestRequest, "bail" | "long">;
 
 /** A folder with the sources, installed and built, in which one mutant at a time is checked. */
 export class MutantCheckout implements AsyncDisposable {
@@ -99,7 +101,7 @@ export class MutantCheckout implements AsyncDisposable {
     let passed = 0;
     for (const file of new Set(mutant.tests.map(fileOf))) {
       const names = mutant.tests.filter((test) => fileOf(test) === file);
-      const reply = await this.runTests(file, names, { bail: true, long: mutant.long === true });
+      const reply = await this.#runTests(file, names, { bail: true, long: mutant.long === true });
       if (!reply) return { outcome: "broken", why: `${file} took too long, or its process ended` };
       const named = reply.tests.filter((test) => names.some((name) => isWithin(nameOf(test), name)));
       const red = named.find(({ status }) => status === "failed");
@@ -112,12 +114,14 @@ export class MutantCheckout implements AsyncDisposable {
       : { outcome: "broken", why: "no named test ran" };
   }
 
-  /** Runs tests of one file by `path > title`. Null if the run did not come to its end. */
-  async runTests(
-    file: string,
-    names: readonly string[],
-    options: { bail: boolean; long: boolean },
-  ): Promise<TestReply | null> {
+  /** Runs tests of one file on the sources as they are. Null if the run did not come to its end. */
+  async testWithoutMutant(file: string, names: readonly string[], options: TestOptions): Promise<TestReply | null> {
+    await this.#build(undefined);
+    return this.#runTests(file, names, options);
+  }
+
+  /** Tests have names `path > title`. */
+  async #runTests(file: string, names: readonly string[], options: TestOptions): Promise<TestReply | null> {
     const changed = [...this.#changed];
     this.#changed.clear();
     return this.#tests.run({ file, pattern: patternOf(names), changed, ...options });
