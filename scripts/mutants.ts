@@ -93,6 +93,7 @@ function titleOf({ name, rows, part }: Mutant): string {
 }
 
 async function runMutants({ words, here, again, jobs }: RunOptions): Promise<void> {
+  const beganMs = performance.now();
   // A second Ctrl-C ends the process at once.
   const stop = (): void => stopping.abort(new Error("stopped"));
   process.once("SIGINT", stop).once("SIGTERM", stop);
@@ -122,6 +123,7 @@ async function runMutants({ words, here, again, jobs }: RunOptions): Promise<voi
     if (result.outcome === "killed") kills.add(mutant, { inputs: inputs.hashOf(mutant), why: result.why });
   });
   conclude(results, { stored, all: mutants.length });
+  say(`mutants: ${results.size} ran in ${Math.ceil((performance.now() - beganMs) / 60_000)} min`);
 }
 
 function conclude(results: Map<Mutant, MutantResult>, { stored, all }: { stored: number; all: number }): void {

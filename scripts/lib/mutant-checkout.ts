@@ -153,9 +153,14 @@ export class MutantCheckout implements AsyncDisposable {
   async #runBuildSteps(folder: string): Promise<string | null> {
     const [, ...steps] = (manifestOf(folder).scripts?.build ?? "").split(" && ");
     if (steps.length === 0) return null;
+    if (steps.length > 1 || !steps[0]?.endsWith("/bundle.ts")) {
+      // Without the signal: a stopped run restores the build, too.
+      const command = ["sh", "-c", steps.join(" && ")];
+      const { code, output } = await run(command, { cwd: folder, env: this.#environment(), output: "capture" });
+      return code === 0 ? null : firstLine(output) || `code ${code}`;
+    }
     try {
-      if (steps.length === 1 && steps[0]?.endsWith("/bundle.ts")) await bundlePackage(folder);
-      else await this.#must(["sh", "-c", steps.join(" && ")], folder);
+      await bundlePackage(folder);
       return null;
     } catch (error) {
       return firstLine(error instanceof Error ? error.message : String(error));
