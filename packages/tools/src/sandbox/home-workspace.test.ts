@@ -60,6 +60,41 @@ for (const kind of containing) {
       for (const path of secrets) expect(await readFile(join(home, path), "utf8"), path).toBe("SECRET");
     });
 
+    test("a secret that comes between two commands is hidden from the next one", async ({ sandboxOf, folder }) => {
+      const home = join(folder, "home");
+      await mkdir(join(home, "keys"), { recursive: true });
+      await writeFile(join(home, "notes.txt"), "notes");
+      vi.stubEnv("HOME", home);
+      const sandbox = await sandboxOf(kind);
+      const line = "cat notes.txt; find . -type f -exec cat {} + 2> /dev/null; cat .aws/credentials";
+      expect((await runLine(sandbox, home, line)).stdout).toBe("notesnotes");
+      await mkdir(join(home, ".ssh"));
+      await writeFile(join(home, ".ssh/id_ed25519"), "SECRET");
+      expect((await runLine(sandbox, home, line)).stdout).toBe("notesnotes");
+      await writeFile(join(home, "keys/credentials"), "SECRET");
+      await symlink("keys", join(home, ".aws"));
+      const ends = await Promise.all([runLine(sandbox, home, line), runLine(sandbox, home, line)]);
+      expect(ends.map(({ stdout }) => stdout)).toEqual(["notesnotes", "notesnotes"]);
+    });
+
+    test("a folder that becomes a home between two commands shows no secret to the next ones", async ({
+      sandboxOf,
+      folder,
+    }) => {
+      const home = await makeHome(folder);
+      vi.stubEnv("HOME", join(folder, "elsewhere"));
+      const sandbox = await sandboxOf(kind);
+      expect((await runLine(sandbox, home, readAll)).stdout).toContain("SECRET");
+      vi.stubEnv("HOME", home);
+      const line = `${readAll} .netrc`;
+      const ends = await Promise.all([runLine(sandbox, home, line), runLine(sandbox, home, line)]);
+      for (const { stdout } of ends) {
+        expect(stdout).toContain("notes");
+        // The folder of troupe is hidden by its host only.
+        expect(stdout.replace("SECRET", "")).not.toContain("SECRET");
+      }
+    });
+
     test("a command cannot write to a secret", async ({ sandboxOf, folder }) => {
       const home = await makeHome(folder);
       const sandbox = await sandboxOf(kind, {}, { hidden: [join(home, ".troupe")] });

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
 import { realPathOf, secretsIn } from "../../workspace/secret-paths.ts";
@@ -70,14 +71,24 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
     machine ??= planMachineFolders({ path, hidden, etc, readable: policy.readable, network: policy.network });
     return machine;
   };
+  const secretsSeen = new Map<string, readonly HiddenStep[]>();
+  const secretsOf = (root: string): readonly HiddenStep[] => {
+    const secrets = secretsSeen.get(root) ?? secretSteps(root, hidden);
+    if (secretsSeen.size >= secretsSeenMax) secretsSeen.clear();
+    secretsSeen.set(root, secrets);
+    return secrets;
+  };
   /**
-   * Programs are installed and permissions change while this process runs. The plan is checked for each command, while
-   * its sandbox is built: nothing runs in a sandbox of an outdated plan.
+   * Programs are installed, permissions change and secrets come while this process runs. Each command is planned with what
+   * the last one saw, and that is checked while its sandbox is built: nothing runs in a sandbox of an outdated plan.
    */
-  const checkMachine = (used: MachineFolders): string | null => {
-    if (used.isCurrent()) return null;
-    if (machine === used) machine = null;
-    return "the system's files have changed since the last command";
+  const checkSeen = (root: string, used: MachineFolders, secrets: readonly HiddenStep[]): string | null => {
+    const isMachineCurrent = used.isCurrent();
+    if (!isMachineCurrent && machine === used) machine = null;
+    const secretsNow = secretSteps(root, hidden);
+    const areSecretsCurrent = isDeepStrictEqual(secretsNow, secrets);
+    if (!areSecretsCurrent) secretsSeen.set(root, secretsNow);
+    return isMachineCurrent && areSecretsCurrent ? null : "the system's files have changed since the last command";
   };
   const runPlan = async ({ plan, checkPlan }: CheckedPlan, command: SandboxedCommand): Promise<CommandResult> => {
     const render = (hasExchangeableMount(plan.steps) && (await renderExchangeable?.())) || renderLaunch;
@@ -111,7 +122,7 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
 
   async function runOnce(command: SandboxedCommand): Promise<CommandResult> {
     using workspace = openWorkspace(command.workspace);
-    const secrets = secretSteps(workspace.path, hidden);
+    const secrets = secretsOf(workspace.path);
     const prepared = await prepareWorkspace(workspace, command.writes, secrets);
     let shown: readonly MountStep[] = [];
     const saved = removedFolder === null ? null : createSavedFolder(removedFolder);
@@ -150,7 +161,7 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
       folder: join(root, command.folder ?? "."),
       env: { ...cleanEnvironment(env.PATH ?? ""), ...env, ...command.env },
     };
-    return { plan, checkPlan: () => checkMachine(used) };
+    return { plan, checkPlan: () => checkSeen(root, used, held.secrets) };
   }
 
   /** Null if a test command succeeds, else the reason why it does not. */
@@ -173,6 +184,7 @@ export function createNamespaceRun(options: NamespaceRunOptions) {
 }
 
 const triesMax = 4;
+const secretsSeenMax = 100;
 
 /** Long, because a busy machine is slow. A machine that cannot run it fails at once. */
 const probeMs = 20_000;
