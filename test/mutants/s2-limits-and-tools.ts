@@ -81,6 +81,27 @@ export const mutants: readonly Mutant[] = [
     tests: [`${etcFolder} > bubblewrap: a setting that becomes private is not visible to the next command`],
   },
   {
+    name: "a command runs by an outdated plan that was found outdated before",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/backends/run-in-namespaces.ts",
+    find: "const isMachineCurrent = used.isCurrent();",
+    replace: "const isMachineCurrent = machine !== used || used.isCurrent();",
+    tests: [
+      `${etcFolder} > bubblewrap: a setting that becomes private is not visible to commands that start together`,
+      `${etcFolder} > namespaces: a setting that becomes private is not visible to commands that start together`,
+    ],
+  },
+  {
+    name: "a command sees a secret that came after the last command",
+    rows: ["S2.15a"],
+    file: "packages/tools/src/sandbox/backends/run-in-namespaces.ts",
+    find: "isDeepStrictEqual(secretsNow, secrets)",
+    replace: "secretsNow.length + secrets.length >= 0",
+    tests: [
+      "packages/tools/src/sandbox/home-workspace.test.ts > bubblewrap: in a home > a folder that becomes a home between two commands shows no secret to the next ones",
+    ],
+  },
+  {
     name: "a machine without a sandbox says that it contains commands",
     rows: ["S2.15a"],
     file: "packages/tools/src/sandbox/create-sandbox.ts",

@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const tracking = "packages/tools/src/change-tracking";
 const trackingTest = `${tracking}/change-tracking.test.ts`;
+const heldTest = `${tracking}/held-folders.test.ts`;
 const recordTest =
   "test/e2e/command-changes.test.ts > a command of an agent > that deletes and overwrites files of the user is in the record, with the old contents";
 const undo = "packages/runtime/src/service/undo";
@@ -29,6 +30,42 @@ export const mutants: readonly Mutant[] = [
     find: "next.get(child)?.identity === identity;",
     replace: "next.has(child);",
     tests: [`${tracking}/scanner.property.test.ts > an updated scan > notices folders in exchanged folders`],
+  },
+  {
+    name: "a command that starts beside another one trusts the events of the kernel",
+    rows: ["SEC.9a"],
+    file: `${tracking}/change-tracker.ts`,
+    find: "isCommandRunning ? scans.next() : scans.nextIfChanged()",
+    replace: "scans.nextIfChanged()",
+    tests: [`${heldTest} > between two commands > a command that starts beside another one waits for a scan`],
+  },
+  {
+    name: "a folder that was just made is not scanned again",
+    rows: ["SEC.9a"],
+    file: `${tracking}/scanner.ts`,
+    find: "const holdsAll = isRepeated && reader.hold(scan);",
+    replace: "const holdsAll = isRepeated && (reader.hold(scan), true);",
+    tests: [
+      `${heldTest} > between two commands > a folder that was just made is scanned again: it was not held while it was scanned`,
+    ],
+  },
+  {
+    name: "a process looks into a folder that another one was exchanged for",
+    rows: ["SEC.9a"],
+    file: `${tracking}/change-reader-script.ts`,
+    find: '!@stats || "$stats[0]:$stats[1]" ne $folder->{identity}',
+    replace: "!@stats",
+    tests: [`${heldTest} > the processes that hold folders > use no folder that another one was exchanged for`],
+  },
+  {
+    name: "a file that a person made between two commands is a change by the second",
+    rows: ["SEC.9a"],
+    file: `${tracking}/change-reader-script.ts`,
+    find: "0x01000fce",
+    replace: "0x010000ce",
+    tests: [
+      `${heldTest} > between two commands > an edit of a person is not reported for the next command: a removed file`,
+    ],
   },
   {
     name: "a cancel hides the changes of a command",
