@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a command sees a secret that came after the last command",
-    rows: ["S2.15a"],
+    rows: ["SEC.1d"],
     file: "packages/tools/src/sandbox/backends/run-in-namespaces.ts",
     find: "isDeepStrictEqual(secretsNow, secrets)",
     replace: "secretsNow.length + secrets.length >= 0",
