@@ -43,8 +43,8 @@ export const mutants: readonly Mutant[] = [
     name: "a folder that was just made is not scanned again",
     rows: ["SEC.9a"],
     file: `${tracking}/scanner.ts`,
-    find: "const holdsAll = isRepeated && reader.hold(scan);",
-    replace: "const holdsAll = isRepeated && (reader.hold(scan), true);",
+    find: "const holdsAll = isHoldable && reader.hold(scan);",
+    replace: "const holdsAll = isHoldable && (reader.hold(scan), true);",
     tests: [
       `${heldTest} > between two commands > a folder that was just made is scanned again: it was not held while it was scanned`,
     ],

@@ -37,6 +37,7 @@ sub hold {
   if ($events && chdir "$root/$path") {
     my ($dot, @stats) = (".", lstat ".");
     $number = syscall($add + 0, $watch, $dot, $mask) if "$stats[0]:$stats[1]" eq $identity;
+    chdir "/";
   }
   $folders{$path} = { identity => $identity, names => undef, changed => 0, watch => $number };
 }
@@ -85,6 +86,8 @@ while (defined(my $line = <STDIN>)) {
     ($isChanged, $out) = (0, "");
     my $days = (0.5 - $rest) / 86400;
     look($_, $folders{$_}, $rest, $days) for keys %folders;
+    # A working folder would keep its file system from being unmounted.
+    chdir "/";
     answer("$out\\0.\\0");
   }
 }

@@ -244,6 +244,13 @@ describe("the processes that hold folders", () => {
     await expect.poll(() => holdersOf(workspace), { timeout: 60_000 }).toEqual([]);
   });
 
+  test("hold no folder of a file system whose change times do not tell all changes", async () => {
+    using scanner = createScanner("/proc/sys/fs", isLarge);
+    for (let i = 0; i < 3; i += 1) await scanner.scan();
+    expect(holdersOf("/proc/sys/fs")).toEqual([]);
+    expect(await scanner.lastIfQuiet()).toBeNull();
+  });
+
   test("are not needed: without perl, every scan is made by find", async ({ workspace, root }) => {
     await mkdir(join(root, "bin"));
     for (const name of ["find", "sh", "rm"]) await symlink(programAt(name), join(root, "bin", name));

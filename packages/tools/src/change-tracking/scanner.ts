@@ -59,7 +59,7 @@ export function createScanner(root: string, bounds: ScanBounds = scanBounds): Sc
   /** Reads only the entries that changed since the last scan. Null if the times of files cannot tell it. */
   const update = async (now: Moment): Promise<Scan | null> => {
     if (known === null) return null;
-    if (!isClockEven(known.begun, now) || !hasChangeTimes(root)) {
+    if (!isClockEven(known.begun, now)) {
       reader.release();
       return null;
     }
@@ -97,13 +97,14 @@ export function createScanner(root: string, bounds: ScanBounds = scanBounds): Sc
       }
       isSmall = false;
       const begun = momentNow();
-      const isRepeated = known !== null;
+      // A single scan needs no reader.
+      const isHoldable = known !== null && hasChangeTimes(root);
+      if (!isHoldable) reader.release();
       isWatched = false;
-      const updated = await update(begun);
+      const updated = isHoldable ? await update(begun) : null;
       const scan = updated ?? (await scanAll());
       known = { scan, begun };
-      // A single scan needs no reader.
-      const holdsAll = isRepeated && reader.hold(scan);
+      const holdsAll = isHoldable && reader.hold(scan);
       isWatched &&= holdsAll && updated !== null;
       return scan;
     },
