@@ -114,5 +114,6 @@ export const daemonExamples: ExampleCases = {
   "troupe webhooks add https://example.org/hook": { prepare: withoutWebhooks, shows: /whsec_/ },
   "troupe webhooks ls": { prepare: webhook, shows: /^\S+ +0 +0 +0 .*\/hook$/m },
   "troupe webhooks rm 0199c2a4": { prepare: webhook, shows: /^removed/m },
+  "troupe webhooks resend 0199c2a4": { prepare: webhook, shows: /^0 messages are sent again: troupe webhooks ls$/m },
   "troupe webhooks test 0199c2a4": { prepare: webhook, shows: /^delivered: the receiver answered 204$/m },
 };
