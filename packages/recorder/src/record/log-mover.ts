@@ -55,8 +55,14 @@ export function createLogMover(database: Database, { file, whenDamaged }: Databa
 
 function ask(worker: Worker): Promise<DatabaseProblem | null> {
   return new Promise((resolve) => {
-    worker.once("message", resolve);
-    worker.once("exit", () => resolve(null));
+    const answer = (problem: DatabaseProblem | null): void => {
+      worker.off("message", answer);
+      worker.off("exit", onExit);
+      resolve(problem);
+    };
+    const onExit = (): void => answer(null);
+    worker.on("message", answer);
+    worker.on("exit", onExit);
     worker.postMessage(null);
   });
 }
