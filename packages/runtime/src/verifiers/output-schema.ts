@@ -1,6 +1,7 @@
 import vm from "node:vm";
 import { parseJsonAnswer } from "@troupe/core/internal";
 import { z } from "zod";
+import { isTimeout, runLimited } from "./run-limited.ts";
 
 type JsonSchema = Record<string, z.core.util.JSONType>;
 
@@ -27,10 +28,8 @@ export function misfits(answer: string, schema: JsonSchema): string[] {
   }
 }
 
-/** The timeout error comes from another realm, so it is not an `instanceof Error` here. */
 function failureOf(error: unknown): string {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
-  if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `checking it took longer than ${checkMsMax} ms`;
+  if (isTimeout(error)) return `checking it took longer than ${checkMsMax} ms`;
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -44,7 +43,7 @@ function check(value: unknown, schema: JsonSchema): string[] {
 
 /** Runs `act` with a timeout. Only the engine's own timeout can stop a regular expression. */
 function inTime<T>(act: () => T): T {
-  return vm.runInNewContext("act()", { act }, { timeout: checkMsMax }) as T;
+  return runLimited(checkMsMax, (timeout) => vm.runInNewContext("act()", { act }, { timeout }) as T);
 }
 
 function problemsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string[] {

@@ -1,5 +1,6 @@
 import { type Context, createContext, Script } from "node:vm";
 import type { AgentDefinition, Risk } from "@troupe/core";
+import { runLimited } from "../../verifiers/run-limited.ts";
 
 type IntentPattern = NonNullable<AgentDefinition["patterns"]>[number];
 
@@ -16,8 +17,6 @@ export interface PatternMatch {
 const charactersMax = 10_000;
 /** A pattern with nested repetitions can need years. The patterns come from files of a project. */
 const timeoutMs = 100;
-/** A pattern that had no time on the processor is tried this often. */
-const triesMax = 10;
 
 const test = new Script('new RegExp(source, "is").test(text)');
 const risks: readonly Risk[] = ["low", "medium", "high"];
@@ -43,17 +42,7 @@ export function matchPatterns(patterns: readonly IntentPattern[], request: strin
 
 /** Whether the pattern of the context matches. Throws if it takes too long. */
 function runsToEnd(context: Context): boolean {
-  for (let tries = 1; ; tries += 1) {
-    const before = process.cpuUsage();
-    try {
-      return test.runInContext(context, { timeout: timeoutMs }) === true;
-    } catch (error) {
-      const { user, system } = process.cpuUsage(before);
-      // The timeout is real time: on a busy machine it can pass before the pattern has had its turn.
-      const hadItsTurn = (user + system) / 1_000 > timeoutMs / 2;
-      if (hadItsTurn || tries === triesMax) throw error;
-    }
-  }
+  return runLimited(timeoutMs, (timeout) => test.runInContext(context, { timeout }) === true);
 }
 
 function higherOf(a: Risk | null, b: Risk): Risk {
