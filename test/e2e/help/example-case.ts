@@ -16,6 +16,8 @@ export interface ExampleCase {
   opens?: RegExp;
   /** The key that the user presses at a question on a terminal. */
   types?: { at: RegExp; key: string };
+  /** Both executions at the same time, because each waits most of its time. */
+  atOnce?: true;
   /** Variables that Node itself reads need a process. */
   ownProcess?: true;
 }

@@ -44,6 +44,7 @@ export const sessionExamples: ExampleCases = {
     // Without the policy of the shop, which asks before each command.
     prepare: async (shop) => ({ env: { TROUPE_HOME: await shop.newFolder("demo") } }),
     shows: /✓ completed/,
+    atOnce: true,
   },
   "troupe sessions show last": { prepare: withFirst, shows: /^status +\S+ \w+/m },
   "troupe sessions ls --limit 50": {

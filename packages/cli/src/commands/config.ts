@@ -64,12 +64,12 @@ export async function configPath(cli: Cli, flags: { json: boolean }): Promise<nu
 }
 
 /** `troupe config init`: writes the user's file with every setting explained. Never overwrites a file. */
-export async function initConfig(cli: Cli): Promise<number> {
+export async function initConfig(cli: Cli, flags: { json: boolean }): Promise<number> {
   const path = userConfigFile(cli);
   if (!(await createConfiguration(path, configTemplate))) {
     throw new TroupeError("CONFLICT", `${path} exists already and was not changed`, { fix: "troupe config list" });
   }
-  cli.terminal.out.line(path);
+  cli.terminal.out.line(flags.json ? jsonLine({ path }) : path);
   return 0;
 }
 

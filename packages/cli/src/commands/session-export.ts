@@ -3,6 +3,7 @@ import { type FeedItem, type Redactor, TroupeError } from "@troupe/core";
 import { exportLines, readTranscript, toHtml, toMarkdown, toMermaid, toOtlp } from "@troupe/recorder";
 import { createHomeRedactor } from "troupe/internal";
 import type { Cli } from "../cli.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
 import { withArchive } from "../session/archive.ts";
 import { resolveSessionId } from "../session/resolve-ids.ts";
 import { printLines, writeLines } from "../session/write-file.ts";
@@ -12,10 +13,18 @@ export interface ExportFlags {
   /** Null: standard output. */
   out: string | null;
   force: boolean;
+  /** Prints the path as JSON; only for a file. */
+  json: boolean;
 }
 
 /** `troupe sessions export`: writes a session as a file. */
-export async function exportSession(cli: Cli, given: string, { format, out, force }: ExportFlags): Promise<number> {
+export async function exportSession(cli: Cli, given: string, flags: ExportFlags): Promise<number> {
+  const { format, out, force, json } = flags;
+  if (json && out === null) {
+    throw new TroupeError("USAGE", "without --out the session itself is printed, so --json has no place for its line", {
+      fix: `troupe sessions export ${cleanLine(given)} --out FILE --json`,
+    });
+  }
   const session = await withArchive(cli, (archive) => resolveSessionId(archive, given));
   const feed = await cli.composition.readFeed(cli.home, session);
   if (feed.length === 0) {
@@ -29,7 +38,8 @@ export async function exportSession(cli: Cli, given: string, { format, out, forc
   }
   const path = resolve(cli.cwd, out);
   await writeLines(path, lines, { force });
-  cli.terminal.err.line(`wrote ${path}`);
+  if (json) cli.terminal.out.line(jsonLine({ session, format, path }));
+  else cli.terminal.err.line(`wrote ${path}`);
   return 0;
 }
 

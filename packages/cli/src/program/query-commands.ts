@@ -183,8 +183,11 @@ function addConfig(program: Command, runCommand: RunCommand): void {
   config
     .command("init")
     .description("create your configuration with every setting explained; never overwrites a file")
+    .option("--json", jsonHelp)
     .addHelpText("after", example("troupe config init"))
-    .action(() => runCommand(async (cli) => (await import("../commands/config.ts")).initConfig(cli)));
+    .action((flags: JsonFlag) =>
+      runCommand(async (cli) => (await import("../commands/config.ts")).initConfig(cli, { json: !!flags.json })),
+    );
 }
 
 function addModels(program: Command, runCommand: RunCommand): void {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { example, idHelp, type JsonFlag, jsonHelp, type RunCommand } from "./shared-options.ts";
 
-interface ExportOptions {
+interface ExportOptions extends JsonFlag {
   format: "jsonl" | "md" | "html" | "otlp" | "mermaid";
   out?: string;
   force?: true;
@@ -41,11 +41,13 @@ function addExportAndImport(sessions: Command, runCommand: RunCommand): void {
     )
     .option("--out <file>", "file to write (default: print it)")
     .option("--force", "overwrite the file if it exists")
+    .option("--json", `${jsonHelp}; only with --out`)
     .addHelpText("after", example("troupe sessions export 0199c2a4 --format html --out session.html"))
     .action((session: string, flags: ExportOptions) =>
       runCommand(async (cli) => {
         const { exportSession } = await import("../commands/session-export.ts");
-        return exportSession(cli, session, { format: flags.format, out: flags.out ?? null, force: !!flags.force });
+        const { format, out = null, force, json } = flags;
+        return exportSession(cli, session, { format, out, force: !!force, json: !!json });
       }),
     );
   sessions

@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { Shell } from "./completion.ts";
-import { example, type RunCommand } from "./shared-options.ts";
+import { example, type JsonFlag, jsonHelp, type RunCommand } from "./shared-options.ts";
 
 /** The commands that help a person at a shell: `completion` and `demo`. */
 export function addShellCommands(program: Command, runCommand: RunCommand, write: (text: string) => void): void {
@@ -40,13 +40,15 @@ function addDemo(program: Command, runCommand: RunCommand): void {
   program
     .command("demo")
     .description("watch a scripted team at work, without a key and without cost")
+    .option("--json", jsonHelp)
     .addHelpText("after", example("troupe demo"))
-    .action(() =>
+    .action((flags: JsonFlag) =>
       runCommand(async (cli) => {
         const { run } = await import("../commands/run.ts");
         const task = "Build a small web page, and report on it";
         const nothing = { continues: null, budget: {}, grant: {}, nats: {} };
-        return run(cli, task, { ...nothing, model: "scripted/demo", noInput: false, mode: "text" });
+        const mode = flags.json ? "json" : "text";
+        return run(cli, task, { ...nothing, model: "scripted/demo", noInput: false, mode });
       }),
     );
 }
