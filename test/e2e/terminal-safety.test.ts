@@ -106,6 +106,8 @@ async function startSessions(test: TestContext) {
   await writeFile(path.join(team, "team.yaml"), `${described}entry: lead\n`);
   await writeFile(path.join(team, "lead.md"), `---\n${described}---\n${attack}Lead.\n`);
   await mkdir(path.join(work, ".troupe", "teams", hostileName("folder")));
+  const step = { id: "a", title: hostile("title"), task: hostile("step"), agent: "coder", after: [] };
+  await writeFile(path.join(work, "odd-plan.yaml"), JSON.stringify({ goal: hostile("goal"), steps: [step] }));
   const cli = (...args: string[]) => troupe(args, { home, cwd: work });
   const rows = async <Row>(...args: string[]): Promise<Row[]> => JSON.parse((await cli(...args, "--json")).stdout);
   const first = await cli("run", "--no-input", hostile("task"));
@@ -173,6 +175,30 @@ function readingCommands(
     [["sessions", "show", hostile("id")], "seen-id"],
     [["teams", "show", hostile("id")], "seen-id"],
     [["run", "hello", "--workspace", hostile("folder")], "seen-folder"],
+    [["plan", "run", "odd-plan.yaml", "--yes"], "seen-goal"],
+    // Errors repeat what the user, or a script with texts of others, wrote.
+    [["plan", "run", hostileName("plan")], "seen-plan"],
+    [["sessions", "import", hostileName("import")], "seen-import"],
+    [["sessions", "upload", session, hostileName("upload")], "seen-upload"],
+    [["sessions", "download", session, hostile("download")], "seen-download"],
+    [["sessions", "fork", session, "--at", hostile("point")], "seen-point"],
+    [["restore", hostileName("backup")], "seen-backup"],
+    [["trust", hostileName("project")], "seen-project"],
+    [["agents", "validate", hostileName("checked")], "seen-checked"],
+    [["agents", "new", hostile("new")], "seen-new"],
+    [["agents", "set", hostile("set"), "model", "haiku"], "seen-set"],
+    [["teams", "use", hostile("used")], "seen-used"],
+    [["teams", "import", hostileName("settings")], "seen-settings"],
+    [["models", "test", hostile("model")], "seen-model"],
+    [["run", "hello", "--model", hostile("wanted")], "seen-wanted"],
+    [["run", "hello", "--agent", hostile("agent")], "seen-agent"],
+    [["config", "get", hostile("setting")], "seen-setting"],
+    [["office", "import", hostileName("mails")], "seen-mails"],
+    [["connections", "test", hostile("account")], "seen-account"],
+    [["webhooks", "add", hostile("hook")], null],
+    [["costs", "--since", hostile("since")], "seen-since"],
+    [["logs", "--level", hostile("level")], "seen-level"],
+    [[hostile("verb")], "seen-verb"],
   ];
 }
 
