@@ -213,7 +213,7 @@ const ofDoctor: readonly PartMutant[] = [
   {
     name: "doctor replaces the record of a journal on a server",
     file: repairRecord,
-    find: "if (!existsSync(journal) || (await isOfServer(home))) return [];",
+    find: "if (!existsSync(journal) || (await recordStoreOf(home)) !== embeddedStore) return [];",
     replace: "if (!existsSync(journal)) return [];",
     tests: [`${fixTest} > leaves the record of a journal on a NATS server alone`],
   },

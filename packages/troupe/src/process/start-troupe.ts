@@ -39,7 +39,7 @@ export async function startTroupe(options: StartOptions, cleanup: Cleanup): Prom
   const { home, kind, env, http, program = {} } = options;
   const settings = program.settings ?? home;
   const clock = injectClockFaults(env, systemClock());
-  const trust = createLoggingTrust(createProjectTrust({ file: homeFiles(settings).trust }), options.logger);
+  const trust = createLoggingTrust({ file: homeFiles(settings).trust, logger: options.logger });
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });

@@ -4,7 +4,6 @@ import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader } from "@troupe/models";
 import type { NatsLink } from "@troupe/nats";
 import { createHostDirectory } from "@troupe/runtime";
-import { createProjectTrust } from "@troupe/tools";
 import type { Cleanup } from "../cleanup.ts";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home/home.ts";
@@ -26,7 +25,7 @@ type Server = Extract<Connection, { kind: "server" }>;
 export async function startWorker(options: WorkerOptions, cleanup: Cleanup): Promise<RunningWorker> {
   const { home, name, env, work, workspace, notice } = options;
   const clock = injectClockFaults(env, systemClock());
-  const trust = createLoggingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
+  const trust = createLoggingTrust({ file: homeFiles(home).trust, logger: options.logger });
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust });
   const { nats, listTokens, office } = await config.at(null);

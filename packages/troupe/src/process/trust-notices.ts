@@ -1,5 +1,6 @@
+import { statSync } from "node:fs";
 import type { Logger } from "@troupe/core";
-import { hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
+import { createProjectTrust, hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
 
 /** Names the project files that are ignored because the project is not trusted. */
 export function describeIgnoredFiles(project: Project): string {
@@ -20,21 +21,45 @@ export function describeChanges({ changes }: Project): string {
 /** Projects whose last log line is remembered. */
 const foldersMax = 1_000;
 
-/** Runs that start within this time share one inspection. An accepted content stays accepted, so its age does not matter. */
+/** Runs that start within this time share one inspection, as long as the user decides nothing. */
 const sharedMs = 200;
 
 export type ProcessTrust = Pick<ProjectTrust, "inspect" | "acceptDefinitions">;
 
-/** Logs the ignored files of a project, once for each state of the project. */
-export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): ProcessTrust {
+/** An inspection that several runs share. */
+interface SharedInspection {
+  folder: string;
+  startedAtMs: number;
+  /** The version of the file with the user's decisions at its start. */
+  decisions: string;
+  project: Promise<Project>;
+}
+
+/**
+ * Inspects the projects of this process. Logs the ignored files of a project, once for each state of the project.
+ *
+ * @param options.file the file with the user's decisions. Other processes write it too
+ */
+export function createLoggingTrust({ file, logger }: { file: string; logger: Pick<Logger, "warn"> }): ProcessTrust {
+  const trust = createProjectTrust({ file });
   const logged = new Map<string, string>();
-  let shared: { folder: string; at: number; project: Promise<Project> } | null = null;
+  let shared: SharedInspection | null = null;
+  const inspectShared = (folder: string): Promise<Project> => {
+    const startedAtMs = performance.now();
+    const decisions = versionOf(file);
+    if (
+      shared === null ||
+      shared.folder !== folder ||
+      shared.decisions !== decisions ||
+      startedAtMs - shared.startedAtMs > sharedMs
+    ) {
+      shared = { folder, startedAtMs, decisions, project: trust.inspect(folder) };
+    }
+    return shared.project;
+  };
   return {
     async inspect(folder) {
-      const now = performance.now();
-      const isKnown = shared !== null && shared.folder === folder && now - shared.at <= sharedMs;
-      if (shared === null || !isKnown) shared = { folder, at: now, project: trust.inspect(folder) };
-      const project = await shared.project;
+      const project = await inspectShared(folder);
       const state = `${project.hash}/${project.status}/${project.problem?.message ?? ""}`;
       if (!hasIgnoredFiles(project) || logged.get(project.folder) === state) return project;
       if (logged.size >= foldersMax) logged.clear();
@@ -49,4 +74,10 @@ export function createLoggingTrust(trust: ProjectTrust, logger: Pick<Logger, "wa
       return isAccepted;
     },
   };
+}
+
+/** Changes with each write of the file, which replaces it. */
+function versionOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.ino}/${stat.mtimeNs}/${stat.size}` : "";
 }
