@@ -6,15 +6,21 @@ afterEach(stopTeams);
 
 describe("a fan-out", () => {
   it("returns responses in the order of the tasks, failures included", async () => {
+    const others = Promise.withResolvers<void>();
+    const asked = new Set<string>();
     const script: Script = async ({ origin }) => {
+      asked.add(origin.task);
       if (origin.task === "2") throw new Error("broken");
-      // Later tasks finish first.
-      for (let turns = 0; turns < 50 - Number(origin.task) * 10; turns += 1) await Promise.resolve();
+      // The first task ends last.
+      if (origin.task === "0") await others.promise;
       return { text: `did ${origin.task}` };
     };
     const { team } = await startTeam(script);
     const tasks = ["0", "1", "2", "3"].map((task) => ({ agent: task === "1" ? "nobody" : "a", task }));
-    await expect(team.fanOut(tasks, { maxConcurrent: 4 })).resolves.toMatchObject([
+    const fanOut = team.fanOut(tasks, { maxConcurrent: 4 });
+    await vi.waitUntil(() => asked.has("0") && asked.has("3") && team.active.size === 1);
+    others.resolve();
+    await expect(fanOut).resolves.toMatchObject([
       { request: "0", status: "completed" },
       { request: "1", status: "rejected" },
       { request: "2", status: "failed" },
