@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { compareScans, type Scan } from "./scan.ts";
-import { createScanner, scanBounds } from "./scanner.ts";
+import { createScanner, type Scanner, scanBounds } from "./scanner.ts";
 
 const bounds = { ...scanBounds, namesInProcessMax: 0 };
 const runs = inject("long") ? 150 : 15;
@@ -97,6 +97,15 @@ function identitiesOf(scan: Scan): Record<string, string> {
   return Object.fromEntries([...scan].map(([path, { identity }]) => [path, identity]));
 }
 
+/** Makes the changes, and expects that the updated scan equals a whole one. */
+async function expectWholeScan(root: string, scanner: Scanner, changes: readonly Change[]): Promise<void> {
+  for (const one of changes) apply(root, one);
+  const updated = await scanner.scan();
+  const whole = await createScanner(root, bounds).scan();
+  expect(compareScans(updated, whole)).toEqual([]);
+  expect(identitiesOf(updated)).toEqual(identitiesOf(whole));
+}
+
 describe("an updated scan", () => {
   test("is equal to a whole scan after random changes", { timeout: 600_000 }, async () => {
     const sequences = fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 });
@@ -106,13 +115,7 @@ describe("an updated scan", () => {
         await becomeOld();
         using scanner = createScanner(root, bounds);
         await scanner.scan();
-        for (const changes of sequence) {
-          for (const one of changes) apply(root, one);
-          const updated = await scanner.scan();
-          const whole = await createScanner(root, bounds).scan();
-          expect(compareScans(updated, whole)).toEqual([]);
-          expect(identitiesOf(updated)).toEqual(identitiesOf(whole));
-        }
+        for (const changes of sequence) await expectWholeScan(root, scanner, changes);
       }),
       { numRuns: runs, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: false },
     );
@@ -126,13 +129,7 @@ describe("an updated scan", () => {
         using scanner = createScanner(root, bounds);
         // They hold the folders after the second scan.
         for (let i = 0; i < 2; i += 1) await scanner.scan();
-        for (const changes of sequence) {
-          for (const one of changes) apply(root, one);
-          const updated = await scanner.scan();
-          const whole = await createScanner(root, bounds).scan();
-          expect(compareScans(updated, whole)).toEqual([]);
-          expect(identitiesOf(updated)).toEqual(identitiesOf(whole));
-        }
+        for (const changes of sequence) await expectWholeScan(root, scanner, changes);
       }),
       { numRuns: runs, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: false },
     );

@@ -67,12 +67,7 @@ export function createLoggingTrust({ file, logger }: { file: string; logger: Pic
       logger.warn({ folder: project.folder, standing: project.status }, `${describeIgnoredFiles(project)}: ignored`);
       return project;
     },
-    async acceptDefinitions(folder, path, decision) {
-      const isAccepted = await trust.acceptDefinitions(folder, path, decision);
-      // The next inspection must see the decision.
-      shared = null;
-      return isAccepted;
-    },
+    acceptDefinitions: trust.acceptDefinitions,
   };
 }
 
