@@ -46,6 +46,7 @@ describe("paths", () => {
   test.each([
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
+    "docs/code-map.md",
     "docs/how-it-works.md",
     "docs/figures.md",
     "docs/reliability.md",
