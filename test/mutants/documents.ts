@@ -50,7 +50,7 @@ export const mutants: readonly Mutant[] = [
     name: "a guide is linked from nowhere",
     rows: ["S5.11d"],
     file: "README.md",
-    find: ", [patterns of delegation](docs/guides/delegation-patterns.md)",
+    find: "[patterns of delegation](docs/guides/delegation-patterns.md), ",
     replace: "",
     tests: [`${reachable} > README.md itself links to each guide`],
   },
