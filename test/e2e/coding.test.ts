@@ -15,6 +15,7 @@ import { expectReplayable } from "../harness/expect-replayable.ts";
 import { writePolicy } from "../harness/home-files.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
+import { casesOf } from "../harness/long.ts";
 import { outcomesIn } from "../harness/outcomes.ts";
 import {
   contentsOf,
@@ -237,7 +238,9 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     ]);
   });
 
-  it.for(["intent:after@tool/3/0", "intent:after@tool/3/0+2", "effect:after@tool/3/0"])(
+  // test/e2e/effects.test.ts kills at each moment of an edit.
+  const moments = ["intent:after@tool/3/0", "intent:after@tool/3/0+2", "effect:after@tool/3/0"];
+  it.for(casesOf(moments, (moment) => moment.startsWith("effect")))(
     "killed in the middle of its edit (%s), continues with it and does it once",
     async (failpoint, test) => {
       const { expect } = test;

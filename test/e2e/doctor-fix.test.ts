@@ -1,7 +1,7 @@
 /** Tests `troupe doctor --fix` on real homes: its repairs, and the files that it must not change. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, copyFile, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { chmod, copyFile, cp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openConnectionStore } from "@troupe/connectors";
@@ -10,6 +10,7 @@ import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { delegate } from "../harness/scripted-calls.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 interface RepairRow {
@@ -25,11 +26,17 @@ async function fix(home: string): Promise<RepairRow[]> {
   return JSON.parse(stdout).repairs;
 }
 
-/** A home with one finished session. */
+const worked = useShared(async (test) => {
+  const home = await tempFolder("doctor-fix-worked", test);
+  await work(home, test);
+  return home;
+});
+
+/** A home with one finished session: a copy, because the test changes it. */
 async function workedHome(test: Pick<TestContext, "onTestFinished">): Promise<string> {
   const home = await tempFolder("doctor-fix", test);
+  await cp(worked(), home, { recursive: true });
   await chmod(home, 0o700);
-  await work(home, test);
   return home;
 }
 

@@ -10,7 +10,7 @@ import { hashBytes, sessionFileBytesMax } from "@troupe/core/internal";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import type { Agents } from "../harness/scenario-file.ts";
-import { startKillableScriptedDaemon } from "../harness/scripted-daemon.ts";
+import { startKillableScriptedDaemon, startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 const clerk = "---\ndescription: d\ntools: [workbench_download, workbench_upload]\n---\n\nDo it.\n";
@@ -34,17 +34,28 @@ const agents: Agents = {
 
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
 
-/** A daemon process with a settled session, and a folder of the person. */
+const options = (test: TestContext) => ({ test, agents, files: { "agents/clerk.md": clerk } });
+
+/** A settled session of a daemon, and a folder of the person. */
 async function startSession(test: TestContext) {
-  const daemon = await startKillableScriptedDaemon({ test, agents, files: { "agents/clerk.md": clerk } });
-  const { home } = daemon;
+  const daemon = await startScriptedDaemon(options(test));
+  return { daemon, ...(await settleSession(test, daemon.home)) };
+}
+
+/** The same with a daemon that the test kills. */
+async function startKillableSession(test: TestContext) {
+  const daemon = await startKillableScriptedDaemon(options(test));
+  return { daemon, ...(await settleSession(test, daemon.home)) };
+}
+
+async function settleSession(test: TestContext, home: string) {
   const folder = await tempFolder("session-files", test);
   const workspace = await tempFolder("session-files-work", test);
   const cli = (...args: string[]) => troupe(args, { home, cwd: folder });
   const started = await cli("run", "--json", "--agent", "clerk", "--workspace", workspace, "get ready");
   const { sessionId: session } = RunResponse.parse(JSON.parse(started.stdout));
   const sessions = (...args: string[]) => cli("sessions", ...args);
-  return { daemon, home, workspace, session, cli, sessions, at: (name: string) => path.join(folder, name) };
+  return { home, workspace, session, cli, sessions, at: (name: string) => path.join(folder, name) };
 }
 
 interface Recorded {
@@ -112,7 +123,7 @@ describe.concurrent("files of a session", () => {
 
   it("reach the runs of the session and come back, also after a kill of the daemon", async (test) => {
     const { expect } = test;
-    const { daemon, home, workspace, session, cli, sessions, at } = await startSession(test);
+    const { daemon, home, workspace, session, cli, sessions, at } = await startKillableSession(test);
     const random = randomBytes(100_000);
     await writeFile(at("every.bin"), everyByte);
     await writeFile(at("x"), random);
