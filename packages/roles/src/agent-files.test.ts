@@ -13,6 +13,7 @@ let home: string;
 let reason: string | null;
 let accepted: string[];
 let files: AgentFiles;
+let scans: number;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "troupe-agent-files-"));
@@ -24,8 +25,16 @@ beforeEach(async () => {
   await mkdir(home);
   const userFolders = [join(root, "dot-troupe", "agents"), join(home, "agents")];
   const options = { userFolders, userTeamFolders: [join(home, "teams")], folders: [] };
+  const source = createAgentSource(options);
+  scans = 0;
   files = createAgentFiles({
-    source: createAgentSource(options),
+    source: {
+      ...source,
+      async loadFiles(of) {
+        scans += 1;
+        return await source.loadFiles(of);
+      },
+    },
     userFolders,
     policy: GrantLayer.parse({ from: "policy", kind: "policy" }),
     specs: async () => ["read", "write", "shell"].map(specNamed),
@@ -99,6 +108,16 @@ describe("a check", () => {
     ]);
     expect(check.diff).toBe(`${before}→${check.text}`);
     expect(await readFile(path, "utf8")).toBe(before);
+  });
+
+  test("scans the agent folders once, as do a read and a list: the page repeats them", async () => {
+    await put(mine("a.md"), agent("a", "tools: [read]"));
+    const changed = await change("a", { model: "haiku" });
+    expect(scans).toBe(1);
+    expect((await files.check(changed)).text).toContain("model: haiku");
+    expect(scans).toBe(2);
+    await files.list(null);
+    expect(scans).toBe(3);
   });
 
   test("finds a cycle through other agents, and the agents that the change would break", async () => {

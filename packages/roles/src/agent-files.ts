@@ -56,6 +56,12 @@ interface OpenFile {
   text: string;
 }
 
+/** The agents and tools of a project, read once for each request: a page repeats its requests while a person looks at it. */
+interface Project extends LoadedAgents {
+  workspace: string | null;
+  specs: readonly ToolSpec[];
+}
+
 interface CheckedDraft {
   check: AgentCheck;
   place: FilePlace;
@@ -81,57 +87,58 @@ export function createAgentFiles(options: AgentFilesOptions): AgentFiles {
     return turn;
   };
 
-  const rowsOf = async (loaded: LoadedAgents, workspace: string | null): Promise<AgentFileRow[]> => {
-    const [specs, folders] = await Promise.all([options.specs(workspace), foldersOf(options, workspace)]);
-    return agentRows(loaded, { policy, specs, folders });
+  const load = async (workspace: string | null): Promise<Project> => {
+    const [loaded, specs] = await Promise.all([source.loadFiles(workspace), options.specs(workspace)]);
+    return { workspace, specs, ...loaded };
   };
-  const rowNamed = async (id: string, workspace: string | null): Promise<AgentFileRow> => {
-    const rows = await rowsOf(await source.loadFiles(workspace), workspace);
-    return findRow(rows, id);
-  };
+  const rowsOf = async (project: Project): Promise<AgentFileRow[]> =>
+    agentRows(project, { policy, specs: project.specs, folders: await foldersOf(options, project.workspace) });
+  const rowNamed = async (id: string, project: Project): Promise<AgentFileRow> => findRow(await rowsOf(project), id);
   const checkDraft = async (draft: AgentDraft): Promise<CheckedDraft> => {
-    const { workspace, id } = draft;
-    const place = draft.version === null ? await newPlace(options, draft) : await ownPlace(id, workspace);
+    const { id } = draft;
+    const placeOfNew = draft.version === null ? await newPlace(options, draft) : null;
+    const project = await load(draft.workspace);
+    const place = placeOfNew ?? (await ownPlace(id, project));
     const stored = await readAgentFile(place.path);
     if (draft.version === null && stored) throw exists(place.path);
     if (draft.version !== null && stored?.version !== draft.version) throw changed(place.path, stored);
-    const base = stored?.text ?? (await newText(draft));
+    const base = stored?.text ?? (await newText(draft, project));
     const text = draft.text ?? (draft.form ? applyAgentForm(base, draft.form) : base);
     const opened = { id, path: place.path, version: draft.version, before: stored?.text ?? "", text };
-    return { check: await examine(options, opened, workspace), place, isChanged: text !== stored?.text };
+    return { check: await examine(options, opened, project), place, isChanged: text !== stored?.text };
   };
-  const newText = async ({ id, from, workspace }: AgentDraft): Promise<string> => {
+  const newText = async ({ id, from }: AgentDraft, project: Project): Promise<string> => {
     if (from === undefined) return newAgentFile({ name: id });
-    const { path, team, editing, reason } = await rowNamed(from, workspace);
+    const { path, team, editing, reason } = await rowNamed(from, project);
     const copied = team === undefined && path.endsWith(".md") ? await readAgentFile(path) : null;
     if (copied === null || (editing === "none" && team !== undefined))
       throw forbidden(from, reason ?? "it has no file");
     return newAgentFile({ name: id, from: copied.text });
   };
-  const ownPlace = async (id: string, workspace: string | null): Promise<FilePlace> => {
-    const { path, editing, reason } = await rowNamed(id, workspace);
+  const ownPlace = async (id: string, project: Project): Promise<FilePlace> => {
+    const { path, editing, reason } = await rowNamed(id, project);
     if (editing !== "file") throw forbidden(id, reason ?? "it has no file");
     const folder = options.userFolders.map((each) => resolve(each)).find((each) => path.startsWith(`${each}${sep}`));
-    return { path, base: folder === undefined ? resolve(workspace ?? "") : dirname(folder) };
+    return { path, base: folder === undefined ? resolve(project.workspace ?? "") : dirname(folder) };
   };
   const read: AgentFiles["read"] = async (id, workspace) => {
-    const row = await rowNamed(id, workspace);
+    const project = await load(workspace);
+    const row = await rowNamed(id, project);
     const hasFile = row.origin !== "remote" && row.path.endsWith(".md");
     const stored = hasFile ? await readAgentFile(row.path) : null;
     const text = stored?.text ?? "";
     const opened = { id, path: row.path, version: stored?.version ?? null, before: text, text };
-    return { row, check: await examine(options, opened, workspace) };
+    return { row, check: await examine(options, opened, project) };
   };
 
   return {
     async list(workspace) {
-      const loaded = await source.loadFiles(workspace);
-      const specs = await options.specs(workspace);
-      const agents = await rowsOf(loaded, workspace);
+      const loaded = await load(workspace);
+      const agents = await rowsOf(loaded);
       const project = workspace === null ? null : { path: workspace, reason: await options.projectReason(workspace) };
-      const problems = await allProblems(options, loaded, specs, workspace);
+      const problems = await allProblems(options, loaded);
       const models = [...(await options.models(workspace))];
-      return { agents, problems, tools: specs.map(toolChoiceOf), models, project };
+      return { agents, problems, tools: loaded.specs.map(toolChoiceOf), models, project };
     },
     read,
     check: async (draft) => (await checkDraft(draft)).check,
@@ -156,7 +163,7 @@ export function createAgentFiles(options: AgentFilesOptions): AgentFiles {
       }),
     remove: (id, { workspace, version }) =>
       inTurn(async () => {
-        const place = await ownPlace(id, workspace);
+        const place = await ownPlace(id, await load(workspace));
         await removeAgentFile(place, version);
         return { id, path: place.path };
       }),
@@ -164,22 +171,19 @@ export function createAgentFiles(options: AgentFilesOptions): AgentFiles {
 }
 
 /** Says what a text would make of a file: the difference, the problems and the reach of the agent. */
-async function examine(options: AgentFilesOptions, opened: OpenFile, workspace: string | null): Promise<AgentCheck> {
-  const { id, path, version, before, text } = opened;
+async function examine(
+  options: AgentFilesOptions,
+  { id, path, version, before, text }: OpenFile,
+  now: Project,
+): Promise<AgentCheck> {
   checkSize(path, text);
-  const [now, then, specs] = await Promise.all([
-    options.source.loadFiles(workspace),
-    options.source.loadFiles(workspace, { path, text }),
-    options.specs(workspace),
-  ]);
+  const { specs } = now;
+  const then: Project = { ...now, ...now.withDraft({ path, text }) };
   const parsed = then.files.find((file) => file.path === path);
   // A team can have an agent of another file as a member, under an id of its own.
   const isMember = parsed?.claimedId !== id && text === before;
   if (parsed?.definition && parsed.claimedId !== id && !isMember) throw renamed(id, parsed.claimedId);
-  const [known, found] = await Promise.all([
-    allProblems(options, now, specs, workspace),
-    allProblems(options, then, specs, workspace),
-  ]);
+  const [known, found] = await Promise.all([allProblems(options, now), allProblems(options, then)]);
   const keys = new Set(known.map(keyOf));
   // A file without front matter is a note beside the agents, which has no problems. Here it would delete an agent.
   const problems = parsed?.isNote ? [...parsed.problems] : found.filter((problem) => problem.path === path);
@@ -198,9 +202,7 @@ async function examine(options: AgentFilesOptions, opened: OpenFile, workspace: 
 
 async function allProblems(
   options: AgentFilesOptions,
-  { registry }: LoadedAgents,
-  specs: readonly ToolSpec[],
-  workspace: string | null,
+  { registry, specs, workspace }: Project,
 ): Promise<AgentProblem[]> {
   const ofModels = await options.modelProblems(registry.agents, workspace);
   return [...registry.problems, ...(registry.toolProblems?.(specs) ?? []), ...ofModels];

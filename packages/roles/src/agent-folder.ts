@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { lstat, opendir, realpath } from "node:fs/promises";
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type AgentProblem, agentFileBytesMax } from "@troupe/core/internal";
@@ -59,7 +59,7 @@ export function createAgentReader(): AgentReader {
     const key = `${origin}:${path}`;
     try {
       const cached = cache.get(key);
-      if (cached && cached.stamp === stampOf(await lstat(path, { bigint: true }))) return cached.agent;
+      if (cached && cached.stamp === stampOf(lstatSync(path, { bigint: true }))) return cached.agent;
       await turns.next();
       const read = await readRegularFile(path);
       return read && remember(key, read.stamp, { ...parseBytes(path, origin, read), contentHash: sha256(read.bytes) });

@@ -47,12 +47,13 @@ export interface LoadedAgents {
   registry: AgentRegistry;
   /** All agent files that belong to no team, also broken and shadowed ones. A later file wins. */
   files: readonly ParsedAgent[];
+  /** The same agents with a draft in place of the file at its path, or beside the files of its folder. */
+  withDraft(draft: Omit<AgentFile, "origin">): LoadedAgents;
 }
 
 /** A source that also gives the files, and can tell what a file would change before it is saved. */
 export interface AgentFileSource extends AgentSource {
-  /** @param draft counts in place of the file at its path, or beside the files of its folder */
-  loadFiles(workspace: string | null, draft?: Omit<AgentFile, "origin">): Promise<LoadedAgents>;
+  loadFiles(workspace: string | null): Promise<LoadedAgents>;
 }
 
 /**
@@ -82,7 +83,7 @@ export function createAgentSource(options: AgentSourceOptions): AgentFileSource 
     usersPaths.has(folder.path) || within === undefined ? folder : { ...folder, within };
   if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
 
-  const loadFiles: AgentFileSource["loadFiles"] = async (workspace, draft) => {
+  const loadFiles: AgentFileSource["loadFiles"] = async (workspace) => {
     const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
     // In the user's home folder a user folder can also be a workspace folder. It is read once, as a workspace folder.
     const ownPaths = new Set(own.map(({ path }) => path));
@@ -102,11 +103,17 @@ export function createAgentSource(options: AgentSourceOptions): AgentFileSource 
       teamFolders.map((path) => teamReader.readTeam({ path: resolve(path), origin: "user" })),
     );
     const used = await holdBackReplacements({ layers, teams }, acceptedFiles);
-    const withDraft = draft ? addDraft(used.layers, draft) : used.layers;
     const all = [...used.teams, ...single.filter((team) => team !== null)];
-    const contents = withDraft.map((layer) => layer.contents);
-    const registry = assembleRegistry([...contents, layerOf(definitions)], remoteAgents(), all);
-    return { registry, files: contents.flatMap(({ agents }) => agents) };
+    const others = remoteAgents();
+    const assemble = (layers: Layers): LoadedAgents => {
+      const contents = layers.map((layer) => layer.contents);
+      return {
+        registry: assembleRegistry([...contents, layerOf(definitions)], others, all),
+        files: contents.flatMap(({ agents }) => agents),
+        withDraft: (draft) => assemble(addDraft(layers, draft)),
+      };
+    };
+    return assemble(used.layers);
   };
   return { loadFiles, load: async (workspace) => (await loadFiles(workspace)).registry };
 }

@@ -1,4 +1,5 @@
-import { lstat, readdir } from "node:fs/promises";
+import { type BigIntStats, lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFolder, type AgentReader, readRegularFile, sha256, stampOf } from "./agent-folder.ts";
@@ -37,7 +38,7 @@ export function createTeamReader(agents: AgentReader): TeamReader {
 
   const readTeamFile = async (folder: AgentFolder): Promise<ParsedTeam | null> => {
     const path = join(folder.path, teamFileName);
-    const stats = await lstat(path, { bigint: true }).catch(() => null);
+    const stats = statsOf(path);
     if (!stats) return null;
     const key = `${folder.origin}:${path}`;
     const cached = cache.get(key);
@@ -74,6 +75,14 @@ export function createTeamReader(agents: AgentReader): TeamReader {
       return found.filter((team) => team !== null);
     },
   };
+}
+
+function statsOf(path: string): BigIntStats | null {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch {
+    return null;
+  }
 }
 
 function unreadable({ origin, path: folder }: AgentFolder, path: string): ParsedTeam {
