@@ -1,26 +1,16 @@
 /**
  * Packs every package and installs the tarballs with npm, once for all tests: users install tarballs, not the checkout.
  * One npm installation has everything. From it, each package gets a project with its own dependencies and no others.
+ * In the normal run npm finds the libraries that it has installed for the bundle, because their thousands of files cost most.
  */
-import {
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { expect } from "vitest";
 import { type CommandResult, pnpmCommand, run } from "../../scripts/lib/command.ts";
-import { cleanEnvironment } from "../../scripts/lib/environment.ts";
 import { packageFolders } from "../../scripts/lib/freshness.ts";
-import { cacheFolder, root } from "../../scripts/lib/project.ts";
+import { root } from "../../scripts/lib/project.ts";
 import { isLong } from "../harness/long.ts";
+import { largeTempFolder, npmInstall, succeed, userEnvironment } from "./npm.ts";
 
 export interface Manifest {
   name: string;
@@ -54,6 +44,7 @@ export interface InstalledPackages {
 
 export interface Project {
   folder: string;
+  home: string;
   /** The folder of an installed package. */
   packageFolder(name: string): string;
   write(file: string, content: string): void;
@@ -61,26 +52,19 @@ export interface Project {
   run(command: string[], env?: NodeJS.ProcessEnv): Promise<CommandResult>;
 }
 
-export async function installPackages(): Promise<InstalledPackages> {
-  const temporary = mkdtempSync(join(tmpdir(), "troupe-packaging-"));
+/** @param libraries a folder with libraries that npm has installed, and with packages of this repository */
+export async function installPackages(libraries: string): Promise<InstalledPackages> {
+  const temporary = largeTempFolder("troupe-packaging-");
   const tarballs = join(temporary, "tarballs");
   const pack = ["--recursive", "--filter", "./packages/*", "--filter", "./apps/*", "pack", "--pack-destination"];
   await succeed(run([...pnpmCommand(), ...pack, tarballs], { output: "capture" }));
 
-  const install = async (into: Project, names: readonly string[], others: readonly string[]): Promise<void> => {
-    const npm = [
-      "npm",
-      "install",
-      "--no-audit",
-      "--no-fund",
-      "--prefer-offline",
-      "--cache",
-      join(cacheFolder(), "npm"),
-    ];
+  const install = async ({ folder, home }: Project, names: readonly string[], others: readonly string[]) => {
     const files = names.map((name) => join(tarballs, tarballOf(name)));
-    await succeed(into.run([...npm, ...files, ...others]));
+    await npmInstall({ folder, home, words: [...files, ...others] });
   };
   const everything = createProject(join(temporary, "everything"));
+  if (!isLong) linkLibraries(libraries, everything.folder);
   await install(everything, [...manifests.keys()], [nodeTypes]);
   return {
     everything,
@@ -103,11 +87,6 @@ export async function installPackages(): Promise<InstalledPackages> {
 
 const devDependencies = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).devDependencies;
 const nodeTypes = `@types/node@${devDependencies["@types/node"]}`;
-
-async function succeed(running: Promise<CommandResult>): Promise<void> {
-  const { code, output } = await running;
-  expect(code, output).toBe(0);
-}
 
 function tarballOf(name: string): string {
   const manifest = manifestOf(name);
@@ -141,19 +120,11 @@ function createProject(folder: string): Project {
   const manifest = { name: "consumer", version: "1.0.0", private: true, type: "module" };
   if (!existsSync(join(folder, "package.json"))) write("package.json", JSON.stringify(manifest));
   return {
-    folder,
+    ...{ folder, home },
     packageFolder: (name) => join(folder, "node_modules", manifestOf(name).name),
     write,
-    run(command, more = {}) {
-      const env = cleanEnvironment();
-      for (const variable of Object.keys(env)) if (variable.startsWith("XDG_")) delete env[variable];
-      const npm = {
-        npm_config_userconfig: env.npm_config_userconfig ?? join(homedir(), ".npmrc"),
-        npm_config_loglevel: "error",
-        npm_config_update_notifier: "false",
-      };
-      return run(command, { cwd: folder, output: "capture", env: { ...env, HOME: home, ...npm, ...more } });
-    },
+    run: (command, more = {}) =>
+      run(command, { cwd: folder, output: "capture", env: { ...userEnvironment(home), ...more } }),
   };
 }
 
@@ -195,12 +166,28 @@ function placesOf(path: string, dependency: string): string[] {
   return [...folders.map((folder) => `${folder}/node_modules/${dependency}`), `node_modules/${dependency}`];
 }
 
+/** Links what came from the registry. npm itself installs all packages of this repository, from their tarballs. */
+function linkLibraries(from: string, into: string): void {
+  const ours = new Set([...manifests.values()].map(({ name }) => name));
+  for (const entry of readdirSync(from)) {
+    const names = entry.startsWith("@") ? readdirSync(join(from, entry)).map((name) => `${entry}/${name}`) : [entry];
+    for (const name of names) {
+      if (!name.startsWith(".") && !ours.has(name)) linkTree(join(from, name), join(into, "node_modules", name));
+    }
+  }
+}
+
+/** Links the files of one package, without the packages inside it. */
 function linkFolder(from: string, into: string): void {
+  linkTree(from, into, (name) => name !== "node_modules");
+}
+
+function linkTree(from: string, into: string, isWanted: (name: string) => boolean = () => true): void {
   mkdirSync(into, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
-    if (entry.name === "node_modules") continue;
+    if (!isWanted(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(into, entry.name)];
-    if (entry.isDirectory()) linkFolder(source, target);
+    if (entry.isDirectory()) linkTree(source, target, isWanted);
     else linkSync(source, target);
   }
 }

@@ -1,3 +1,4 @@
+import type { CommandResult } from "../../scripts/lib/command.ts";
 import { manifests } from "./installed-packages.ts";
 
 /**
@@ -170,6 +171,38 @@ const modules = ${JSON.stringify(modules)};
 for (const name of modules) await (name.endsWith(".json") ? require(name) : import(name));
 console.log(modules.length, "loaded");
 `;
+
+/** Between the outputs of two programs. */
+const separator = "=== the end of ";
+
+/** Runs programs one after the other, and prints a line with the exit code after the output of each. */
+export const sequenceProgram = (files: readonly string[]): string => `
+for (const file of ${JSON.stringify(files)}) {
+  let code = 0;
+  try {
+    await import("./" + file);
+    code = process.exitCode ?? 0;
+  } catch (error) {
+    console.log(error);
+    code = 1;
+  }
+  process.exitCode = 0;
+  console.log(${JSON.stringify(separator)} + file + " " + code);
+}
+`;
+
+/** The results of the programs in the output of `sequenceProgram`. */
+export function readSequence(output: string): Map<string, CommandResult> {
+  const parts = output.split(separator);
+  return new Map(
+    parts.slice(1).map((part, i) => {
+      const [end = ""] = part.split("\n");
+      const [file = "", code] = end.split(" ");
+      const before = parts[i] ?? "";
+      return [file, { code: Number(code), output: i === 0 ? before : before.slice(before.indexOf("\n") + 1) }];
+    }),
+  );
+}
 
 /** A scenario: the answers of the model in the programs. */
 export const answers =
