@@ -7,7 +7,7 @@ import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile-texts.ts";
 import { openMoreOptions } from "../harness/more-options.ts";
-import { connectionIs, linkOf, openPage, tabTo } from "../harness/tab.ts";
+import { connectionIs, openPage, tabTo } from "../harness/tab.ts";
 
 const clerk = `---
 # Mine.
@@ -70,8 +70,7 @@ describeInChromium("the agent editor", (browser) => {
   it("edits with pickers, checks while it edits, shows the difference, and keeps the rest of the file", async (test) => {
     const { expect } = test;
     const { daemon, fileOf } = await startWithAgents(test, { "clerk.md": clerk });
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=clerk"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents&agent=clerk" });
     const tools = page.getByTestId("pick-tools");
     await tools.locator('[data-name="Raed"][data-unknown="true"]').waitFor();
     await page.getByTestId("draft-problems").getByText('clerk: tools names "Raed", but no tool here').waitFor();
@@ -137,8 +136,7 @@ You file documents.
     const { expect } = test;
     const boss = "---\ndescription: d\nsubagents: {allow: [clerk]}\n---\nx\n";
     const { daemon, fileOf } = await startWithAgents(test, { "clerk.md": clerk, "boss.md": boss });
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=clerk"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents&agent=clerk" });
     const refused = async (message: string): Promise<void> => {
       await errors(page).filter({ hasText: message }).waitFor();
       expect(await page.getByTestId("review-agent").isDisabled()).toBe(true);
@@ -167,8 +165,7 @@ You file documents.
   it("copies a shipped agent, switches the copy off and on, and deletes it after a second press", async (test) => {
     const { expect } = test;
     const { daemon, fileOf } = await startWithAgents(test, {});
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=tester"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents&agent=tester" });
     await page.getByTestId("copy-agent").waitFor();
     expect(await page.getByTestId("review-agent").count()).toBe(0);
     expect(await page.getByLabel("Model").isDisabled()).toBe(true);
@@ -197,8 +194,7 @@ You file documents.
   it("makes a new agent, which can start a session at once", async (test) => {
     const { expect } = test;
     const { daemon, fileOf } = await startWithAgents(test, { "clerk.md": clerk });
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents" });
     await page.getByTestId("new-agent").click();
     await page.getByLabel("Name").fill("clerk");
     await page.getByText("clerk exists already").waitFor();
@@ -222,8 +218,7 @@ You file documents.
   it("follows the file on the disk, and never overwrites a version that the user has not seen", async (test) => {
     const { expect } = test;
     const { daemon, fileOf } = await startWithAgents(test, { "clerk.md": clerk });
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=clerk"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents&agent=clerk" });
     await page.getByLabel("Description").waitFor();
     await writeFile(fileOf("clerk.md"), clerk.replace("Files documents", "Files letters"));
     await expect.poll(() => page.getByLabel("Description").inputValue()).toBe("Files letters");
@@ -251,8 +246,7 @@ You file documents.
     const { expect } = test;
     const broken = "---\nname: clerk\ndescription: d\n\nDo it.\n";
     const { daemon, fileOf } = await startWithAgents(test, { "clerk.md": broken });
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=clerk"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents&agent=clerk" });
     const text = page.getByLabel("Text of the file");
     await errors(page).first().waitFor();
     expect(await text.inputValue()).toBe(broken);
@@ -269,8 +263,10 @@ You file documents.
     const { daemon } = await startWithAgents(test, {
       "clerk.md": `---\ndescription: "${evil}"\ntools: ["${evil.slice(0, 90)}", read]\n"${evil.slice(0, 60)}": 1\n---\n${evil}\n`,
     });
-    const { page, requests, complaints } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=clerk"));
+    const { page, requests, complaints } = await openPage(browser(), daemon, {
+      test,
+      query: "?view=agents&agent=clerk",
+    });
     await page.getByLabel("Description").waitFor();
     expect(await page.getByLabel("Description").inputValue()).toContain("<img src=x onerror=");
     await page.getByLabel("Model").fill("haiku");
@@ -286,8 +282,7 @@ You file documents.
   it("passes axe in light and dark, fits into 360 pixels, and is usable with the keyboard alone", async (test) => {
     const { expect } = test;
     const { daemon, fileOf } = await startWithAgents(test, { "clerk.md": clerk });
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents" });
     await itemOf(page, "clerk").waitFor();
     expect(await auditPage(page)).toEqual(nothingWrong);
     await itemOf(page, "clerk").focus();
@@ -314,8 +309,7 @@ You file documents.
     const { expect } = test;
     const many = Array.from({ length: 400 }, (_, i) => [`a${i}.md`, `---\ndescription: Agent ${i}\n---\nx\n`]);
     const { daemon } = await startWithAgents(test, Object.fromEntries(many));
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.goto(linkOf(daemon, "?view=agents&agent=a399"));
+    const { page } = await openPage(browser(), daemon, { test, query: "?view=agents&agent=a399" });
     await page.getByLabel("Description").waitFor();
     expect(await page.getByTestId("agent-item").count()).toBeGreaterThan(400);
     await page.getByRole("combobox", { name: "May delegate to", exact: true }).fill("a12");

@@ -5,10 +5,17 @@ import { troupe } from "../harness/cli.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { connectionIs, openPage, patienceMs } from "../harness/tab.ts";
 import { demoRuns, rowOf, sessionIs, shownRuns, shownShape } from "../harness/tree-view.ts";
 
 describeInChromium("the live tree", (browser) => {
+  const finished = useShared(async (test) => {
+    const daemon = await startDemoDaemon(test);
+    const { session } = await daemon.client.submit({ task: "the finished one", origin: "api" });
+    return { daemon, query: `?session=${session}` };
+  });
+
   it("grows and changes while the demo runs, from one press of a button to the end", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test, 6);
@@ -36,9 +43,8 @@ describeInChromium("the live tree", (browser) => {
 
   it("shows each run's agent, status, depth, steps, step limit and demo label", async (test) => {
     const { expect } = test;
-    const daemon = await startDemoDaemon(test);
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.getByTestId("run-demo").click();
+    const { daemon, query } = finished();
+    const { page } = await openPage(browser(), daemon, { test, query });
     await sessionIs(page, "completed");
 
     const tester = rowOf(page, "tester");
@@ -63,9 +69,8 @@ describeInChromium("the live tree", (browser) => {
 
   it("indents each level, and folds and unfolds what is below a row", async (test) => {
     const { expect } = test;
-    const daemon = await startDemoDaemon(test);
-    const { page } = await openPage(browser(), daemon, { test });
-    await page.getByTestId("run-demo").click();
+    const { daemon, query } = finished();
+    const { page } = await openPage(browser(), daemon, { test, query });
     await sessionIs(page, "completed");
 
     const widths = await Promise.all(

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -33,22 +33,33 @@ export function findChromium(env: NodeJS.ProcessEnv = process.env): string | nul
 }
 
 /**
- * A group of tests that share one browser and run side by side, each in a profile of its own (see `openTab`). Where there
- * is no browser it is skipped, under a name that says why.
+ * A group of tests that run side by side, each in a profile of its own (see `openTab`), in the browser of this process. Where
+ * there is no browser it is skipped, under a name that says why.
  */
 export function describeInChromium(name: string, define: (browser: () => Browser) => void): void {
   if (findChromium() === null) describe.skip(`${name} (${chromiumMissing})`, () => define(unopened));
   else describe.concurrent(name, () => define(useChromium()));
 }
 
+/** Kept on the global object, because files that share a worker load this module again. */
+const key = Symbol.for("troupe.testChromium");
+const holder = globalThis as { [key]?: Promise<Browser> };
+
 function useChromium(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    const { opened, close } = await launchChromium();
-    browser = opened;
-    return close;
+    const before = await holder[key]?.catch(() => null);
+    if (!before?.isConnected()) holder[key] = launchForProcess();
+    browser = await holder[key];
   });
   return () => browser ?? unopened();
+}
+
+/** It ends with this process at the latest: Playwright kills it then. */
+async function launchForProcess(): Promise<Browser> {
+  const { opened, home } = await launchChromium();
+  process.once("exit", () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  return opened;
 }
 
 function unopened(): never {
@@ -56,14 +67,14 @@ function unopened(): never {
 }
 
 /** Runs as root too, with a home of its own: the user's settings neither change a test nor are changed by it. */
-export async function launchChromium(): Promise<{ opened: Browser; close(): Promise<void> }> {
+export async function launchChromium(): Promise<{ opened: Browser; home: string; close(): Promise<void> }> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error(chromiumMissing);
   const home = await mkdtemp(path.join(tmpdir(), "troupe-chromium-"));
   const env = { PATH: process.env.PATH ?? "", HOME: home, TMPDIR: home, LANG: "C.UTF-8" };
   const opened = await chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: flags, env });
   return {
-    opened,
+    ...{ opened, home },
     async close() {
       await opened.close();
       await rm(home, { recursive: true, force: true, maxRetries: 5 });

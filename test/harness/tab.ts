@@ -47,10 +47,16 @@ export function linkOf({ url, token }: InProcessDaemon, query = ""): string {
   return `${url}/${query}#token=${token}`;
 }
 
+export interface PageOptions extends TabOptions {
+  /** What the page shows, such as `?session=ID`. @default its start */
+  query?: string;
+}
+
 /** Opens a daemon's link in a new profile and waits until the page is live. */
-export async function openPage(browser: Browser, daemon: InProcessDaemon, options: TabOptions): Promise<Tab> {
-  const tab = await openTab(browser, options);
-  await tab.page.goto(linkOf(daemon));
+export async function openPage(browser: Browser, daemon: InProcessDaemon, options: PageOptions): Promise<Tab> {
+  const { query, ...others } = options;
+  const tab = await openTab(browser, others);
+  await tab.page.goto(linkOf(daemon, query));
   await connectionIs(tab.page, "live");
   return tab;
 }
