@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { openPage, type Tab } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -104,7 +104,7 @@ async function openChanges(
 ): Promise<Tab> {
   const home = await tempFolder("changes", test);
   const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` };
-  const daemon = await startDaemon({ home, test, env });
+  const daemon = await startDaemonInProcess({ home, test, env });
   const { session } = await daemon.client.submit({ task: "change it all", origin: "api" });
   const tab = await openPage(browser, daemon, { test });
   await tab.page.locator(`[data-session="${session}"]`).click();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { it } from "vitest";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { hostileTexts, writeHostileScenario } from "../harness/hostile-texts.ts";
 import { openPage } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -12,7 +12,7 @@ describeInChromium("hostile text", (browser) => {
     const { expect } = test;
     const home = await tempFolder("hostile", test);
     const env = { TROUPE_MODEL: `scripted/${await writeHostileScenario(home)}` };
-    const daemon = await startDaemon({ home, test, env });
+    const daemon = await startDaemonInProcess({ home, test, env });
     const { page, requests, complaints } = await openPage(browser(), daemon, { test });
 
     const texts = Object.values(hostileTexts);
@@ -51,7 +51,7 @@ describeInChromium("hostile text", (browser) => {
     const { expect } = test;
     const home = await tempFolder("hostile", test);
     const env = { TROUPE_MODEL: `scripted/${await writeHostileScenario(home)}` };
-    const daemon = await startDaemon({ home, test, env });
+    const daemon = await startDaemonInProcess({ home, test, env });
     const task = hostileTexts["a turn of the writing direction"];
     const { session } = await daemon.client.submit({ task, origin: "api" });
     const { page } = await openPage(browser(), daemon, { test });

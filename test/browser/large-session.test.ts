@@ -5,7 +5,7 @@ import { it, type TestContext } from "vitest";
 import { writeGeneratedRecord } from "../bench/record-rows.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { openPage } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
@@ -34,7 +34,7 @@ describeInChromium("a session of 1,000 runs with long texts", (browser) => {
   }, async (test) => {
     const { expect } = test;
     const { home, session } = await largeHome(test);
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const { url, token } = daemon;
     const sizes: number[] = [];
     for (let after = ""; sizes.length < 100; ) {
@@ -57,8 +57,7 @@ describeInChromium("a session of 1,000 runs with long texts", (browser) => {
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(shown.stdout).runs.map(({ order }: { order: number }) => order)).toEqual(orders);
 
-    const { page, complaints } = await openPage(browser(), daemon, { test });
-    await page.goto(`${url}/?session=${session}`);
+    const { page, complaints } = await openPage(browser(), daemon, { test, query: `?session=${session}` });
     // Rows appear with each page. The tree is whole when a child has all of its siblings.
     await page
       .locator(`[data-testid="run-row"][aria-setsize="${runs - 1}"]`)

@@ -8,7 +8,7 @@ import { it } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { openPage } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -49,7 +49,7 @@ describeInChromium("a replayed session", (browser) => {
     expect(shown.stdout).not.toMatch(/demo +scripted/);
     expect(JSON.parse((await troupe(["sessions", "ls", "--json"], { home })).stdout)).toMatchObject([{ replay: true }]);
 
-    const { page } = await openPage(browser(), await startDaemon({ home, test }), { test });
+    const { page } = await openPage(browser(), await startDaemonInProcess({ home, test }), { test });
     await page.getByRole("link", { name: /say hello/ }).click();
     const tags = page.locator('.demo-tag[data-replay="true"]');
     await tags.filter({ hasText: "Replay: recorded, no model was called" }).first().waitFor();

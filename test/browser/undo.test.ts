@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { openPage } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -69,7 +69,7 @@ async function openUndo(browser: Parameters<typeof openPage>[0], test: Pick<Test
     { text: "Changed." },
   ];
   const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, { main: [{ steps }] })}` };
-  const daemon = await startDaemon({ home, test, env });
+  const daemon = await startDaemonInProcess({ home, test, env });
   const { session } = await daemon.client.submit({ task: "change it", workspace, origin: "api" });
   const tab = await openPage(browser, daemon, { test });
   await tab.page.locator(`[data-session="${session}"]`).click();
