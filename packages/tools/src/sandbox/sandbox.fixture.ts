@@ -34,9 +34,11 @@ interface Fixtures {
   /** A folder for one test, removed at its end, with a `workspace` in it. */
   folder: string;
   workspace: string;
-  /** Contains a folder for each requested kind, with exactly the programs that the kind needs. */
+  /** Contains a folder for each requested kind, with exactly the programs that the kind needs. One for the tests of a file. */
   programs: string;
-  /** Creates a sandbox of a kind. */
+  /** The sandboxes of a kind that the tests of a file share, by home and options. */
+  shared: Map<string, Promise<Sandbox>>;
+  /** The sandbox of a kind. Its creation runs a test command, so tests that ask for the same one share it. */
   sandboxOf: (kind: LinuxKind, options?: Partial<SandboxPolicy>, more?: CreateSandboxOptions) => Promise<Sandbox>;
   /** Runs a shell line in a sandbox of a kind. */
   run: (kind: LinuxKind, line: string, overrides?: Partial<SandboxedCommand>) => Promise<CommandResult>;
@@ -55,15 +57,23 @@ export const sandboxTest = test.extend<Fixtures>({
     await mkdir(join(folder, "workspace"));
     await use(join(folder, "workspace"));
   },
+  programs: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+    async ({}, use) => {
+      await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-programs-"));
+      await use(made.path);
+    },
+    { scope: "file" },
+  ],
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
-  programs: async ({}, use) => {
-    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-programs-"));
-    await use(made.path);
-  },
-  sandboxOf: async ({ programs }, use) => {
-    await use(async (kind, policy = {}, more = {}) => {
-      const path = await pathWith(join(programs, kind), kind);
-      return createSandbox({ policy: { ...defaultPolicy.sandbox, ...policy }, path, ...more });
+  shared: [async ({}, use) => use(new Map()), { scope: "file" }],
+  sandboxOf: async ({ programs, shared }, use) => {
+    await use((kind, policy = {}, more = {}) => {
+      // A sandbox plans its mounts with the home of its first command.
+      const key = JSON.stringify([kind, process.env.HOME, policy, more]);
+      const sandbox = shared.get(key) ?? create(join(programs, kind), kind, policy, more);
+      shared.set(key, sandbox);
+      return sandbox;
     });
   },
   run: async ({ sandboxOf, workspace }, use) => {
@@ -77,6 +87,16 @@ export const sandboxTest = test.extend<Fixtures>({
     for (const pid of await living(seconds)) process.kill(pid, "SIGKILL");
   },
 });
+
+async function create(
+  programs: string,
+  kind: LinuxKind,
+  policy: Partial<SandboxPolicy>,
+  more: CreateSandboxOptions,
+): Promise<Sandbox> {
+  const path = await pathWith(programs, kind);
+  return createSandbox({ policy: { ...defaultPolicy.sandbox, ...policy }, path, ...more });
+}
 
 export function runLine(
   sandbox: Sandbox,
