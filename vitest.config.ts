@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/lib/longest-first.ts";
-import { compiledFolder } from "./scripts/lib/project.ts";
+import { cacheFolder, compiledFolder } from "./scripts/lib/project.ts";
 
 /**
  * Files that mock no module and leave nothing behind share their workers, because the start of a worker and the loading of
@@ -25,6 +26,13 @@ const isLong = process.env.TROUPE_TEST_LONG === "1";
 /** `pnpm test:mutants` runs few tests at a time, and a test that a mutant makes wait in vain should turn red soon. */
 const isMutant = process.env.TROUPE_TEST_MUTANT === "1";
 
+/**
+ * A command in bubblewrap costs half of one in the other sandbox, so tests for which both do use the fetched bubblewrap.
+ * packages/tools/src/sandbox tests each kind.
+ */
+const bwrap = process.env.TROUPE_TEST_BWRAP || join(cacheFolder(), "bubblewrap", "bwrap");
+const path = [process.env.PATH, dirname(bwrap)].filter(Boolean).join(delimiter);
+
 /** For `expect.poll` and `vi.waitFor`, whose own default is one second. */
 const conditionTimeoutMs = isMutant ? 20_000 : 60_000;
 
@@ -43,6 +51,7 @@ export default defineConfig({
     unstubEnvs: true,
     unstubGlobals: true,
     env: {
+      PATH: path,
       // V8 need not compile vitest anew for each worker.
       NODE_COMPILE_CACHE: compiledFolder,
       // Keys and settings of the developer must not change a result.

@@ -1,7 +1,8 @@
 // A repository is untrusted data, and its configuration can make git run programs in two dozen ways. Each of them here
 // would leave a canary: git_diff and git_commit never leave one, nor does a read-only git call.
-import { appendFileSync, chmodSync, utimesSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { appendFileSync, chmodSync, cpSync, utimesSync } from "node:fs";
+import { mkdtempDisposable, readdir, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
@@ -10,7 +11,9 @@ import { createCommandTools } from "./create-command-tools.ts";
 import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
 
 const identity = async () => ({ name: "Ada", email: "ada@example.org" });
-const tools = createCommandTools({ sandbox: await createSandbox(), identity });
+const sandbox = await createSandbox();
+const tools = createCommandTools({ sandbox, identity });
+const uncontainedTools = createCommandTools({ sandbox: { ...sandbox, contains: false }, identity });
 const grant = { tools: tools.map(({ spec }) => spec.name), agents: [], writes: [] };
 
 const hooks = [
@@ -28,42 +31,76 @@ const hooks = [
   "post-merge",
 ];
 
-/** A workspace with a repository that would run `canary NAME` in every possible way. */
-const test = workspaceTest.extend<{ hostile: { workspace: string; canaries: () => Promise<string[]> } }>({
-  hostile: async ({ folder }, use) => {
+interface Hostile {
+  workspace: string;
+  /** The names of the programs that have run in this test. */
+  canaries: () => Promise<string[]>;
+}
+
+interface Fixtures {
+  /** A folder with the repository and the nest of the canaries. */
+  original: string;
+  /** A repository that would run `canary NAME` in every possible way. Tests that only read share it. */
+  readOnly: Hostile;
+  /** A copy of it. */
+  hostile: Hostile;
+}
+
+const test = workspaceTest.extend<Fixtures>({
+  original: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+    async ({}, use) => {
+      await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-hostile-"));
+      putOriginal(made.path);
+      await use(made.path);
+    },
+    { scope: "file" },
+  ],
+  readOnly: async ({ original }, use) => {
+    const nest = join(original, "nest");
+    const canaries = async () => (await readdir(nest)).filter((name) => name !== ".keep");
+    await use({ workspace: join(original, "repository"), canaries });
+    for (const name of await canaries()) await rm(join(nest, name));
+  },
+  hostile: async ({ readOnly, folder }, use) => {
     const workspace = join(folder, "repository");
-    const nest = join(folder, "nest");
-    putFiles(folder, { "repository/.keep": "", "nest/.keep": "", canary: `#!/bin/sh\ntouch "${nest}/$1"\ncat\n` });
-    chmodSync(join(folder, "canary"), 0o755);
-    const canary = (name: string): string => `${join(folder, "canary")} ${name}`;
-    makeRepository(workspace, {
-      "a.txt": "one\n",
-      "b.txt": "b\n",
-      "c.bin": "c\n",
-      "sub/inner.txt": "inner\n",
-      "d.md": "d\n",
-    });
-    putInSubmodule(workspace, canary("submodule"));
-    setUpGit(workspace, "branch", "other");
-    putFiles(workspace, {
-      ".gitattributes": "*.txt diff=evil filter=evil merge=evil\n*.md diff=words\n*.bin filter=required\n",
-      "a.txt": "two\n",
-      "d.md": "dd\n",
-      "new.txt": "new\n",
-    });
-    // Makes the file look changed, so that git reads it again through its filter.
-    utimesSync(join(workspace, "c.bin"), 1, 1);
-    armConfig(workspace, canary);
-    putFiles(
-      workspace,
-      Object.fromEntries(
-        hooks.map((name) => [`.git/hooks/${name}`, `#!/bin/sh\n${canary(`hook-${name}`)} </dev/null\n`]),
-      ),
-    );
-    for (const name of hooks) chmodSync(join(workspace, ".git/hooks", name), 0o755);
-    await use({ workspace, canaries: async () => (await readdir(nest)).filter((name) => name !== ".keep") });
+    cpSync(readOnly.workspace, workspace, { recursive: true, preserveTimestamps: true });
+    await use({ ...readOnly, workspace });
   },
 });
+
+/** Makes the repository, which names its programs by their paths, also in a copy. */
+function putOriginal(folder: string): void {
+  const [workspace, nest] = [join(folder, "repository"), join(folder, "nest")];
+  putFiles(folder, { "repository/.keep": "", "nest/.keep": "", canary: `#!/bin/sh\ntouch "${nest}/$1"\ncat\n` });
+  chmodSync(join(folder, "canary"), 0o755);
+  const canary = (name: string): string => `${join(folder, "canary")} ${name}`;
+  makeRepository(workspace, {
+    "a.txt": "one\n",
+    "b.txt": "b\n",
+    "c.bin": "c\n",
+    "sub/inner.txt": "inner\n",
+    "d.md": "d\n",
+  });
+  putInSubmodule(workspace, canary("submodule"));
+  setUpGit(workspace, "branch", "other");
+  putFiles(workspace, {
+    ".gitattributes": "*.txt diff=evil filter=evil merge=evil\n*.md diff=words\n*.bin filter=required\n",
+    "a.txt": "two\n",
+    "d.md": "dd\n",
+    "new.txt": "new\n",
+  });
+  // Makes the file look changed, so that git reads it again through its filter.
+  utimesSync(join(workspace, "c.bin"), 1, 1);
+  armConfig(workspace, canary);
+  putFiles(
+    workspace,
+    Object.fromEntries(
+      hooks.map((name) => [`.git/hooks/${name}`, `#!/bin/sh\n${canary(`hook-${name}`)} </dev/null\n`]),
+    ),
+  );
+  for (const name of hooks) chmodSync(join(workspace, ".git/hooks", name), 0o755);
+}
 
 function armConfig(workspace: string, canary: (name: string) => string): void {
   const settings: Record<string, string> = {
@@ -138,7 +175,7 @@ describe("no program of a hostile repository runs", () => {
     { base: "other...HEAD", stat: true },
     { paths: ["a.txt", "d.md", "module"] },
     { stat: true },
-  ])("by git_diff %j", async (args, { hostile: { workspace, canaries }, call }) => {
+  ])("by git_diff %j", async (args, { readOnly: { workspace, canaries }, call }) => {
     const outcome = await call(toolNamed("git_diff"), args, { workspace, grant });
 
     expect(outcome.error).toBeNull();
@@ -178,7 +215,7 @@ describe("no program of a hostile repository runs", () => {
       "log -p --all -- module",
       "show 0000000000000000000000000000000000000001",
     ].map((line) => line.split(" ")),
-  )("by git %j", async (args, { hostile: { workspace, canaries }, call }) => {
+  )("by git %j", async (args, { readOnly: { workspace, canaries }, call }) => {
     await call(toolNamed("git"), { args }, { workspace, grant });
     expect(await canaries()).toEqual([]);
   });
@@ -202,8 +239,7 @@ describe("no program of a hostile repository runs", () => {
       "add -p",
     ].map((line) => line.split(" ")),
   )("by git %j without a sandbox that contains it", async (args, { hostile: { workspace, canaries }, call }) => {
-    const open = createCommandTools({ sandbox: { ...(await createSandbox()), contains: false }, identity });
-    await call(toolNamed("git", open), { args }, { workspace, grant, approved: true });
+    await call(toolNamed("git", uncontainedTools), { args }, { workspace, grant, approved: true });
     expect(await canaries()).toEqual([]);
   });
 });

@@ -8,9 +8,10 @@ import { describe, expect, inject, test } from "vitest";
 import type { MountRace } from "./mount-race.test-helper.ts";
 import { containing, runLine, sandboxTest } from "./sandbox.fixture.ts";
 
-const tries = inject("long") ? 1_200 : 60;
 const helper = join(import.meta.dirname, "mount-race.test-helper.ts");
 const users = process.getuid?.() === 0 ? ["root", "ordinary"] : ["this user"];
+/** Of each user. In the normal run the users share the 60 tries of a backend. */
+const tries = inject("long") ? 1_200 : 60 / users.length;
 
 for (const kind of containing) {
   describe.concurrent(`${kind}: a folder that is exchanged with a link while commands are prepared`, () => {

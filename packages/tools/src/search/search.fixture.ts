@@ -3,10 +3,13 @@ import { dirname, join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";
 import type { Tool } from "@troupe/core/tool";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createSearchTools } from "./create-search-tools.ts";
 
 interface Fixtures {
+  /** One for the tests of a file: its creation runs a test command. */
+  sandbox: Sandbox;
   tools: readonly Tool[];
   /** Writes files to the workspace and creates their folders. */
   put: (files: Readonly<Record<string, string | Buffer>>) => Promise<void>;
@@ -17,8 +20,9 @@ interface Fixtures {
 /** A test with a workspace and the search tools. */
 export const searchTest = workspaceTest.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
-  tools: async ({}, use) => {
-    await use(createSearchTools({ sandbox: await createSandbox() }));
+  sandbox: [async ({}, use) => use(await createSandbox()), { scope: "file" }],
+  tools: async ({ sandbox }, use) => {
+    await use(createSearchTools({ sandbox }));
   },
   put: async ({ folder }, use) => {
     await use(async (files) => {

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { ToolOutcome } from "@troupe/core";
 import { describe, expect } from "vitest";
-import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import type { Sandbox, SandboxedCommand } from "../../sandbox/sandbox.ts";
 import { createRipgrep } from "../ripgrep.ts";
 import { granted, searchTest } from "../search.fixture.ts";
@@ -13,8 +12,7 @@ interface Fixtures {
 }
 
 const test = searchTest.extend<Fixtures>({
-  plan: async ({ call }, use) => {
-    const sandbox = await createSandbox();
+  plan: async ({ call, sandbox }, use) => {
     await use((goal, { limit = 12, searchMs = 20_000 } = {}) =>
       call(createPlanFilesTool({ ripgrep: createRipgrep({ sandbox }), sandbox, searchMs }), { goal, limit }, granted),
     );
@@ -108,9 +106,8 @@ test("programs that a repository configures are not run", async ({ folder, put, 
   expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file matches");
 });
 
-test("git reads no user configuration and cannot write", async ({ folder, put, call }) => {
+test("git reads no user configuration and cannot write", async ({ folder, put, call, sandbox }) => {
   await put({ "a.ts": "customs\n" });
-  const sandbox = await createSandbox();
   const commands: SandboxedCommand[] = [];
   const watched: Sandbox = {
     ...sandbox,
