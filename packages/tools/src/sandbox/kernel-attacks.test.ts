@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect } from "vitest";
+import { describe, expect, inject } from "vitest";
 import { createSandbox } from "./create-sandbox.ts";
 import { pathWith } from "./kind-programs.test-helper.ts";
 import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
@@ -60,7 +60,7 @@ function callsInPerl(calls: Iterable<readonly (string | number | null | undefine
   return ["perl", "-e", script];
 }
 
-for (const kind of containing) {
+for (const [k, kind] of containing.entries()) {
   describe(`${kind}: the kernel refuses a command when`, () => {
     test("it makes a call of an attack", async ({ run }) => {
       const rows = Object.values(attacks).map(([name]) => callTable.find((row) => row.name === name));
@@ -123,9 +123,15 @@ for (const kind of containing) {
 
   test(`${kind}: programs that every project uses work`, async ({ run, workspace }) => {
     await writeFile(join(workspace, "threads.c"), threadsInC);
-    for (const [program, line, output] of usualPrograms) {
-      const found = await run(kind, `command -v ${program}`);
-      if (found.code !== 0) continue;
+    const names = [...new Set(usualPrograms.map(([program]) => program))];
+    const found = await run(
+      kind,
+      `for name in ${names.join(" ")}; do command -v $name > /dev/null && echo $name; done`,
+    );
+    const installed = usualPrograms.filter(([program]) => found.stdout.split("\n").includes(program));
+    for (const [i, [, line, output]] of installed.entries()) {
+      // All kinds have the same filter. In the normal run, each program meets one of them.
+      if (!inject("long") && (i + k) % containing.length !== 0) continue;
       expect(await run(kind, line), line).toMatchObject({ code: 0, output: expect.stringContaining(output) });
     }
   });

@@ -6,6 +6,7 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { createSandbox } from "./create-sandbox.ts";
 import { type LinuxKind, pathWith } from "./kind-programs.test-helper.ts";
 import type { CommandResult, Sandbox, SandboxedCommand } from "./sandbox.ts";
@@ -67,6 +68,9 @@ print $n;`;
 /** The link's target as bubblewrap and as everything else sees it while it mounts. */
 const targetsOf = (outside: string): string[] => [outside, "../outside", `/oldroot${outside}`];
 
+/** A loop without a pause would take the processor from the command that it waits for. */
+const beginPollMs = 5;
+
 export async function runMountRace({ kind, tries, userId }: MountRaceOptions): Promise<MountRace> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), "troupe-race-"));
   const path = await pathWith(join(folder, "programs"), kind, { copiesBwrap: true });
@@ -99,7 +103,7 @@ async function raceIn(
   const before = await contentsOf(outside);
   const target = targetsOf(outside)[at] ?? "";
   const racing = runIn(sandbox, workspace, { argv: ["perl", "-e", exchanger], env: { TARGET: target } });
-  while (!(await readdir(workspace)).includes("begun")) await new Promise(setImmediate);
+  while (!(await readdir(workspace)).includes("begun")) await delay(beginPollMs);
   for (let i = 0; i < tries; i += 1) {
     race.tries += 1;
     const way = ways[i % ways.length] ?? {};

@@ -11,7 +11,23 @@ const utf8 = new TextEncoder();
 const file = (text: string, language = "typescript") => ({ language, bytes: utf8.encode(text) });
 const outline = { kind: "outline" } as const;
 
-const it = base.extend<{ start: (options?: SyntaxServiceOptions) => SyntaxService }>({
+interface Fixtures {
+  /** A service of the tests of this file. */
+  service: SyntaxService;
+  /** Starts a service for one test. */
+  start: (options?: SyntaxServiceOptions) => SyntaxService;
+}
+
+const it = base.extend<Fixtures>({
+  service: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+    async ({}, use) => {
+      const service = createSyntaxService();
+      await use(service);
+      await service.close();
+    },
+    { scope: "file" },
+  ],
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   start: async ({}, use) => {
     const services: SyntaxService[] = [];
@@ -72,8 +88,7 @@ describe("hostile files get a result, and the next file too:", () => {
       language: "typescript",
       text: `const ${"[\n".repeat(50_000)}x${"]".repeat(50_000)} = 1`,
     },
-  ])("$what ($language)", async ({ language, text }, { start }) => {
-    const service = start();
+  ])("$what ($language)", async ({ language, text }, { service }) => {
     const lines = text.replace(/.{200}/g, "$&\n");
 
     for (const query of [outline, { kind: "occurrences", name: "x" } as const]) {
@@ -86,9 +101,9 @@ describe("hostile files get a result, and the next file too:", () => {
   });
 });
 
-it("definitions beyond the nesting limit are skipped", async ({ start }) => {
+it("definitions beyond the nesting limit are skipped", async ({ service }) => {
   const text = "namespace a {\n".repeat(500) + "}".repeat(500);
-  const answer = await start().query(file(text), outline, neverAborted);
+  const answer = await service.query(file(text), outline, neverAborted);
   expect("definitions" in answer && answer.definitions.length).toBeLessThan(60);
 });
 
@@ -102,8 +117,8 @@ describe("an unparsed file says why:", () => {
     { what: "a binary file", bytes: Uint8Array.of(0x61, 0, 0x62), problem: /binary/ },
     { what: "bytes that are not UTF-8", bytes: Uint8Array.of(0x61, 0xfc, 0x62), problem: /not valid UTF-8/ },
     { what: "a minified bundle", bytes: utf8.encode("var a=1;".repeat(5_000)), problem: /minified/ },
-  ])("$what", async ({ bytes, problem }, { start }) => {
-    const answer = await start().query({ language: "javascript", bytes }, outline, neverAborted);
+  ])("$what", async ({ bytes, problem }, { service }) => {
+    const answer = await service.query({ language: "javascript", bytes }, outline, neverAborted);
     expect(answer).toEqual({ problem: expect.stringMatching(problem) });
   });
 });
@@ -114,24 +129,23 @@ describe("text is decoded by its encoding:", () => {
     { encoding: "UTF-8 with a mark", bytes: utf8.encode(source) },
     { encoding: "UTF-16, little end first", bytes: new Uint8Array(Buffer.from(source, "utf16le")) },
     { encoding: "UTF-16, big end first", bytes: new Uint8Array(Buffer.from(source, "utf16le").swap16()) },
-  ])("$encoding", async ({ bytes }, { start }) => {
-    expect(await start().query({ language: "javascript", bytes }, outline, neverAborted)).toMatchObject({
+  ])("$encoding", async ({ bytes }, { service }) => {
+    expect(await service.query({ language: "javascript", bytes }, outline, neverAborted)).toMatchObject({
       definitions: [{ name: "a", line: 2 }],
       errorLine: null,
     });
   });
 });
 
-it("syntax errors are reported, and definitions around them are found", async ({ start }) => {
+it("syntax errors are reported, and definitions around them are found", async ({ service }) => {
   const text = "function a() {}\nconst = ;\nfunction b() {}\n";
-  expect(await start().query(file(text), outline, neverAborted)).toMatchObject({
+  expect(await service.query(file(text), outline, neverAborted)).toMatchObject({
     definitions: [{ name: "a" }, { name: "b" }],
     errorLine: 2,
   });
 });
 
-it("the same content is parsed once", async ({ start }) => {
-  const service = start();
+it("the same content is parsed once", async ({ service }) => {
   const first = await service.query(file("const a = 1"), outline, neverAborted);
   expect(await service.query(file("const a = 1"), outline, neverAborted)).toBe(first);
   expect(await service.query(file("const a = 2"), outline, neverAborted)).not.toBe(first);
@@ -168,8 +182,7 @@ it("a process with an idle thread ends by itself; one that waits for an answer g
   expect(stdout).toBe("a\n");
 });
 
-it("the event loop is free while a large file is parsed", async ({ start }) => {
-  const service = start();
+it("the event loop is free while a large file is parsed", async ({ service }) => {
   await service.query(file("a"), outline, neverAborted);
   const lag = monitorEventLoopDelay({ resolution: 5 });
   let turns = 0;
