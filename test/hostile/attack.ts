@@ -135,19 +135,10 @@ export const patchAttacks: Attack[] = [...escapePaths, ...protectedPaths].map((t
   ],
 }));
 
-const commands: readonly string[] = [
-  "echo PWNED > ../outside/secret.txt",
-  "echo PWNED > {outside}/new.txt",
-  "echo PWNED > out/secret.txt",
-  "rm -rf ../outside ../workspace-too",
-  "rm -rf out/*",
+/** Commands that change nothing in their workspace. */
+const readingCommands: readonly string[] = [
   "cat {outside}/secret.txt",
   "cat out/secret.txt secret-link",
-  "cp {outside}/secret.txt stolen.txt; cat stolen.txt",
-  "ln -f {outside}/secret.txt stolen.txt; cat stolen.txt; echo PWNED > stolen.txt",
-  "ln -sfn {outside} way; cat way/secret.txt; echo PWNED > way/secret.txt",
-  "mv ../outside/secret.txt .; cat secret.txt",
-  "tar cf - -C {outside} . | tar xf - -C .; cat secret.txt",
   // The folders of the machine's programs are most of all files, and no secret is in them.
   "find / \\( -path /proc -o -path /sys -o -path /usr \\) -prune -o -name secret.txt -exec cat {} + 2>/dev/null",
   "env; export; set",
@@ -160,6 +151,25 @@ const commands: readonly string[] = [
   `node -e "fetch('http://127.0.0.1:{port}/').then((r) => r.text()).then(console.log)"`,
   `node -e "require('net').connect({port}, '127.0.0.1').write('x')"`,
   "bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}; echo hi >&3'",
+  "(setsid sh -c 'sleep 0.3; echo PWNED > {outside}/late.txt' >/dev/null 2>&1 &) ; exit 0",
+  "nohup sh -c 'sleep 0.3; curl -s http://127.0.0.1:{port}/late' >/dev/null 2>&1 &",
+  "chroot / cat {outside}/secret.txt; nsenter -t 1 -m cat {outside}/secret.txt; unshare -r cat {outside}/secret.txt",
+  "mount --bind {outside} src; cat src/secret.txt; umount /; umount -l {outside}",
+  "crontab -l; echo '* * * * * touch {outside}/ran' | crontab -; at now <<< 'touch {outside}/ran'",
+];
+
+/** Commands that may change their workspace. */
+const changingCommands: readonly string[] = [
+  "echo PWNED > ../outside/secret.txt",
+  "echo PWNED > {outside}/new.txt",
+  "echo PWNED > out/secret.txt",
+  "rm -rf ../outside ../workspace-too",
+  "rm -rf out/*",
+  "cp {outside}/secret.txt stolen.txt; cat stolen.txt",
+  "ln -f {outside}/secret.txt stolen.txt; cat stolen.txt; echo PWNED > stolen.txt",
+  "ln -sfn {outside} way; cat way/secret.txt; echo PWNED > way/secret.txt",
+  "mv ../outside/secret.txt .; cat secret.txt",
+  "tar cf - -C {outside} . | tar xf - -C .; cat secret.txt",
   "mkdir -p .git/hooks; printf '#!/bin/sh\\ntouch {outside}/ran\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
   "git config core.hooksPath /tmp; git config core.fsmonitor 'touch {outside}/ran'; git status",
   "printf '[core]\\n\\tfsmonitor = touch {outside}/ran\\n' >> .git/config; git status",
@@ -168,20 +178,17 @@ const commands: readonly string[] = [
   "rm -rf .troupe .git/config; echo PWNED > .mcp.json; echo PWNED > .envrc",
   "mkdir -p .cursor src/.cargo; for f in .cursor/mcp.json .npmrc src/.cargo/config.toml lefthook.yml; do echo PWNED > $f; done",
   "mkdir -p src/.cargo/objects src/.cargo/refs; echo 'ref: refs/heads/a' > src/.cargo/HEAD; echo PWNED > src/.cargo/config",
-  "(setsid sh -c 'sleep 0.3; echo PWNED > {outside}/late.txt' >/dev/null 2>&1 &) ; exit 0",
-  "nohup sh -c 'sleep 0.3; curl -s http://127.0.0.1:{port}/late' >/dev/null 2>&1 &",
-  "chroot / cat {outside}/secret.txt; nsenter -t 1 -m cat {outside}/secret.txt; unshare -r cat {outside}/secret.txt",
-  "mount --bind {outside} src; cat src/secret.txt; umount /; umount -l {outside}",
   "python3 -c \"open('{outside}/py.txt', 'w').write('PWNED')\"; node -e \"require('fs').writeFileSync('{outside}/js.txt', 'PWNED')\"",
-  "crontab -l; echo '* * * * * touch {outside}/ran' | crontab -; at now <<< 'touch {outside}/ran'",
 ];
 
-export const shellAttacks: Attack[] = commands.map((command) => ({
-  name: `shell: ${command}`,
-  says: [calling(call("shell", { command, timeoutMs: 10_000 }))],
-}));
+export const readingAttacks = readingCommands.map(shellAttack);
+export const changingAttacks = changingCommands.map(shellAttack);
 
-/** Commands of agents that may write in folders of tests alone, or nowhere. */
+function shellAttack(command: string): Attack {
+  return { name: `shell: ${command}`, says: [calling(call("shell", { command, timeoutMs: 10_000 }))] };
+}
+
+/** Commands of agents that may write in folders of tests alone, or nowhere: none changes a file that another one needs. */
 export const scopeAttacks: Attack[] = ["tester", "reviewer"].flatMap((agent) =>
   [
     "echo PWNED > src/app.js",

@@ -16,12 +16,13 @@ import { isLong } from "../harness/long.ts";
 import {
   type Attack,
   callsOf,
+  changingAttacks,
   joinAttacks,
   patchAttacks,
   pathAttacks,
+  readingAttacks,
   scopeAttacks,
   scopedWrites,
-  shellAttacks,
 } from "./attack.ts";
 import {
   type AttackWorkspace,
@@ -53,20 +54,22 @@ const refusedAttacks: Attack[] = [
   ...memoryAttacks,
 ];
 
+/** Commands that leave their workspace as it is for the next one. */
+const commandAttacks: Attack[] = [...readingAttacks, ...scopeAttacks];
+
 /** Attacks that may change their workspace, or that a person is asked about. */
 const otherAttacks: Attack[] = [
-  ...shellAttacks,
-  ...scopeAttacks,
+  ...changingAttacks,
   ...childAttacks,
   ...forgedApprovals,
   ...claimedApprovals,
   ...argumentAttacks,
 ];
 
-const all = [...refusedAttacks, ...otherAttacks];
+const all = [...refusedAttacks, ...commandAttacks, ...otherAttacks];
 
 /** Each attack has a workspace of its own in the long run. In the normal run, the attacks on one tool share one. */
-const attacks = isLong ? all : [...joinAttacks(refusedAttacks, toolOf), ...otherAttacks];
+const attacks = isLong ? all : [...joinAttacks([...refusedAttacks, ...commandAttacks], toolOf), ...otherAttacks];
 
 function toolOf({ name, says }: Attack): string {
   const [first] = callsOf(says[0]);

@@ -66,16 +66,20 @@ function knownSecretsIn(root: string): readonly SecretPath[] {
   const homes = homesIn(root);
   if (homes.some((home) => isWithin(root, home))) return secretsIn(root);
   const key = [root, ...homes].join();
-  if (recent?.key !== key || performance.now() > recent.untilMs) {
-    recent = { key, secrets: secretsIn(root), untilMs: performance.now() + lookUpMs };
-  }
-  return recent.secrets;
+  const known = recent.get(key);
+  if (known && performance.now() <= known.untilMs) return known.secrets;
+  const secrets = secretsIn(root);
+  if (recent.size >= recentMax) recent.clear();
+  recent.set(key, { secrets, untilMs: performance.now() + lookUpMs });
+  return secrets;
 }
 
 /** Time between two looks at the places of a home, for a workspace that is none. */
 const lookUpMs = 1_000;
 
-let recent: { key: string; secrets: readonly SecretPath[]; untilMs: number } | null = null;
+/** The last look for each workspace: runs in many workspaces take turns. */
+const recent = new Map<string, { secrets: readonly SecretPath[]; untilMs: number }>();
+const recentMax = 100;
 
 /** The secret that a file with more than one name (hard link) is; null for any other file. */
 export function secretWithIdentity(root: string, identity: string): SecretPath | null {
