@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtempDisposable, realpath } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, readdir, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPolicy } from "@troupe/core";
@@ -8,7 +8,6 @@ import type { SandboxPolicy } from "@troupe/core/internal";
 import { test } from "vitest";
 import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
 import { findBwrap, type LinuxKind, pathWith } from "./kind-programs.test-helper.ts";
-import { listProcesses } from "./processes/process-table.ts";
 import type { CommandResult, Sandbox, SandboxedCommand } from "./sandbox.ts";
 
 export type { LinuxKind } from "./kind-programs.test-helper.ts";
@@ -117,8 +116,10 @@ export function runLine(
 
 /** Ids of the living processes with a text in their command line. */
 export async function living(text: string): Promise<number[]> {
-  const processes = await listProcesses();
-  return processes.flatMap(({ pid }) => (pid !== process.pid && commandLineOf(pid).includes(text) ? [pid] : []));
+  const names = await readdir("/proc");
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  // A process that has ended and was not waited for has no command line.
+  return pids.filter((pid) => pid !== process.pid && commandLineOf(pid).includes(text));
 }
 
 function commandLineOf(pid: number): string {

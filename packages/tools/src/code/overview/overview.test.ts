@@ -76,21 +76,19 @@ test("it is the same each time", async ({ put, ask }) => {
   expect((await ask("overview", {})).output).toBe(output);
 });
 
-describe("it keeps to its token limit and counts omitted lines:", () => {
-  test.for([200, 300, 500, 1_000])("%i", async (tokens, { put, ask }) => {
-    const files = Array.from({ length: 300 }, (_, i) => [
-      `folder${i % 40}/part${i}/file${i}.ts`,
-      `export function thing${i}(first: string, second: number): Promise<string> {}\n`,
-    ]);
-    await put({ ...monorepo, ...Object.fromEntries(files) });
-
+test("it keeps to its token limit and counts omitted lines", async ({ put, ask }) => {
+  const files = Array.from({ length: 300 }, (_, i) => [
+    `folder${i % 40}/part${i}/file${i}.ts`,
+    `export function thing${i}(first: string, second: number): Promise<string> {}\n`,
+  ]);
+  await put({ ...monorepo, ...Object.fromEntries(files) });
+  for (const tokens of [200, 300, 500, 1_000]) {
     const { output } = await ask("overview", { tokens });
-
-    expect(Buffer.byteLength(output)).toBeLessThanOrEqual(tokens * 3);
-    expect(Buffer.byteLength(output)).toBeGreaterThan(tokens * 2);
+    expect(Buffer.byteLength(output), `${tokens}`).toBeLessThanOrEqual(tokens * 3);
+    expect(Buffer.byteLength(output), `${tokens}`).toBeGreaterThan(tokens * 2);
     expect(output).toMatch(/… \d+ more/);
     expect(output).toContain("By number of files");
-  });
+  }
 });
 
 test("it keeps to its token limit even if a path alone is longer", async ({ put, ask }) => {
