@@ -58,7 +58,7 @@ describe.concurrent("a backup", { timeout }, () => {
 
   it("is refused by a home that has data, which --force keeps aside", async (test) => {
     const one = await recordSession(test);
-    const other = await recordSession(test);
+    const other = await recordSession(test, { task: "count the windows of the house" });
     const { expect } = test;
     await one.cli("backup", other.at("b.backup"));
     const refused = await other.cli("restore", "b.backup");

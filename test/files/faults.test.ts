@@ -80,7 +80,7 @@ describe.concurrent("a journal", { timeout }, () => {
         expect(code, words.join(" ")).not.toBe(0);
         expect(stderr).not.toMatch(/^ {4}at /m);
       }
-      const up = await troupe(["up", "--no-open", "--port", "0"], { home, env });
+      const up = await troupe(["up", "--no-open", "--port", "0"], { home, env, ownProcess: false });
       expect([up.code, up.stderr]).toEqual([3, expect.stringMatching(fault.says)]);
       expect((await readFile(file)).equals(damaged)).toBe(true);
       expect((await readdir(recorded.folder)).filter((name) => name.includes("backup"))).toEqual([]);

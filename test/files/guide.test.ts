@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { it } from "vitest";
 import type { CliResult } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { commandsIn, readGuide, wordsOf } from "../harness/guide.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
@@ -13,7 +13,7 @@ const timeout = 240_000;
 it("the guide to sessions as files works as it is written", { timeout }, async (test) => {
   const { expect } = test;
   const { cli, cliOf, session, root, folder, home, env } = await recordSession(test);
-  const daemon = await startDaemon({ home, env, test });
+  const daemon = await startDaemonInProcess({ home, env, test });
   const commands = commandsIn(await readGuide("sessions-as-files"));
   expect(commands).toHaveLength(10);
   let forked = "";
@@ -43,7 +43,7 @@ it("the guide to sessions as files works as it is written", { timeout }, async (
 it("each example in the help of these commands runs", { timeout }, async (test) => {
   const { expect } = test;
   const { cli, session, root } = await recordSession(test);
-  const other = await recordSession(test);
+  const other = await recordSession(test, { task: "count the windows of the house" });
   const groups = ["export", "import", "fork", "diff", "rm"].map((name) => ["sessions", name]);
   const ids: Record<string, string> = { "0199c2a4": session, "0199c2b7": session, "0199c2a4/2": `${root}/2` };
   await cli("sessions", "export", session, "--out", "session.jsonl");

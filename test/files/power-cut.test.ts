@@ -32,8 +32,12 @@ interface Disk {
 
 /** Bytes that grow in place: copying them for each write would take minutes. */
 class Content {
-  #bytes = Buffer.alloc(16 * 1024 * 1024);
+  #bytes: Buffer;
   #size = 0;
+
+  constructor(bytesMax = 16 * 1024 * 1024) {
+    this.#bytes = Buffer.alloc(bytesMax);
+  }
 
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#size);
@@ -46,7 +50,8 @@ class Content {
   }
 
   with(operations: readonly Operation[]): Buffer {
-    const copy = new Content();
+    const ends = operations.map(({ offset, data }) => offset + data.length);
+    const copy = new Content(Math.max(this.#size, ...ends));
     this.#bytes.copy(copy.#bytes, 0, 0, this.#size);
     copy.#size = this.#size;
     for (const operation of operations) copy.apply(operation);

@@ -5,7 +5,7 @@ import { openSqlite } from "@troupe/recorder/internal";
 import { describe, expect, it, type TestContext } from "vitest";
 import { startProgram, troupe } from "../harness/cli.ts";
 import { cliPath } from "../harness/cli-path.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { type RecordedHome, recordSession } from "./recorded-session.ts";
@@ -100,7 +100,9 @@ describe.concurrent("a record", { timeout }, () => {
         expect(result.stderr, words.join(" ")).toContain(`fix:   ${fault.fix}`);
       }
       expect((await readFile(record)).equals(bytes)).toBe(true);
-      const end = fault.isSeenAtStart ? troupe(["up", "--no-open", "--port", "0"], { home, env }) : null;
+      const end = fault.isSeenAtStart
+        ? troupe(["up", "--no-open", "--port", "0"], { home, env, ownProcess: false })
+        : null;
       const ended = (await end) ?? (await writeWithDaemon(recorded, test));
       expect(ended).toMatchObject({ code: 3, stderr: expect.stringMatching(fault.says) });
       expect(ended.stderr).toContain(`fix:   ${fault.fix}`);
@@ -129,7 +131,7 @@ describe.concurrent("a record", { timeout }, () => {
       });
     }
     // A start reads the journal from its beginning.
-    const daemon = await startDaemon({ home, env, test });
+    const daemon = await startDaemonInProcess({ home, env, test });
     expect((await daemon.client.session(recorded.session)).session.status).toBe("completed");
     await daemon.stop();
     expect(await sessionsOf(recorded)).toEqual(before);
@@ -144,7 +146,7 @@ describe.concurrent("a record", { timeout }, () => {
     expect(before).toBe(2);
     await truncate(`${record}-wal`, 4_096 * 2);
     expect(await countSessions(home)).toBe(1);
-    const daemon = await startDaemon({ home, env: recorded.env, test });
+    const daemon = await startDaemonInProcess({ home, env: recorded.env, test });
     await until(async () => (await daemon.client.sessions({ limit: 5 })).sessions.length === 2);
     expect((await daemon.client.session(session)).session.status).toBe("completed");
     await daemon.stop();
@@ -236,7 +238,6 @@ describe.concurrent("a read-only or full disk", { timeout }, () => {
       "troupe.db run 3",
       "troupe.db up 3",
     ]);
-    // Reading needs no right to write to the journal.
     expect(lines).toContain("journal.db ls 0");
     expect(stderr).toContain(`the home ${home} is not writable`);
     expect(stderr).toContain(`cannot write ${path.join(home, "journal.db")}: `);
@@ -288,9 +289,10 @@ function readOnlyScript({ home }: RecordedHome): string {
   return Object.entries(parts)
     .flatMap(([name, file]) => [
       `mount --bind '${file}' '${file}' && mount -o remount,ro,bind '${file}'`,
-      ...Object.entries(commands).map(
-        ([what, words]) => `${troupeOf(home)} ${words} >/dev/null; echo "${name} ${what} $?"`,
-      ),
+      // Reading needs no right to write to the journal.
+      ...Object.entries(commands)
+        .filter(([what]) => what !== "ls" || name === "journal.db")
+        .map(([what, words]) => `${troupeOf(home)} ${words} >/dev/null; echo "${name} ${what} $?"`),
       `umount '${file}'`,
     ])
     .join("\n");
@@ -323,7 +325,7 @@ describe.concurrent("a lost journal", { timeout }, () => {
       const before = await sessionsOf(recorded);
       const bytes = await readFile(record);
       const lost = { code: 3, stderr: expect.stringContaining("made from another journal") };
-      const up = await troupe(["up", "--no-open", "--port", "0"], { home, env });
+      const up = await troupe(["up", "--no-open", "--port", "0"], { home, env, ownProcess: false });
       expect(up).toMatchObject(lost);
       const rebuilt = await cli("record", "rebuild");
       expect(rebuilt).toMatchObject(lost);

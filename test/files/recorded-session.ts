@@ -1,6 +1,9 @@
+import { rmSync } from "node:fs";
+import { cp, mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { RunResponse } from "@troupe/core";
-import type { TestContext } from "vitest";
+import { expect, type TestContext } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -43,16 +46,43 @@ export async function recordSession(
   test: TestContext,
   { agents = leadAndScout, task = "count the doors of the house" }: { agents?: Agents; task?: string } = {},
 ): Promise<RecordedHome> {
+  const recording = await recordingOf(agents, task);
   const home = await tempFolder("files", test);
   const folder = await tempFolder("files-work", test);
-  const env = { TROUPE_MODEL: `scripted/${await writeScenario(folder, agents)}` };
-  const workspace = await tempFolder("files-workspace", test);
+  await cp(recording.home, home, { recursive: true });
+  const { env, session, root } = recording;
   const cliOf = (of: string, ...args: string[]) => troupe(args, { home: of, cwd: folder, env });
   const cli = (...args: string[]) => cliOf(home, ...args);
-  const ran = await cli("run", "--json", "--workspace", workspace, task);
-  test.expect(ran.stderr + ran.stdout).toContain("sessionId");
-  const { sessionId: session, runId: root } = RunResponse.parse(JSON.parse(ran.stdout));
   return { home, folder, env, session, root, cli, cliOf, at: (name) => path.join(folder, name) };
+}
+
+interface Recording {
+  home: string;
+  env: Record<string, string>;
+  session: string;
+  root: string;
+}
+
+/** Every test has a copy of the home, because the command that records it costs more than most of the tests. */
+const recordings = new Map<string, Promise<Recording>>();
+
+function recordingOf(agents: Agents, task: string): Promise<Recording> {
+  const key = JSON.stringify([agents, task]);
+  const recording = recordings.get(key) ?? record(agents, task);
+  recordings.set(key, recording);
+  return recording;
+}
+
+async function record(agents: Agents, task: string): Promise<Recording> {
+  const all = await mkdtemp(path.join(tmpdir(), "troupe-files-recording-"));
+  process.once("exit", () => rmSync(all, { recursive: true, force: true }));
+  const [home, workspace] = [path.join(all, "home"), path.join(all, "workspace")];
+  for (const folder of [home, workspace]) await mkdir(folder);
+  const env = { TROUPE_MODEL: `scripted/${await writeScenario(all, agents)}` };
+  const ran = await troupe(["run", "--json", "--workspace", workspace, task], { home, cwd: all, env });
+  expect(ran.stderr + ran.stdout).toContain("sessionId");
+  const { sessionId: session, runId: root } = RunResponse.parse(JSON.parse(ran.stdout));
+  return { home, env, session, root };
 }
 
 export async function expectReplaysSame(

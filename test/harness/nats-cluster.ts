@@ -7,6 +7,8 @@ import { until } from "./until.ts";
 export const clusterSize = 3;
 const streamNotFound = 10059;
 const startTriesMax = 3;
+/** Between two questions to a cluster. Each question has a connection of its own, and an election takes seconds. */
+const askAgainMs = 150;
 
 /** Three servers, each with a store of its own, that are one to their clients. */
 export interface NatsCluster {
@@ -38,7 +40,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   await clusterReady(url);
 
   const named = (name: string | undefined): NatsServer | undefined => servers[names.indexOf(name ?? "")];
-  const leaderOf = (stream: string) => until(async () => named((await clusterInfoOf(url, stream))?.leader));
+  const leaderOf = (stream: string) => until(async () => named((await clusterInfoOf(url, stream))?.leader), askAgainMs);
   return {
     url,
     servers,
@@ -49,7 +51,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     },
     stepDown: (stream) => stepDown(url, `STREAM.LEADER.STEPDOWN.${stream}`),
     async whole(stream) {
-      await until(() => isWhole(url, stream));
+      await until(() => isWhole(url, stream), askAgainMs);
     },
     async stop() {
       await Promise.all(servers.map((server) => server.stop()));
@@ -106,9 +108,9 @@ async function stepDown(url: string, what: string, preferred?: string): Promise<
 /** Resolves when the servers of a cluster have found each other, and can keep three copies of something. */
 export async function clusterReady(url: string): Promise<void> {
   const probe = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
-  await until(() => ask(url, (manager) => manager.streams.add(probe)));
+  await until(() => ask(url, (manager) => manager.streams.add(probe)), askAgainMs);
   // One whose answer came too late is gone as well.
-  await until(() => ask(url, (manager) => manager.streams.delete(probe.name).catch(isNotThere)));
+  await until(() => ask(url, (manager) => manager.streams.delete(probe.name).catch(isNotThere)), askAgainMs);
 }
 
 /** A server that has died is called current for ten seconds more. */
