@@ -6,6 +6,7 @@ import { clockJump } from "./scenarios/clock-jump.ts";
 import { corruption } from "./scenarios/corruption.ts";
 import { serverDiskFull } from "./scenarios/disk-full.ts";
 import { flaky, lostReplies, slowConsumer } from "./scenarios/flaky.ts";
+import { links } from "./scenarios/links.ts";
 import { noHost } from "./scenarios/no-host.ts";
 import { outage } from "./scenarios/outage.ts";
 import { partitions } from "./scenarios/partition.ts";
@@ -13,6 +14,7 @@ import { replayedMessages } from "./scenarios/replayed-messages.ts";
 import { wipedStore } from "./scenarios/wiped-store.ts";
 
 const scenarios = [
+  links,
   outage,
   wipedStore,
   ...partitions,

@@ -15,7 +15,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 const sender = join(import.meta.dirname, "office-sender.ts");
 const user = { name: "Me", address: "me@acme.example" };
 const dee = { name: "Dee", address: "dee@acme.example" };
-const keys = 60;
+const keys = 40;
 const killsMin = 5;
 
 /** Runs the sender from a key on, and kills it within the work on a key. Returns the last key that it reported. */

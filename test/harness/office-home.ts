@@ -1,3 +1,6 @@
+import { rmSync } from "node:fs";
+import { cp, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { type CalendarEvent, type LocalOffice, openLocalOffice } from "@troupe/connectors";
 import { expect, type TestContext } from "vitest";
@@ -7,6 +10,17 @@ import { tempFolder } from "./temp-folder.ts";
 /** A home whose office is the sample company, as `troupe office seed` makes it. */
 export async function createOfficeHome(test: Pick<TestContext, "onTestFinished">): Promise<string> {
   const home = await tempFolder("office", test);
+  seeded ??= seedHome();
+  await cp(await seeded, home, { recursive: true });
+  return home;
+}
+
+/** The home that the tests of a process copy. */
+let seeded: Promise<string> | undefined;
+
+async function seedHome(): Promise<string> {
+  const home = await mkdtemp(path.join(tmpdir(), "troupe-office-seed-"));
+  process.once("exit", () => rmSync(home, { recursive: true, force: true }));
   const { code, stderr } = await troupe(["office", "seed"], { home });
   expect(code, stderr).toBe(0);
   return home;

@@ -12,6 +12,8 @@ import type { TestSession } from "./sessions.ts";
 
 /** Leftover processes and tasks get this time to disappear. */
 const settleMs = 30_000;
+/** Between two looks at all processes and at the server. */
+const lookAgainMs = 250;
 
 /** After a fault: did everything complete, was nothing done twice, does the record say what the journal says? */
 export async function checkCluster(
@@ -60,7 +62,7 @@ async function leftoverOracle({ natsUrl, mark }: Cluster): Promise<OracleResult[
         ),
       ];
     }
-    await delay(100);
+    await delay(lookAgainMs);
   }
 }
 

@@ -8,6 +8,8 @@ import { isBy } from "./takeovers.ts";
 
 /** The oracle reports a takeover that does not come in this time. */
 const takeoverMs = 90_000;
+/** Between two looks at the whole journal. */
+const askAgainMs = 150;
 
 /**
  * Runs that others took over from a living process: the process must write and begin nothing in them afterwards.
@@ -58,7 +60,7 @@ export async function untilTakenOver(natsUrl: string, memberProcess: MemberProce
     const runs = [...(await readJournalStream(natsUrl)).values()];
     const isTakenOver = memberProcess && runs.some((entries) => claimAfter(memberProcess, entries) >= 0);
     return isTakenOver || Date.now() > endMs;
-  });
+  }, askAgainMs);
 }
 
 /** The first claim by another process after an entry of this one; -1 without one. */

@@ -10,8 +10,8 @@ const isRoot = await canMakeNamespaces();
 const limitMs = 300_000;
 
 /**
- * Scenarios whose law another test checks with a real server, and the file of that test. Their short forms are in the
- * long run.
+ * Scenarios whose law another test checks with a real server, and the file of that test, or of the scenario that has the
+ * same fault with others. Their short forms are in the long run.
  */
 const checkedElsewhere: Readonly<Record<string, string>> = {
   k6: "test/nats/takeover.test.ts",
@@ -19,9 +19,15 @@ const checkedElsewhere: Readonly<Record<string, string>> = {
   "n3-mute": "test/nats/takeover.test.ts",
   n6: "test/nats/recorder.test.ts",
   rolling: "test/nats/worker.test.ts",
+  n3: "test/nats/takeover.test.ts",
+  n7: "test/nats/replayed.test.ts",
+  n1: "test/chaos/scenarios/links.ts",
+  n4: "test/chaos/scenarios/links.ts",
+  "n4-deaf": "test/chaos/scenarios/links.ts",
+  n5: "test/chaos/scenarios/links.ts",
 };
 
-/** Whether no other test of the normal run checks the law of a scenario. */
+/** Whether no other test or scenario of the normal run checks the law of a scenario. */
 export function isCheckedOnlyHere({ name }: Scenario): boolean {
   return checkedElsewhere[name] === undefined;
 }

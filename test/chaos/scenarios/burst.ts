@@ -13,7 +13,7 @@ export const burst: Scenario = {
   name: "k3",
   what: "daemons, workers and nats-server are killed in one burst, with all sessions under way",
   long: { runs: 50, workers: 2, leaseMs: 2_000 },
-  short: { runs: 2, workers: 1 },
+  short: { runs: 1, workers: 1 },
   supportsCluster: true,
   async run({ settings, scope, folder, random }) {
     const { leaseMs, runs, daemons, workers } = settings;

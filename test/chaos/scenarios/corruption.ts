@@ -12,11 +12,11 @@ import { runSessions } from "../harness/sessions.ts";
 export const corruption: Scenario = {
   name: "d2",
   what: "one bit of the journal's file on the server flips while it is down; the check finds it, and the journal is restored",
-  long: { runs: 10, leaseMs: 2_000 },
-  short: { runs: 2 },
+  long: { runs: 10, leaseMs: 2_000, workers: 1 },
+  short: { runs: 1, workers: 0 },
   async run({ settings, scope, folder, random }) {
-    const { leaseMs, runs } = settings;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons: 1, workers: 1, latencyMs: 50 });
+    const { leaseMs, runs, workers } = settings;
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons: 1, workers, latencyMs: 50 });
     const { nats, natsUrl } = cluster;
     const members = [...cluster.daemons, ...cluster.workers];
     const [daemon] = cluster.daemons;

@@ -20,7 +20,7 @@ export const serverDiskFull: Scenario = {
   name: "d1",
   what: "the disk of nats-server (16 MB) is full for a while, with sessions under way",
   long: { runs: 12, minutes: 0.5, workers: 2 },
-  short: { runs: 2, minutes: 0.08, workers: 1 },
+  short: { runs: 1, minutes: 0.08, workers: 0 },
   needsRoot: true,
   async run({ settings, scope, folder }) {
     const { leaseMs, runs, minutes, daemons, workers, slack } = settings;

@@ -7,7 +7,7 @@ import type { Scenario, ScenarioContext } from "../harness/scenario.ts";
 import { runSessions } from "../harness/sessions.ts";
 
 /** Every process reaches the server through a proxy of its own. */
-async function behindProxies({ settings, scope, folder, random }: ScenarioContext, latencyMs: number) {
+export async function behindProxies({ settings, scope, folder, random }: ScenarioContext, latencyMs: number) {
   const { leaseMs, daemons, workers } = settings;
   const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs });
   const proxyFor = () => startChaosProxy({ scope, to: { host: "127.0.0.1", port: cluster.nats.port }, random });

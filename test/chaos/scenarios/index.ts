@@ -7,6 +7,7 @@ import { crashLoop } from "./crash-loop.ts";
 import { daemonFailpoints } from "./daemon-failpoints.ts";
 import { serverDiskFull } from "./disk-full.ts";
 import { flaky, lostReplies, slowConsumer } from "./flaky.ts";
+import { links } from "./links.ts";
 import { lostLeader } from "./lost-leader.ts";
 import { noHost } from "./no-host.ts";
 import { outage } from "./outage.ts";
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   flaky,
   lostReplies,
   slowConsumer,
+  links,
   catchUp,
   replayedMessages,
   noHost,

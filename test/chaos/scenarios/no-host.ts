@@ -29,7 +29,7 @@ export const noHost: Scenario = {
       await writeAgent(home, "asker", { subagents: { allow: ["ghost"] } });
       await writeAgent(home, "ghost");
     };
-    const strict = await cluster.addDaemon({ name: "strict", agents: ["asker"], prepareHome: asker });
+    const daemon = await cluster.addDaemon({ name: "daemon1", agents: ["asker"], prepareHome: asker });
     // A host that has left: the agent was available until then.
     const haunt = {
       name: "haunt",
@@ -39,19 +39,13 @@ export const noHost: Scenario = {
     };
     const worker = await cluster.addWorker(haunt);
     await worker.stop();
-    const refused = await submitSession(cluster, { agent: "asker", daemons: [strict] });
+    const refused = await submitSession(cluster, { agent: "asker" });
     await awaitEnd(cluster, refused, AbortSignal.timeout(180_000));
     const refusal = await childOf(cluster.natsUrl, refused.run);
-    await strict.stop();
-    const patient = await cluster.addDaemon({
-      name: "patient",
-      agents: ["asker"],
-      prepareHome: async (home) => {
-        await asker(home);
-        await writePolicy(home, "delegation: {noHost: queue}\n");
-      },
-    });
-    const waiting = await submitSession(cluster, { agent: "asker", daemons: [patient] });
+    await daemon.stop();
+    await writePolicy(daemon.home, "delegation: {noHost: queue}\n");
+    await daemon.start();
+    const waiting = await submitSession(cluster, { agent: "asker" });
     await worker.start();
     await awaitEnd(cluster, waiting, AbortSignal.timeout(10 * leaseMs + 180_000));
     const queued = await childOf(cluster.natsUrl, waiting.run);
@@ -70,7 +64,6 @@ export const noHost: Scenario = {
         ok: queued.end === "completed",
       },
     ];
-    await strict.start();
     return [...results, ...(await checkCluster(cluster, [refused, waiting], 2))];
   },
 };

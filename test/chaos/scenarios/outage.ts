@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { checkCluster } from "../harness/check-cluster.ts";
-import { startCluster } from "../harness/cluster.ts";
+import { type Cluster, startCluster } from "../harness/cluster.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
-import { atMost, none, noted } from "../harness/oracle-result.ts";
+import { atMost, none, noted, type OracleResult } from "../harness/oracle-result.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { runSessions } from "../harness/sessions.ts";
 
@@ -25,18 +25,23 @@ export const outage: Scenario = {
     await delay(awayMs);
     const { readyAt } = await cluster.nats.start();
     const sessions = await playing;
-    const members = [...cluster.daemons, ...cluster.workers];
     const journal = await readJournalStream(cluster.natsUrl);
     const after = [...journal.values()].flat().filter(({ storedAt }) => storedAt >= (readyAt ?? 0));
     const firstMs = Math.min(...after.map(({ storedAt }) => storedAt)) - (readyAt ?? 0);
     return [
       noted("the server was away for", `${awayMs / 1000} s`),
       atMost("first entry after it is back", after.length > 0 ? firstMs : 0, backMs * slack, " ms"),
-      none(
-        "processes that ended",
-        members.filter(({ processes: lives }) => lives.length > 1 || lives[0]?.endedAt).map(({ name }) => name),
-      ),
+      endedMembers(cluster),
       ...(await checkCluster(cluster, sessions, runs)),
     ];
   },
 };
+
+/** No daemon and no worker may end because its server is away. */
+export function endedMembers({ daemons, workers }: Cluster): OracleResult {
+  const ended = [...daemons, ...workers].filter(({ processes }) => processes.length > 1 || processes[0]?.endedAt);
+  return none(
+    "processes that ended",
+    ended.map(({ name }) => name),
+  );
+}

@@ -19,7 +19,7 @@ export const storm: Scenario = {
   name: "k4",
   what: "any of the daemons, the workers and nats-server is killed every 3-10 s, while sessions are under way",
   long: { runs: 100, minutes: 5, daemons: 2, workers: 4 },
-  short: { runs: 3, minutes: 0.1, daemons: 2, workers: 1 },
+  short: { runs: 2, minutes: 0.1, daemons: 2, workers: 1 },
   supportsCluster: true,
   async run({ settings, scope, folder, random }) {
     const { leaseMs, runs, minutes, daemons, workers, cluster: threeServers } = settings;

@@ -29,7 +29,7 @@ export const workerFailpoints: Scenario = {
   name: "k1",
   what: "a worker dies at each named moment of a delegation; another takes over",
   long: { seeds: 20, leaseMs: 2_000 },
-  short: { moments: 3 },
+  short: { moments: 2 },
   run: (context) => forEachSeed(context, runOnce),
 };
 
