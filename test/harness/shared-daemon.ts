@@ -1,10 +1,10 @@
 import { beforeAll, type TestContext } from "vitest";
-import type { TestDaemon } from "./daemon.ts";
+import type { InProcessDaemon } from "./daemon.ts";
 import { ledgerOf } from "./ledger.ts";
 import { tempFolder } from "./temp-folder.ts";
 import { startHosts, type TestHosts } from "./test-hosts.ts";
 
-export interface SharedDaemon extends TestDaemon {
+export interface SharedDaemon extends InProcessDaemon {
   home: string;
   /** Of all processes together. */
   ledger: ReturnType<typeof ledgerOf>;

@@ -1,15 +1,15 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import type { TestContext } from "vitest";
-import { startDaemon, type TestDaemon } from "./daemon.ts";
+import { type InProcessDaemon, startDaemonInProcess } from "./daemon.ts";
 import { type JournalView, journalOfHome, journalOverNats } from "./journal-view.ts";
 import { startNatsServer } from "./nats-server.ts";
 import { tempFolder } from "./temp-folder.ts";
 import { startWorker, type TestWorker } from "./worker.ts";
 
-/** All processes that share the work of a test's sessions. */
+/** All hosts that share the work of a test's sessions. No test kills the daemon, so it runs in the test's process. */
 export interface TestHosts {
-  daemon: TestDaemon;
+  daemon: InProcessDaemon;
   /** Null where the daemon does everything. */
   worker: RestartableWorker | null;
   journal: JournalView;
@@ -51,7 +51,7 @@ export async function startHosts(options: TestHostsOptions): Promise<TestHosts> 
   const { home, test, env, prepareHome } = options;
   if (hasWorker) return await startWithWorker(options);
   await prepareHome?.(home);
-  return { daemon: await startDaemon({ home, test, env }), worker: null, journal: journalOfHome(home) };
+  return { daemon: await startDaemonInProcess({ home, test, env }), worker: null, journal: journalOfHome(home) };
 }
 
 export async function startWithWorker({
@@ -67,7 +67,7 @@ export async function startWithWorker({
   for (const each of [home, workerHome]) await prepareHome?.(each);
   const { askedByPeople, askedByAgents } = await agentsIn(home);
   const flags = (agents: readonly string[]): string[] => ["--nats", server.url, "--agents", agents.join(",")];
-  const daemon = await startDaemon({ home, test, env, flags: flags(askedByPeople) });
+  const daemon = await startDaemonInProcess({ home, test, env, flags: flags(askedByPeople) });
   const startAnother = async (): Promise<TestWorker> => {
     const another = startWorker({
       ...{ home: workerHome, test, env },
