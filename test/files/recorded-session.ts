@@ -1,9 +1,8 @@
-import { rmSync } from "node:fs";
-import { cp, mkdir, mkdtemp } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { RunResponse } from "@troupe/core";
-import { expect, type TestContext } from "vitest";
+import { afterAll, expect, type TestContext } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -65,6 +64,11 @@ interface Recording {
 
 /** Every test has a copy of the home, because the command that records it costs more than most of the tests. */
 const recordings = new Map<string, Promise<Recording>>();
+const recordedFolders: string[] = [];
+
+afterAll(async () => {
+  for (const folder of recordedFolders) await rm(folder, { recursive: true, force: true });
+});
 
 function recordingOf(agents: Agents, task: string): Promise<Recording> {
   const key = JSON.stringify([agents, task]);
@@ -75,7 +79,7 @@ function recordingOf(agents: Agents, task: string): Promise<Recording> {
 
 async function record(agents: Agents, task: string): Promise<Recording> {
   const all = await mkdtemp(path.join(tmpdir(), "troupe-files-recording-"));
-  process.once("exit", () => rmSync(all, { recursive: true, force: true }));
+  recordedFolders.push(all);
   const [home, workspace] = [path.join(all, "home"), path.join(all, "workspace")];
   for (const folder of [home, workspace]) await mkdir(folder);
   const env = { TROUPE_MODEL: `scripted/${await writeScenario(all, agents)}` };

@@ -105,6 +105,7 @@ export const mutants: readonly Mutant[] = [
     find: 'holdsByDescriptor ? "handles" : "names";',
     replace: 'holdsByDescriptor ? "names" : "names";',
     tests: [
+      `${workspace}/open-folder.test.ts > an open folder whose name leads elsewhere by now`,
       `${workspace}/swap-race.test.ts > tools never leave the workspace, even if its folders are quickly swapped for links`,
     ],
   },
