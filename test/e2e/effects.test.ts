@@ -216,8 +216,11 @@ describe.concurrent.each(edits)("$what, which can be verified", { timeout }, ({ 
     { point: at("intent:after"), when: "between plan and effect" },
     { point: at("effect:after"), when: "between effect and outcome" },
   ];
-  // The other two tools look at the folder with the same functions: packages/tools/src/files tests theirs.
-  const changedMeanwhile = casesOf(interrupted, ({ when }) => isWrite && when !== "between effect and outcome");
+  // After the effect, verification compares the same contents. packages/tools/src/files has this law for a patch, not for an edit.
+  const changedMeanwhile = casesOf(interrupted, ({ when }) => {
+    if (isWrite) return when !== "between effect and outcome";
+    return what === "an edit" && when === "between plan and effect";
+  });
   it.for(changedMeanwhile)(
     "killed $when, does not touch a file that another process has changed since",
     async ({ point }, test) => {
