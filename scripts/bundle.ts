@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type Plugin, RolldownMagicString, rolldown } from "rolldown";
 import { packageFolders } from "./lib/freshness.ts";
 import { licensesOf } from "./lib/licenses.ts";
-import { root } from "./lib/project.ts";
 
 /**
  * Joins the modules of one package into few files. It is the second half of each package's build, after `tsc -b`, which
@@ -45,7 +44,8 @@ export async function bundlePackage(folder: string): Promise<void> {
 }
 
 async function writeProgram(own: Package): Promise<string[]> {
-  const packages = packageFolders(root).map(readPackage);
+  // Of the checkout that the package is in: a mutant is in a checkout of its own.
+  const packages = packageFolders(join(own.folder, "..", "..")).map(readPackage);
   const names = new Set(packages.map(({ manifest }) => manifest.name));
   const inlined = new Set(own.manifest.inlined);
   const imported = Object.keys(own.manifest.dependencies ?? {}).filter(
@@ -58,7 +58,9 @@ async function writeProgram(own: Package): Promise<string[]> {
     external: isImported,
     plugins: [sources(packages), moduleUrls(packages, own)],
   });
-  writeFileSync(join(own.folder, "dist", "program", "LICENSES.txt"), licensesOf(modules));
+  const shared = join(own.folder, "dist", "program");
+  mkdirSync(shared, { recursive: true });
+  writeFileSync(join(shared, "LICENSES.txt"), licensesOf(modules));
   return files;
 }
 
