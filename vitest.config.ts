@@ -46,7 +46,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A condition may take long on a busy machine. A test that waits in vain ends all the same, and says for what.
     expect: { poll: { timeout: conditionTimeoutMs } },
-    setupFiles: ["count-assertions", "exit-listeners", "wait-for-timeout"].map((name) => `test/harness/${name}.ts`),
+    setupFiles: ["count-assertions", "exit-listeners", "single-kills", "wait-for-timeout"].map(
+      (name) => `test/harness/${name}.ts`,
+    ),
     provide: { long: isLong, conditionTimeoutMs },
     unstubEnvs: true,
     unstubGlobals: true,

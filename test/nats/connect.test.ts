@@ -191,6 +191,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     expect(await worker.ready).toMatchObject({ host: "w" });
 
     const first = await pid();
+    expect(first).toBeGreaterThan(1);
     process.kill(first, "SIGKILL");
     await until(async () => (await pid().catch(() => first)) !== first);
     await until(async () => !(await daemon.client.status()).bus.includes("not reachable"));

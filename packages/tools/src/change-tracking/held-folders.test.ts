@@ -235,8 +235,9 @@ describe("the processes that hold folders", () => {
 
   test("end with their scanner, and are started again after a kill", async ({ workspace, scanner }) => {
     await becomeQuiet(scanner);
-    const [first = 0] = holdersOf(workspace);
-    expect(holdersOf(workspace)).toHaveLength(2);
+    const holders = holdersOf(workspace);
+    expect(holders).toHaveLength(2);
+    const [first = Number.NaN] = holders;
     process.kill(first, "SIGKILL");
     await becomeQuiet(scanner);
     expect(holdersOf(workspace)).not.toContain(first);
