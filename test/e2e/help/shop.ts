@@ -66,8 +66,12 @@ export const shopScenario = {
         steps: [
           { text: "First I read it.", calls: [{ tool: "read", args: { path: "notes.md" } }] },
           { calls: [delegate("researcher", "Why does the test wait?")] },
-          { calls: [{ tool: "write", args: { path: "src/parser.js", content: "export const parse = 1;\n" } }] },
-          { text: "The flaky test waits for a fixed time." },
+          // Two sessions differ in the duration of their delegation, which the conversation has from here on.
+          {
+            calls: [{ tool: "write", args: { path: "src/parser.js", content: "export const parse = 1;\n" } }],
+            usage: { inputTokens: 300 },
+          },
+          { text: "The flaky test waits for a fixed time.", usage: { inputTokens: 340 } },
         ],
       },
       { steps: [{ text: "ready" }] },

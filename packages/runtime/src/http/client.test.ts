@@ -264,13 +264,13 @@ describe("events", () => {
     const url = await serveRaw((_, response) => {
       connections++;
       response.flushHeaders();
-      if (connections === 3) response.write("event: resync\nid: 1\ndata: {}\n\n");
+      if (connections >= 3) response.write("event: resync\nid: 1\ndata: {}\n\n");
     });
-    const patient = createHttpClient({ url, token, silenceMsMax: 30 });
+    const patient = createHttpClient({ url, token, silenceMsMax: 300 });
     const abort = new AbortController();
     const events = patient.events({ signal: abort.signal })[Symbol.asyncIterator]();
     expect(await events.next()).toEqual({ done: false, value: { type: "resync" } });
-    expect(connections).toBe(3);
+    expect(connections).toBeGreaterThanOrEqual(3);
     abort.abort();
     expect((await events.next()).done).toBe(true);
   });

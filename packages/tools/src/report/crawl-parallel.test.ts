@@ -223,22 +223,27 @@ describe("a crawl that was interrupted", () => {
   async function interrupt({
     run,
     site,
-    folder,
+    memoryFolder,
   }: {
     run: ReturnType<typeof reportRun>;
     site: ReturnType<typeof reportSite>;
-    folder: string;
+    memoryFolder: string;
   }) {
     const killed = new AbortController();
     const call = run.begin("crawl_parallel", { urls }, killed.signal);
-    // Three articles of the first batch are saved, two pages hang, and the second batch has not begun.
-    await expect.poll(() => filesIn(folder)).toHaveLength(3);
+    // Three articles of the first batch are saved and finished, two pages hang, and the second batch has not begun.
+    await expect.poll(() => finishedIn(memoryFolder)).toBe(3);
     await expect.poll(() => site.countOf("site3.example/hang")).toBe(1);
     return { call, killed };
   }
 
-  test("fetches each open page once more at most, and no finished page again", async ({ run, site, folder }) => {
-    const { call, killed } = await interrupt({ run, site, folder });
+  test("fetches each open page once more at most, and no finished page again", async ({
+    run,
+    site,
+    folder,
+    memoryFolder,
+  }) => {
+    const { call, killed } = await interrupt({ run, site, memoryFolder });
     killed.abort();
     const resumed = run.resume(call, "crawl_parallel", { urls });
     await expect.poll(() => filesIn(folder)).toHaveLength(5);
@@ -255,7 +260,7 @@ describe("a crawl that was interrupted", () => {
     folder,
     memoryFolder,
   }) => {
-    const { call, killed } = await interrupt({ run, site, folder });
+    const { call, killed } = await interrupt({ run, site, memoryFolder });
     killed.abort();
     const resumed = run.resume(call, "crawl_parallel", { urls }, `${memoryFolder}-elsewhere`);
     await expect.poll(() => filesIn(folder)).toHaveLength(5);
@@ -269,6 +274,14 @@ describe("a crawl that was interrupted", () => {
     expect(Object.values(statusesOf(more.output))).toEqual(["ok", "ok", "ok", "ok", "over_cap", "over_cap"]);
   });
 });
+
+/** How many pages the ledger has with an outcome. A page gets it after its file. */
+async function finishedIn(memoryFolder: string): Promise<number> {
+  const entries = await readdir(memoryFolder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+  return texts.filter((text) => text.includes('"isOpen":false')).length;
+}
 
 async function filesIn(folder: string): Promise<string[]> {
   const names = await readdir(join(folder, "search_results")).catch(() => []);
