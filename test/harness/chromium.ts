@@ -33,8 +33,8 @@ export function findChromium(env: NodeJS.ProcessEnv = process.env): string | nul
 }
 
 /**
- * A group of tests that run side by side, each in a profile of its own (see `openTab`), in the browser of this process. Where
- * there is no browser it is skipped, under a name that says why.
+ * A group of tests that run side by side, each in a profile of its own (see `openTab`), in the browser of this process. On
+ * a machine without a browser the group is skipped, and its name has the reason.
  */
 export function describeInChromium(name: string, define: (browser: () => Browser) => void): void {
   if (findChromium() === null) describe.skip(`${name} (${chromiumMissing})`, () => define(unopened));

@@ -48,7 +48,7 @@ export function linkOf({ url, token }: InProcessDaemon, query = ""): string {
 }
 
 export interface PageOptions extends TabOptions {
-  /** What the page shows, such as `?session=ID`. @default its start */
+  /** The query of the page's address, such as `?session=ID`. @default the start page */
   query?: string;
 }
 

@@ -152,7 +152,7 @@ async function startPrograms(project: Project, files: readonly string[], env: No
   const outcomes = readSequence(whole.output);
   return async (file: string): Promise<CommandResult> => {
     const own = outcomes.get(file);
-    // What fails after the last line of a program shows in the whole process.
+    // An error after the last line of a program changes the exit code of the whole process.
     const isComplete = own !== undefined && (whole.code === 0 || file !== files.at(-1));
     return isComplete ? own : { ...whole, code: whole.code || 1 };
   };

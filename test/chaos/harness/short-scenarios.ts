@@ -27,7 +27,7 @@ const checkedElsewhere: Readonly<Record<string, string>> = {
   n5: "test/chaos/scenarios/links.ts",
 };
 
-/** Whether no other test or scenario of the normal run checks the law of a scenario. */
+/** True for a scenario whose law has no other test in the normal run. */
 export function isCheckedOnlyHere({ name }: Scenario): boolean {
   return checkedElsewhere[name] === undefined;
 }

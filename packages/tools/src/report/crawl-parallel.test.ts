@@ -234,7 +234,8 @@ describe("a crawl that was interrupted", () => {
     // Three articles of the first batch are saved and finished, two pages hang, and the second batch has not begun.
     await expect.poll(() => finishedIn(memoryFolder)).toBe(3);
     await expect.poll(() => site.countOf("site3.example/hang")).toBe(1);
-    return { call, killed };
+    killed.abort();
+    return call;
   }
 
   test("fetches each open page once more at most, and no finished page again", async ({
@@ -243,8 +244,7 @@ describe("a crawl that was interrupted", () => {
     folder,
     memoryFolder,
   }) => {
-    const { call, killed } = await interrupt({ run, site, memoryFolder });
-    killed.abort();
+    const call = await interrupt({ run, site, memoryFolder });
     const resumed = run.resume(call, "crawl_parallel", { urls });
     await expect.poll(() => filesIn(folder)).toHaveLength(5);
     await run.abandonLast(1);
@@ -260,8 +260,7 @@ describe("a crawl that was interrupted", () => {
     folder,
     memoryFolder,
   }) => {
-    const { call, killed } = await interrupt({ run, site, memoryFolder });
-    killed.abort();
+    const call = await interrupt({ run, site, memoryFolder });
     const resumed = run.resume(call, "crawl_parallel", { urls }, `${memoryFolder}-elsewhere`);
     await expect.poll(() => filesIn(folder)).toHaveLength(5);
     await run.abandonLast(1);
