@@ -1,6 +1,16 @@
 import { createHash } from "node:crypto";
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
-import { opendir, realpath } from "node:fs/promises";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readSync,
+} from "node:fs";
+import { realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type AgentProblem, agentFileBytesMax } from "@troupe/core/internal";
@@ -74,7 +84,7 @@ export function createAgentReader(): AgentReader {
   };
 
   const readFolder = async (folder: AgentFolder): Promise<FolderContents> => {
-    const found = await findFiles(folder);
+    const found = await findFiles(folder, turns);
     const agents = await Promise.all(found.paths.map((path) => readFile(path, folder.origin)));
     return { agents: agents.filter((agent) => agent !== null), problems: found.problems };
   };
@@ -82,11 +92,15 @@ export function createAgentReader(): AgentReader {
   return { readFile, readFolder };
 }
 
+/** Lets other work of the process run between files. */
+interface Turns {
+  next(): Promise<void>;
+}
+
 /** How long files are read and parsed before other work of the process gets its turn. */
 const turnMs = 10;
 
-/** Lets other work of the process run between files. */
-function createTurns() {
+function createTurns(): Turns {
   let turn: Promise<unknown> | null = null;
   let startedMs = performance.now();
   return {
@@ -107,14 +121,14 @@ interface FoundFiles {
   problems: AgentProblem[];
 }
 
-async function findFiles(folder: AgentFolder): Promise<FoundFiles> {
+async function findFiles(folder: AgentFolder, turns: Turns): Promise<FoundFiles> {
   const found: FoundFiles = { paths: [], problems: [] };
   const warn = (path: string, finding: Finding): void => {
     const report = createProblemReport(path, "");
     report.warn(0, finding);
     found.problems.push(...report.problems);
   };
-  const state: FolderWalk = { found, warn, entriesLeft: entriesMax, filesLeftOut: 0 };
+  const state: FolderWalk = { found, warn, turns, entriesLeft: entriesMax, filesLeftOut: 0 };
   try {
     if (folder.within !== undefined && !(await isInside(folder.path, folder.within))) {
       warn(folder.path, {
@@ -155,27 +169,39 @@ function tooManyFiles(path: string, leftOut: number, isLeast: boolean): AgentPro
 interface FolderWalk {
   found: FoundFiles;
   warn: (path: string, finding: Finding) => void;
+  turns: Turns;
   /** Below 0, files are only counted. */
   entriesLeft: number;
   filesLeftOut: number;
 }
 
+/** Its calls are synchronous too: most folders have few entries, and a promise for each costs more than the folder. */
 async function walk(path: string, depth: number, state: FolderWalk): Promise<void> {
-  for await (const entry of await opendir(path)) {
-    state.entriesLeft -= 1;
-    if (state.entriesLeft < entriesMax - countedMax) return;
-    const child = join(path, entry.name);
-    const isAgentFile = entry.isFile() && isAgentFileName(entry.name);
-    if (entry.isDirectory() && depth < depthMax) await walk(child, depth + 1, state);
-    else if (state.entriesLeft < 0) state.filesLeftOut += isAgentFile ? 1 : 0;
-    else if (isAgentFile) state.found.paths.push(child);
-    else if (entry.isSymbolicLink()) {
-      state.warn(child, {
-        code: "symbolic-link",
-        message: `${entry.name} is a symbolic link; it was not read`,
-        fix: "replace the link with the file",
-      });
+  const folder = opendirSync(path);
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      state.entriesLeft -= 1;
+      if (state.entriesLeft < entriesMax - countedMax) return;
+      if (state.entriesLeft % 100 === 0) await state.turns.next();
+      const child = join(path, entry.name);
+      if (entry.isDirectory() && depth < depthMax) await walk(child, depth + 1, state);
+      else noteEntry(entry, child, state);
     }
+  } finally {
+    folder.closeSync();
+  }
+}
+
+function noteEntry(entry: Dirent, path: string, state: FolderWalk): void {
+  const isAgentFile = entry.isFile() && isAgentFileName(entry.name);
+  if (state.entriesLeft < 0) state.filesLeftOut += isAgentFile ? 1 : 0;
+  else if (isAgentFile) state.found.paths.push(path);
+  else if (entry.isSymbolicLink()) {
+    state.warn(path, {
+      code: "symbolic-link",
+      message: `${entry.name} is a symbolic link; it was not read`,
+      fix: "replace the link with the file",
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import { confineBySeatbelt } from "./backends/seatbelt.ts";
 import { chooseResourceLimits, type ResourceLimits } from "./processes/resource-limits.ts";
 import { findPrograms, type Programs } from "./programs.ts";
 import { createRecent } from "./recent.ts";
+import { type Probed, probeOnce } from "./remembered-probes.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { describeGuard, type KernelGuard, kernelGuards, probeCommand } from "./system-calls/kernel-guard.ts";
 
@@ -36,13 +37,20 @@ interface BackendOptions extends Required<Omit<CreateSandboxOptions, "fileBytesM
   guards: readonly KernelGuard[];
 }
 
+/** The guard of commands, and whether bubblewrap forbids them to create namespaces. */
+interface ProbedGuard {
+  guard: KernelGuard;
+  lockNamespaces?: boolean;
+}
+
 /** Why this machine cannot use a backend. */
 interface Unavailable {
   reason: string;
 }
 
 /**
- * Creates the best sandbox that this machine has and its policy allows. Each backend has to run a test command first.
+ * Creates the best sandbox that this machine has and its policy allows. Each backend has to run a test command first, or to
+ * have run one in this process within the last minute.
  *
  * @example
  * const sandbox = await createSandbox();
@@ -88,18 +96,21 @@ async function bubblewrap(options: BackendOptions): Promise<Sandbox | Unavailabl
   if (programs.bwrap === "") return { reason: "bwrap is not installed" };
   const { scratchBytesMax, inNamespace } = limits;
   // By their names, another command could exchange the folders before they are mounted.
-  if (!(await hasDescriptorBinds(programs.bwrap))) {
-    return { reason: "this bwrap has no --bind-fd; version 0.10, or a patched 0.8 of a distribution, has it" };
-  }
+  const noBinds = await probeOnce({ facts: "--bind-fd", programs: [programs.bwrap] }, async () =>
+    (await hasDescriptorBinds(programs.bwrap)) ? null : bindsMissing,
+  );
+  if (noBinds !== null) return { reason: noBinds };
   const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace };
   const renderExchangeable = createRecent(exchangeableAgeMsMax, () => namespacesLaunch(options));
   return firstWorking(options.guards, (guard) =>
     firstWorking([true, false], (lockNamespaces) => {
       const renderLaunch = bubblewrapLaunch(programs, { ...launchOptions, lockNamespaces, guard });
-      return tryBackend("bubblewrap", { ...options, renderLaunch, renderExchangeable, guard });
+      return tryBackend("bubblewrap", { ...options, renderLaunch, renderExchangeable, guard, lockNamespaces });
     }),
   );
 }
+
+const bindsMissing = "this bwrap has no --bind-fd; version 0.10, or a patched 0.8 of a distribution, has it";
 
 /** The first choice that this machine can use, or the reason why it cannot use the last one. */
 async function firstWorking<Choice, T extends object>(
@@ -164,14 +175,23 @@ async function renderNamespaces(
 /** The sandbox, if it could run a test command. */
 async function tryBackend(
   kind: "bubblewrap" | "namespaces",
-  options: BackendOptions & { guard: KernelGuard } & Pick<NamespaceRunOptions, "renderLaunch" | "renderExchangeable">,
+  options: BackendOptions & ProbedGuard & Pick<NamespaceRunOptions, "renderLaunch" | "renderExchangeable">,
 ): Promise<Sandbox | Unavailable> {
   const { run, probe } = createNamespaceRun(options);
-  const reason = await probe(probeCommand(options.guard));
+  const reason = await probeOnce(probedBy(kind, options), () => probe(probeCommand(options.guard)));
   if (reason !== null) return { reason };
   const { text, fix } = describeGuard(options.guard);
   const detail = `commands see their workspace and the system's programs, ${networkText(options)}; ${text}; ${options.limits.detail}`;
   return { kind, contains: true, network: options.policy.network, detail, fix, run };
+}
+
+/** All that the test command depends on but the hidden folders, which are no matter of the machine. */
+function probedBy(
+  kind: "bubblewrap" | "namespaces",
+  { policy, limits, path, etc, programs, guard, lockNamespaces }: BackendOptions & ProbedGuard,
+): Probed {
+  const guardFacts = { hasFilter: guard.filter !== null, launcher: guard.launcher?.program, lockNamespaces };
+  return { facts: { kind, policy, limits, path, etc, ...guardFacts }, programs: Object.values(programs) };
 }
 
 async function seatbelt(options: BackendOptions): Promise<Sandbox | Unavailable> {

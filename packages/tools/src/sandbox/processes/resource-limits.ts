@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { totalmem } from "node:os";
 import type { SandboxPolicy } from "@troupe/core/internal";
+import { createRecent } from "../recent.ts";
 import { type Controllers, findControllers, type GroupCaps } from "./control-group.ts";
 import { listProcesses } from "./process-table.ts";
 
@@ -29,12 +30,15 @@ export interface ProcessLimits {
 const cpuSecondsMax = 3_600;
 const fileBytesMax = 16 * 1024 ** 3;
 
+/** The search makes and removes groups. A process that opens several troupes does that once a minute. */
+const recentControllers = createRecent(60_000, findControllers);
+
 /** Chooses how the caps of a policy are enforced: by control groups, or else by limits of each process. */
 export async function chooseResourceLimits(
   { memoryMb, processes }: SandboxPolicy,
   fileBytes = fileBytesMax,
 ): Promise<ResourceLimits> {
-  const controllers = process.platform === "linux" ? await findControllers() : null;
+  const controllers = process.platform === "linux" ? await recentControllers() : null;
   // The kernel does not count the processes of root.
   const isRoot = process.getuid?.() === 0;
   const inNamespace: ProcessLimits = {
