@@ -1,5 +1,5 @@
 /** Webhooks of a record: which events are sent, how they are signed, repeated and kept. */
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { type ApprovalRow, defaultPolicy, type SessionRow } from "@troupe/core";
 import { type RecordChange, sampleApproval, sampleSession } from "@troupe/core/internal";
@@ -53,6 +53,19 @@ describe("webhooks", () => {
     expect(receiver.received[0]?.event).toMatchObject({
       ...{ type: "approval.requested", data: { approval: { id: id(3), args: { command: "make" } } } },
     });
+  });
+
+  it("have no store before the first one is added", async (test) => {
+    const { expect } = test;
+    const { webhooks, receiver, options } = await start(test);
+    expect(await webhooks.list()).toEqual([]);
+    for (const request of [webhooks.remove, webhooks.test, webhooks.resend]) {
+      await expect(request("none")).rejects.toMatchObject({ code: "UNKNOWN_WEBHOOK", fix: "troupe webhooks ls" });
+    }
+    expect(existsSync(options.file)).toBe(false);
+    const { webhook } = await webhooks.add({ url: receiver.url, events: ["session.settled"] });
+    expect(existsSync(options.file)).toBe(true);
+    expect(await webhooks.list()).toEqual([webhook]);
   });
 
   it("are repeated with the same id after a failure, and wait longer each time", async (test) => {

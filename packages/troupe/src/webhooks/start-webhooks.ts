@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { type Clock, type Logger, type RecordReader, TroupeError } from "@troupe/core";
 import { derivedId, type WebhookEvent, type Webhooks, type WebPolicy } from "@troupe/core/internal";
 import { type EventRows, messagesOf } from "./messages.ts";
@@ -40,13 +41,38 @@ const scannedMax = 10_000;
 /** Delivered ids are stored so long, so that a repeated event is known, and so are the bodies of dead messages. */
 const rememberedMs = 30 * 86_400_000;
 
+/** Sends events of the record to webhooks. Most homes have none: their store is made with the first one. */
+export async function startWebhooks(options: WebhookOptions): Promise<RunningWebhooks> {
+  if (options.configured.length > 0 || existsSync(options.file)) return openWebhooks(options);
+  let opened: Promise<RunningWebhooks> | null = null;
+  const open = (): Promise<RunningWebhooks> => {
+    opened ??= openWebhooks(options).catch((error) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
+  const having = async (id: string): Promise<RunningWebhooks> => {
+    if (opened === null) throw unknownWebhook(id);
+    return opened;
+  };
+  return {
+    list: async () => (opened === null ? [] : (await opened).list()),
+    add: async (webhook) => (await open()).add(webhook),
+    remove: async (id) => (await having(id)).remove(id),
+    test: async (id) => (await having(id)).test(id),
+    resend: async (id) => (await having(id)).resend(id),
+    stop: async () => (await opened?.catch(() => null))?.stop(),
+  };
+}
+
 /**
- * Sends events of the record to webhooks, at least once each.
+ * Sends each event at least once.
  *
  * Invariants. W1: an event is in the store before the cursor passes it. W2: a message leaves the state `open` only after an
  * answer with 2xx, or when it is dead; a person can open a dead one again. W3: open messages are bounded; with a full store the cursor waits.
  */
-export async function startWebhooks(options: WebhookOptions): Promise<RunningWebhooks> {
+async function openWebhooks(options: WebhookOptions): Promise<RunningWebhooks> {
   const { record, clock, logger, env, policy, queueMax = 10_000 } = options;
   const store = openWebhookStore(options.file);
   const stopping = new AbortController();
@@ -131,9 +157,7 @@ export async function startWebhooks(options: WebhookOptions): Promise<RunningWeb
   const find = (id: string): StoredWebhook => {
     const hook = hooks.find((one) => one.id === id);
     if (hook) return hook;
-    throw new TroupeError("UNKNOWN_WEBHOOK", `there is no webhook ${JSON.stringify(id)}`, {
-      fix: "troupe webhooks ls",
-    });
+    throw unknownWebhook(id);
   };
 
   const stopListening = record.onChange((change) => {
@@ -194,6 +218,10 @@ export async function startWebhooks(options: WebhookOptions): Promise<RunningWeb
       store.close();
     },
   };
+}
+
+function unknownWebhook(id: string): TroupeError {
+  return new TroupeError("UNKNOWN_WEBHOOK", `there is no webhook ${JSON.stringify(id)}`, { fix: "troupe webhooks ls" });
 }
 
 function newSecret(): string {
