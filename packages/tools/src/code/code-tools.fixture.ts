@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";
 import type { Tool } from "@troupe/core/tool";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { createAnySandbox } from "../sandbox/any-sandbox.fixture.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createCodeTools } from "./create-code-tools.ts";
 import { createSyntaxService } from "./syntax/syntax-service.ts";
@@ -22,7 +22,7 @@ export const codeTest = workspaceTest.extend<Fixtures>({
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
     async ({}, use) => {
       const syntax = createSyntaxService();
-      await use(createCodeTools({ sandbox: await createSandbox(), syntax }));
+      await use(createCodeTools({ sandbox: await createAnySandbox(), syntax }));
       await syntax.close();
     },
     { scope: "file" },

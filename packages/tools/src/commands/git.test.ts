@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tool } from "@troupe/core/tool";
 import { describe, expect } from "vitest";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { createAnySandbox } from "../sandbox/any-sandbox.fixture.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { createCommandTools } from "./create-command-tools.ts";
 import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
@@ -12,7 +12,7 @@ import { isReadOnly } from "./git-read-only.ts";
 import { gitRisk } from "./git-risk.ts";
 
 const identity = async () => ({ name: "Ada", email: "ada@example.org" });
-const tools = createCommandTools({ sandbox: await createSandbox(), identity });
+const tools = createCommandTools({ sandbox: await createAnySandbox(), identity });
 const git = toolNamed("git");
 const gitDiff = toolNamed("git_diff");
 const gitCommit = toolNamed("git_commit");

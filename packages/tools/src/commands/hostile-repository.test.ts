@@ -4,6 +4,7 @@ import { appendFileSync, chmodSync, cpSync, utimesSync } from "node:fs";
 import { mkdtempDisposable, readdir, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defaultPolicy } from "@troupe/core";
 import { describe, expect } from "vitest";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
@@ -11,9 +12,10 @@ import { createCommandTools } from "./create-command-tools.ts";
 import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
 
 const identity = async () => ({ name: "Ada", email: "ada@example.org" });
-const sandbox = await createSandbox();
-const tools = createCommandTools({ sandbox, identity });
-const uncontainedTools = createCommandTools({ sandbox: { ...sandbox, contains: false }, identity });
+/** A sandbox that contains would hide the canaries, so no command has one. Some tools are told that it contains. */
+const sandbox = await createSandbox({ policy: { ...defaultPolicy.sandbox, mode: "off" } });
+const tools = createCommandTools({ sandbox: { ...sandbox, contains: true }, identity });
+const uncontainedTools = createCommandTools({ sandbox, identity });
 const grant = { tools: tools.map(({ spec }) => spec.name), agents: [], writes: [] };
 
 const hooks = [

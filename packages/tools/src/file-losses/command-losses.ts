@@ -28,6 +28,8 @@ export interface LossOptions {
   created: CreatedFiles;
   /** Whether a sandbox keeps commands inside of the workspace. */
   contained: boolean;
+  /** Answers for git. Tests of many commands in one repository ask git once. @default asks git each time */
+  states?: typeof gitStates;
 }
 
 /**
@@ -50,11 +52,11 @@ async function findLosses(
   { gitObjects }: LineEffects,
   { affected, written }: AffectedPaths,
   workspace: string,
-  { context, created }: LossOptions,
+  { context, created, states: askGit = gitStates }: LossOptions,
 ): Promise<CommandReview> {
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(gitTimeoutMs)]);
   const inside = affected.map(({ path }) => path).filter((path) => !path.startsWith("/"));
-  const states = inside.length === 0 ? null : await statesOrUnknown(workspace, inside, signal);
+  const states = inside.length === 0 ? null : await statesOrUnknown(askGit, workspace, inside, signal);
   const { files, isCut } = lostFiles(affected, states, workspace);
   const others = await created.others(files, workspace, context);
   const foreign = new Set(others.map(({ path }) => path));
@@ -66,9 +68,14 @@ async function findLosses(
 }
 
 /** If git fails, it has nothing. */
-async function statesOrUnknown(workspace: string, paths: readonly string[], signal: AbortSignal) {
+async function statesOrUnknown(
+  askGit: typeof gitStates,
+  workspace: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+) {
   try {
-    return await gitStates(workspace, paths, signal);
+    return await askGit(workspace, paths, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     return null;

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";
 import type { Tool } from "@troupe/core/tool";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { createAnySandbox } from "../sandbox/any-sandbox.fixture.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createSearchTools } from "./create-search-tools.ts";
@@ -20,7 +20,7 @@ interface Fixtures {
 /** A test with a workspace and the search tools. */
 export const searchTest = workspaceTest.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
-  sandbox: [async ({}, use) => use(await createSandbox()), { scope: "file" }],
+  sandbox: [async ({}, use) => use(await createAnySandbox()), { scope: "file" }],
   tools: async ({ sandbox }, use) => {
     await use(createSearchTools({ sandbox }));
   },

@@ -1,9 +1,11 @@
-import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Json } from "@troupe/core";
 import { canonicalCall } from "@troupe/core/internal";
 import { describe, expect } from "vitest";
-import { searchTest as test } from "./search.fixture.ts";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { createSearchTools } from "./create-search-tools.ts";
+import { granted, named, searchTest as test } from "./search.fixture.ts";
 
 const poem = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
@@ -17,6 +19,14 @@ describe("the content of files", () => {
     expect(outcome.output).toBe(
       "a/poem.txt\n  2: two\n  3: three\nb/poem.txt\n  2: two\n  3: three\n[4 matching lines in 2 files]",
     );
+  });
+
+  test("is found in the same way in the best sandbox of the machine", async ({ put, call }) => {
+    await put({ "b/poem.txt": poem, ".git/poem.txt": poem });
+    const tools = createSearchTools({ sandbox: await createSandbox() });
+    const { output } = await call(named(tools, "search"), { pattern: "^t" }, granted);
+    expect(output).toBe("b/poem.txt\n  2: two\n  3: three\n[2 matching lines in 1 file]");
+    expect((await call(named(tools, "glob"), { pattern: "**/*" }, granted)).output).toContain("b/poem.txt");
   });
 
   test("is shown with context", async ({ put, search }) => {
@@ -102,12 +112,17 @@ describe("no argument is parsed as an option:", () => {
       const { output } = await search({ pattern: text, literal: true });
       expect(output).toContain(`a.txt\n  1: ${text}\n[1 matching lines in 1 file]`);
       expect((await search({ pattern: "y", path: `-v${text.replaceAll("/", "_")}` })).output).toContain("  1: y");
-      for (const args of [{ glob: text }, { type: "x;y" }, { type: "-x" }]) await search({ pattern: "y", ...args });
+      await search({ pattern: "y", glob: text });
       await glob({ pattern: text });
-      expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file matches");
-      expect(folder).toBeTruthy();
+      expect(await readdir(folder)).not.toContain("PWNED");
     },
   );
+
+  test("a type", async ({ put, search }) => {
+    await put({ "a.txt": "y\n" });
+    for (const type of ["x;y", "-x"])
+      expect((await search({ pattern: "y", type })).error).toMatchObject({ type: "params" });
+  });
 });
 
 describe("not searched:", () => {
