@@ -42,8 +42,13 @@ const defaultTimeoutMs = 60_000;
 const captureBytesMax = 16 * 1024 * 1024;
 const configKeysMax = 2_000;
 
-/** Lists the keys of the repository's configuration and of its `.gitmodules`. */
-const listConfig = `
+/**
+ * Prints the folders of the repository and, after a NUL, the keys of its configuration and of its `.gitmodules`. One
+ * command for both, because the sandbox of a command costs more than git.
+ */
+const describeRepository = `
+  git rev-parse --show-toplevel --absolute-git-dir --git-common-dir || exit
+  printf '\\0'
   git config --list --null --name-only || exit
   if [ -e .gitmodules ]; then set -- --file .gitmodules; else set -- --blob :.gitmodules; fi
   git config "$@" --list --null --name-only 2>/dev/null || :
@@ -79,10 +84,12 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Sa
     if (end.reason === "exited" && end.code === 0) return end.stdout;
     throw gitFailure(end, options.timeoutMs ?? defaultTimeoutMs);
   };
-  const found = await git(["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"]);
+  const found = await git([], { script: describeRepository });
   if (mayBeNew && hasNoRepository(found)) return { filters: [], git, ask };
-  refuseOutside(workspace, found, await linkedRepository(workspace));
-  configKeys = (await ask([], { script: listConfig })).split("\0").filter((key) => key !== "");
+  const [folders = "", ...keys] = found.stdout.split("\0");
+  refuseOutside(workspace, { end: found, folders, isFound: keys.length > 0 }, await linkedRepository(workspace));
+  if (found.code !== 0) throw gitFailure(found, defaultTimeoutMs);
+  configKeys = keys.filter((key) => key !== "");
   if (configKeys.length > configKeysMax) throw failure(`the repository has more than ${configKeysMax} settings`);
   return { filters: filtersOf(configKeys), git, ask };
 }
@@ -90,7 +97,11 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Sa
 const outsideMessage = "the repository of the workspace keeps a part of itself outside of it, so git does not run here";
 
 /** Refuses a repository whose files or `.git` folder lie outside the workspace. */
-function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepository | null): void {
+function refuseOutside(
+  workspace: string,
+  { end, folders, isFound }: { end: CommandResult; folders: string; isFound: boolean },
+  linked: LinkedRepository | null,
+): void {
   if (end.reason !== "exited") throw gitFailure(end, defaultTimeoutMs);
   if (end.code === 127) throw failure("git is not installed on this machine: install it, or work without it");
   if (hasNoRepository(end)) {
@@ -98,15 +109,15 @@ function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepo
   }
   // If the sandbox hides a worktree's repository, git reports the missing path like this.
   if (/not a git repository: \//.test(end.output)) throw failure(outsideMessage);
-  if (end.code !== 0) throw failure(`git cannot read the repository: ${messageIn(end.output)}`);
-  const folders = end.stdout.trimEnd().split("\n");
+  if (!isFound) throw failure(`git cannot read the repository: ${messageIn(end.output)}`);
+  const paths = folders.trimEnd().split("\n");
   const known: readonly string[] = linked ? [linked.common, linked.own] : [];
-  const outside = folders.find((folder) => {
+  const outside = paths.find((folder) => {
     if (known.includes(folder)) return false;
     const way = relative(workspace, resolve(workspace, folder));
     return way.startsWith("..") || isAbsolute(way);
   });
-  if (outside !== undefined || folders.length !== 3) throw failure(outsideMessage);
+  if (outside !== undefined || paths.length !== 3) throw failure(outsideMessage);
 }
 
 function hasNoRepository(end: CommandResult): boolean {

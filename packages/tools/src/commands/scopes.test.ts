@@ -45,23 +45,27 @@ const calls: [string, object][] = [
   ["git_commit", { message: "x", all: true }],
 ];
 
+/** A shell line that succeeds if one of the commands does. */
+function anyOf(commands: readonly string[]): string {
+  return commands.map((command) => `(${command})`).join(" || ");
+}
+
 describe.for(containing)("with %s", (kind) => {
   sandboxTest("the tester writes tests by shell, and nothing else", async ({ workspace, sandboxOf, expect }) => {
     putFiles(workspace, { "src/a.js": "a", "test/a.js": "a", "packages/b/test/b.js": "b" });
     const { call, assess } = agentIn(workspace, tester, await sandboxOf(kind));
-    const command = (path: string): object => ({ command: `echo x > ${path}` });
+    const inScope = ["test/new.js", "test/deep.js", "packages/b/test/c.js"];
+    const writeAll = { command: inScope.map((path) => `echo x > ${path}`).join(" && ") };
 
-    expect(assess("shell", command("test/new.js"))).toMatchObject({ decision: "allow", risk: "medium" });
-    for (const path of ["test/new.js", "test/deep.js", "packages/b/test/c.js"]) {
-      expect((await call("shell", command(path))).error).toBeNull();
-      expect(existsSync(join(workspace, path))).toBe(true);
-    }
-    for (const path of ["src/new.js", "src/a.js", "new.js", "packages/b/c.js"]) {
-      // The sandbox refuses it also after an approval.
-      const { error, output } = await call("shell", command(path), true);
-      expect(error).not.toBeNull();
-      expect(output).toContain("[hint: you may write only in **/test, **/tests, and in $TMPDIR]");
-    }
+    expect(assess("shell", writeAll)).toMatchObject({ decision: "allow", risk: "medium" });
+    expect((await call("shell", writeAll)).error).toBeNull();
+    for (const path of inScope) expect(existsSync(join(workspace, path)), path).toBe(true);
+
+    // The sandbox refuses each also after an approval.
+    const writeAny = ["src/new.js", "src/a.js", "new.js", "packages/b/c.js"].map((path) => `echo x > ${path}`);
+    const { error, output } = await call("shell", { command: anyOf(writeAny) }, true);
+    expect(error).not.toBeNull();
+    expect(output).toContain("[hint: you may write only in **/test, **/tests, and in $TMPDIR]");
     expect(await readdir(join(workspace, "src"))).toEqual(["a.js"]);
   });
 
@@ -76,16 +80,8 @@ describe.for(containing)("with %s", (kind) => {
     putFiles(workspace, { "src/a.txt": "two\n" });
     const { call } = agentIn(workspace, reviewer, await sandboxOf(kind, { readable: [process.execPath] }));
 
-    for (const command of [
-      "touch x",
-      "rm src/a.txt",
-      "mkdir d",
-      "echo >> src/a.txt",
-      "git commit -qam x",
-      "chmod 0 src",
-    ]) {
-      expect((await call("shell", { command })).error).not.toBeNull();
-    }
+    const changes = ["touch x", "rm src/a.txt", "mkdir d", "echo >> src/a.txt", "git commit -qam x", "chmod 0 src"];
+    expect((await call("shell", { command: anyOf(changes) })).error).not.toBeNull();
     expect((await call("git", { args: ["add", "--all"] })).error).not.toBeNull();
     expect((await call("git_commit", { message: "x", all: true })).error).not.toBeNull();
 

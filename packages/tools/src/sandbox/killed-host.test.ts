@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, inject, vi } from "vitest";
 import { everyKind, living, sandboxTest as test } from "./sandbox.fixture.ts";
 
-const rounds = inject("long") ? 100 : 5;
+const rounds = inject("long") ? 100 : 3;
 const helper = join(import.meta.dirname, "killed-host.test-helper.ts");
 
 for (const kind of everyKind) {

@@ -77,7 +77,7 @@ test("it is the same each time", async ({ put, ask }) => {
 });
 
 test("it keeps to its token limit and counts omitted lines", async ({ put, ask }) => {
-  const files = Array.from({ length: 300 }, (_, i) => [
+  const files = Array.from({ length: 120 }, (_, i) => [
     `folder${i % 40}/part${i}/file${i}.ts`,
     `export function thing${i}(first: string, second: number): Promise<string> {}\n`,
   ]);
