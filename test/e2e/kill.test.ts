@@ -5,8 +5,9 @@
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readSessionFeed } from "@troupe/recorder";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import { writeBusySession } from "../harness/busy-session.ts";
+import { startTroupe } from "../harness/cli.ts";
 import { type InProcessDaemon, startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { type Failpoint, failpoints } from "../harness/failpoints.ts";
@@ -19,6 +20,9 @@ import { seededRandom } from "../harness/seeded-random.ts";
 import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
+/** A failpoint and its passing, or milliseconds after the session was accepted or the daemon started again. */
+type Moment = `${Failpoint}#${number}` | number;
+
 /** A session during which the daemon is killed. */
 interface Play {
   what: string;
@@ -26,12 +30,12 @@ interface Play {
   write(home: string): Promise<{ scenario: string; agent?: string; workspace?: string }>;
   /** How many runs it leads to. */
   runs: number;
-  /** How often each point is surely passed: the seed chooses one of these passings. */
+  /** Sessions of the normal run: each is killed at one moment after the other, and then finished. */
+  kills: readonly (readonly Moment[])[];
+  /** How often each point is surely passed. The long run kills a session at each point: the seed chooses the passing. */
   passings: Record<Failpoint, number>;
-  /** The failpoints of the normal run. The long run takes all. */
-  typical: readonly Failpoint[];
-  /** How often it is killed at a moment that no point foresees, and when it surely is under way. */
-  timed: { count: number; longCount: number; fromMs: number; toMs: number };
+  /** The long run also kills it at moments that no point foresees, when it surely is under way. */
+  timed: { count: number; fromMs: number; toMs: number };
 }
 
 const plays: Play[] = [
@@ -39,6 +43,10 @@ const plays: Play[] = [
     what: "the demo",
     write: async (home) => ({ scenario: await writeFastDemo(home, 10) }),
     runs: 6,
+    kills: [
+      ["claim:before#2", "intent:before#1", "settle:before#1", "ack:before#1"],
+      ["claim:after#3", "append:before#8", "settle:after#2", "ack:after#1", 400],
+    ],
     passings: {
       "claim:before": 6,
       "claim:after": 6,
@@ -53,17 +61,14 @@ const plays: Play[] = [
       "ack:before": 6,
       "ack:after": 6,
     },
-    // The other session has the rest.
-    typical: [
-      ...(["claim:before", "claim:after", "intent:before", "append:before"] as const),
-      ...(["settle:before", "settle:after", "ack:before", "ack:after"] as const),
-    ],
-    timed: { count: 1, longCount: 8, fromMs: 200, toMs: 2_000 },
+    timed: { count: 8, fromMs: 200, toMs: 2_000 },
   },
   {
     what: "a graph of tasks with a retry, a summary, a stream of results and commands that a rule allows",
     write: (home) => writeBusySession(home, 100),
     runs: 9,
+    // Its entries differ from the demo's: retries, summaries and stream items. Its claims and ends do not.
+    kills: [["intent:after#1", "effect:before#9", "effect:after#6", "append:after#7", 300]],
     passings: {
       "claim:before": 9,
       "claim:after": 9,
@@ -78,79 +83,115 @@ const plays: Play[] = [
       "ack:before": 9,
       "ack:after": 9,
     },
-    // Its entries differ from the demo's: retries, summaries and stream items. Its claims and ends do not.
-    typical: ["intent:after", "effect:before", "effect:after", "append:after"],
-    timed: { count: 1, longCount: 4, fromMs: 100, toMs: 1_200 },
+    timed: { count: 4, fromMs: 100, toMs: 1_200 },
   },
 ];
 
-function momentsOf({ passings, typical, timed }: Play, playIndex: number) {
+/** One session for each moment. */
+function singleKills({ passings, timed }: Play, playIndex: number): Moment[][] {
   const randomOf = (i: number) => seededRandom(100 * playIndex + i);
-  const named = failpoints.map((point, i) => {
-    const failpoint = `${point}#${1 + Math.floor(randomOf(i)() * passings[point])}`;
-    return { point, name: failpoint, failpoint, killAfterMs: null };
-  });
-  const random = Array.from({ length: isLong ? timed.longCount : timed.count }, (_, i) => {
-    const killAfterMs = timed.fromMs + Math.floor(randomOf(failpoints.length + i)() * (timed.toMs - timed.fromMs));
-    return { name: `${killAfterMs} ms`, failpoint: null, killAfterMs };
-  });
-  return [...named.filter(({ point }) => isLong || typical.includes(point)), ...random];
+  const named = failpoints.map((point, i): Moment => `${point}#${1 + Math.floor(randomOf(i)() * passings[point])}`);
+  const random = Array.from(
+    { length: timed.count },
+    (_, i) => timed.fromMs + Math.floor(randomOf(failpoints.length + i)() * (timed.toMs - timed.fromMs)),
+  );
+  return [...named, ...random].map((moment) => [moment]);
 }
 
-describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(play, i) })))(
-  "a daemon killed in the middle of $what",
-  ({ write, runs, moments }) => {
-    it.for(moments)(
-      "at $name loses nothing and repeats nothing",
-      { timeout: 180_000 },
-      async ({ failpoint, killAfterMs }, { expect, onTestFinished }) => {
-        const test = { onTestFinished };
-        const home = await tempFolder("kill", test);
-        const asked = await write(home);
-        const ledger = ledgerOf(home);
-        const journal = () => readJournalFile(path.join(home, "journal.db"));
+const killsOf = (play: Play, i: number) => (isLong ? singleKills(play, i) : play.kills);
 
-        const first = await startDaemon({
-          home,
-          test,
-          env: { ...ledger.env, ...(failpoint ? { TROUPE_TEST_FAILPOINT: failpoint } : {}) },
-        });
-        // The kill may come before the answer to this: the session is kept all the same.
-        const submitted = first.client.submit({ task: "survive", ...asked, origin: "api" }).catch(() => null);
-        if (killAfterMs !== null) {
-          await submitted;
-          setTimeout(() => first.process.kill("SIGKILL"), killAfterMs);
-        }
-        expect((await first.ended).signal).toBe("SIGKILL");
+describe.concurrent.each(
+  plays.map((play, i) => ({ ...play, sessions: killsOf(play, i).map((moments) => ({ moments })) })),
+)("a daemon killed in the middle of $what", ({ write, runs, sessions }) => {
+  it.for(sessions)(
+    "at $moments loses nothing and repeats nothing",
+    { timeout: 180_000 },
+    async ({ moments }, { expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("kill", test);
+      const asked = await write(home);
+      const ledger = ledgerOf(home);
+      const journal = () => readJournalFile(path.join(home, "journal.db"));
 
-        const before = journal();
-        const done = new Set(outcomesIn(before));
-        const startedUnsafe = unsafeWithoutOutcome(before);
-
-        const second = await startDaemonInProcess({ home, env: ledger.env, test });
-        const { session, status } = await settledSession(second);
-        expect(status).toBe("completed");
-        await second.stop();
-
-        const after = journal();
-        for (const entries of after.values()) {
-          expect(chainProblems(entries)).toEqual([]);
-          expect(entries.at(-1)?.entry.kind).toBe("run.settled");
-        }
-        expect(repeatedKeys(outcomesIn(after))).toEqual([]);
-
-        const again = (await ledger.calls()).filter(({ pid }) => pid === second.pid).map(({ key }) => key);
-        expect(again.filter((key) => done.has(key))).toEqual([]);
-        expect(again.filter((key) => startedUnsafe.includes(key))).toEqual([]);
+      /** Outcomes, and commands that started without one, before the process at work. */
+      const done = new Set<string>();
+      const startedUnsafe = new Set<string>();
+      let begun = 0;
+      const expectNothingAgain = async () => {
+        const calls = await ledger.calls();
+        const again = calls.slice(begun).map(({ key }) => key);
+        expect(again.filter((key) => done.has(key) || startedUnsafe.has(key))).toEqual([]);
         expect(repeatedKeys(again)).toEqual([]);
-        expect(inDoubt(after)).toEqual(startedUnsafe);
-        expect(after.size).toBe(runs);
-        expect(await recordedTree(home, session)).toEqual(journaledTree(after));
-        await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
-      },
-    );
-  },
-);
+        begun = calls.length;
+      };
+
+      for (const [i, moment] of moments.entries()) {
+        if (i === 0) await killSession({ home, env: ledger.env, test, moment, asked });
+        else await killAgain({ home, env: ledger.env, test, moment });
+        await expectNothingAgain();
+        const before = journal();
+        for (const key of outcomesIn(before)) done.add(key);
+        for (const key of unsafeWithoutOutcome(before)) startedUnsafe.add(key);
+      }
+
+      const last = await startDaemonInProcess({ home, env: ledger.env, test });
+      const { session, status } = await settledSession(last);
+      expect(status).toBe("completed");
+      await last.stop();
+      await expectNothingAgain();
+
+      const after = journal();
+      for (const entries of after.values()) {
+        expect(chainProblems(entries)).toEqual([]);
+        expect(entries.at(-1)?.entry.kind).toBe("run.settled");
+      }
+      expect(repeatedKeys(outcomesIn(after))).toEqual([]);
+      expect(new Set(inDoubt(after))).toEqual(startedUnsafe);
+      expect(after.size).toBe(runs);
+      expect(await recordedTree(home, session)).toEqual(journaledTree(after));
+      await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
+    },
+  );
+});
+
+interface Killing {
+  home: string;
+  env: Record<string, string>;
+  test: Pick<TestContext, "onTestFinished">;
+  moment: Moment;
+}
+
+const failpointOf = (moment: Moment) => (typeof moment === "string" ? { TROUPE_TEST_FAILPOINT: moment } : {});
+
+/** Starts a daemon, asks it for a session, and kills it at the moment. */
+async function killSession({
+  home,
+  env,
+  test,
+  moment,
+  asked,
+}: Killing & { asked: Awaited<ReturnType<Play["write"]>> }) {
+  const daemon = await startDaemon({ home, test, env: { ...env, ...failpointOf(moment) } });
+  // The kill may come before the answer to this: the session is kept all the same.
+  const submitted = daemon.client.submit({ task: "survive", ...asked, origin: "api" }).catch(() => null);
+  if (typeof moment === "number") {
+    await submitted;
+    setTimeout(() => daemon.process.kill("SIGKILL"), moment);
+  }
+  expect((await daemon.ended).signal).toBe("SIGKILL");
+}
+
+/** Starts a daemon of a home with a session, and kills it at the moment, which may come before it is ready. */
+async function killAgain({ home, env, test, moment }: Killing): Promise<void> {
+  const flags = ["up", "--json", "--no-open", "--port", "0"];
+  const daemon = startTroupe(flags, { home, env: { ...env, ...failpointOf(moment) }, test });
+  if (typeof moment === "number") {
+    await daemon.waitForOutput(/"ready"/);
+    setTimeout(() => daemon.process.kill("SIGKILL"), moment);
+  }
+  await daemon.ended;
+  expect(daemon.process.signalCode, daemon.stderr()).toBe("SIGKILL");
+}
 
 describe.concurrent("a daemon killed as soon as it has accepted", () => {
   const commands = [
@@ -217,8 +258,8 @@ async function settledSession(daemon: InProcessDaemon) {
 }
 
 it("has a scenario for every failpoint, and some at random times", () => {
-  const moments = plays.flatMap(momentsOf);
-  const points = moments.flatMap(({ failpoint }) => failpoint?.split("#")[0] ?? []);
+  const moments = plays.flatMap(killsOf).flat();
+  const points = moments.flatMap((moment) => (typeof moment === "string" ? [moment.split("#")[0]] : []));
   expect(new Set(points)).toEqual(new Set(failpoints));
-  expect(moments.filter(({ killAfterMs }) => killAfterMs !== null).length).toBeGreaterThanOrEqual(plays.length);
+  expect(moments.filter((moment) => typeof moment === "number").length).toBeGreaterThanOrEqual(plays.length);
 });
