@@ -15,7 +15,7 @@ import { tempFolder } from "../harness/temp-folder.ts";
 const sender = join(import.meta.dirname, "google-sender.ts");
 const keys = 8;
 
-/** The calls between a key and its outcome. */
+/** The calls between a key and its outcome. A mail that was sent is found in another way while the index is behind. */
 const deaths = [
   { on: "POST /gmail/v1/users/me/drafts", fault: "lose-answer" },
   { on: "POST /gmail/v1/users/me/drafts/send", fault: "drop" },

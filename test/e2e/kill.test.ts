@@ -7,8 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it, type TestContext } from "vitest";
 import { writeBusySession } from "../harness/busy-session.ts";
-import { startTroupe } from "../harness/cli.ts";
-import { type InProcessDaemon, startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
+import { type InProcessDaemon, startDaemon, startDaemonInProcess, startDoomedDaemon } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { type Failpoint, failpoints } from "../harness/failpoints.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
@@ -183,8 +182,7 @@ async function killSession({
 
 /** Starts a daemon of a home with a session, and kills it at the moment, which may come before it is ready. */
 async function killAgain({ home, env, test, moment }: Killing): Promise<void> {
-  const flags = ["up", "--json", "--no-open", "--port", "0"];
-  const daemon = startTroupe(flags, { home, env: { ...env, ...failpointOf(moment) }, test });
+  const daemon = startDoomedDaemon({ home, test, env: { ...env, ...failpointOf(moment) } });
   if (typeof moment === "number") {
     await daemon.waitForOutput(/"ready"/);
     setTimeout(() => daemon.process.kill("SIGKILL"), moment);

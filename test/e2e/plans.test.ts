@@ -38,7 +38,7 @@ it("makes a plan, executes the edited file, and after a kill continues at the st
   const options = { home, env };
   const asked = (agent: string) => server.calls().filter(({ identity }) => identity?.agent === agent).length;
 
-  const made = await troupe(["plan", "Add tokens", "--out", "plan.yaml"], { ...options, ownProcess: true });
+  const made = await troupe(["plan", "Add tokens", "--out", "plan.yaml"], options);
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("The step build") });
   const again = await troupe(["plan", "Add tokens", "--out", "plan.yaml"], options);
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("plan.yaml exists") });
@@ -57,7 +57,7 @@ it("makes a plan, executes the edited file, and after a kill continues at the st
   expect([asked("planner"), asked("researcher")]).toEqual([1, 0]);
 
   await writeFile(file, text.replace("carry out build", "carry out build well"));
-  const early = await troupe(["plan", "run", "plan.yaml", "--step", "build"], { ...options, ownProcess: true });
+  const early = await troupe(["plan", "run", "plan.yaml", "--step", "build"], options);
   expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("the step build waits for look") });
 
   const first = startTroupe(["plan", "run", "plan.yaml"], { ...options, test });
@@ -65,7 +65,7 @@ it("makes a plan, executes the edited file, and after a kill continues at the st
   first.process.kill("SIGKILL");
   await first.ended;
 
-  const second = await troupe(["plan", "run", "plan.yaml", "--json"], { ...options, ownProcess: true });
+  const second = await troupe(["plan", "run", "plan.yaml", "--json"], options);
   expect(second.code).toBe(0);
   const result = JSON.parse(second.stdout);
   expect(result).toMatchObject({
@@ -79,10 +79,10 @@ it("makes a plan, executes the edited file, and after a kill continues at the st
   // The research was not repeated. The coder's call had no outcome, so it was.
   expect([asked("researcher"), asked("coder"), asked("reviewer")]).toEqual([1, 2, 1]);
 
-  const third = await troupe(["plan", "run", "plan.yaml", "--json"], { ...options, ownProcess: true });
+  const third = await troupe(["plan", "run", "plan.yaml", "--json"], options);
   expect(JSON.parse(third.stdout)).toEqual(result);
   expect([asked("researcher"), asked("coder"), asked("reviewer")]).toEqual([1, 2, 1]);
 
-  const replayed = await troupe(["sessions", "replay", result.session], { ...options, ownProcess: true });
+  const replayed = await troupe(["sessions", "replay", result.session], options);
   expect([replayed.code, replayed.stdout]).toEqual([0, expect.stringMatching(/^same: /)]);
 });

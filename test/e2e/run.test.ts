@@ -44,7 +44,7 @@ describe.concurrent("an answer", () => {
     const scenario = await writeScenario(home, delegating);
     const command = ["run", "make it", "--scenario", scenario];
     const alone = await troupe(command, { home });
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const attached = await troupe(command, { home });
     for (const { code, stdout } of [alone, attached]) {
       expect(code).toBe(0);
@@ -152,6 +152,7 @@ describe.concurrent("the input of a task", () => {
     const { code } = await troupe(["run", "-", "--scenario", scenario], {
       home,
       input: "\nfirst line\nsecond: ünïcode\n",
+      ownProcess: false,
     });
     expect(code).toBe(0);
     const [entries] = [...readJournalFile(path.join(home, "journal.db")).values()];
@@ -161,12 +162,12 @@ describe.concurrent("the input of a task", () => {
   });
 
   it.for([
-    ["an empty pipe", ""],
-    ["white space", " \n"],
-    ["/dev/null", undefined],
-  ] as const)("is a usage error for `run -` with %s", async ([, input], { expect, onTestFinished }) => {
+    ["an empty pipe", { input: "" }],
+    ["white space", { input: " \n", ownProcess: false }],
+    ["/dev/null", {}],
+  ] as const)("is a usage error for `run -` with %s", async ([, given], { expect, onTestFinished }) => {
     const home = await tempFolder("run-stdin", { onTestFinished });
-    const { code, stderr } = await troupe(["run", "-"], { home, ...(input === undefined ? {} : { input }) });
+    const { code, stderr } = await troupe(["run", "-"], { home, ...given });
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /^error: `run -` reads the task from standard input, which is empty\nfix: {3}.+ \| troupe run -/,
@@ -293,7 +294,7 @@ describe.concurrent("a run that does not complete", () => {
     const test = { onTestFinished };
     const home = await tempFolder("interrupt", test);
     const scenario = await writeScenario(home, saying("never said", 600_000));
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const run = startTroupe(["run", "hold on", "--scenario", scenario], { home, test });
     const [, session = ""] = await run.waitForOutput(/session (\S+)/);
     await run.waitForOutput(/● main/);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf } from "../harness/ledger.ts";
@@ -135,7 +135,7 @@ describeAtTerminal("a user at a terminal", () => {
     const test = { onTestFinished };
     const home = await tempFolder("terminal", test);
     await writePolicy(home, askBeforeShell);
-    const daemon = await startDaemon({ home, test });
+    const daemon = await startDaemonInProcess({ home, test });
     const scenario = await writeScenario(home, {
       main: [{ steps: [{ calls: [shell("echo one")], latencyMs: 500 }, { text: "{{result.0.summary}}" }] }],
     });

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { answeredEffect } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
@@ -82,7 +82,7 @@ describe.concurrent("Ctrl-C", () => {
     expect(lastKinds).toContain("run.parked");
     expect(lastKinds.filter((kind) => !["run.parked", "run.settled"].includes(kind))).toEqual([]);
 
-    const second = await startDaemon({ home, test, env });
+    const second = await startDaemonInProcess({ home, test, env });
     const response = await until(() => second.client.response(session).catch(() => null));
     expect(response).toMatchObject({ status: "completed" });
     await second.stop();
@@ -124,13 +124,13 @@ describe.concurrent("a conflict about", () => {
   }) => {
     const test = { onTestFinished };
     const home = await tempFolder("two", test);
-    const first = await startDaemon({ home, test });
+    const first = await startDaemonInProcess({ home, test });
     const second = await troupe(["up", "--port", "0", "--no-open"], { home });
     expect(second).toMatchObject({ code: 1, stdout: "" });
     expect(second.stderr).toContain(`pid ${first.pid}`);
     expect(second.stderr).toContain(first.url);
     expect(second.stderr).toContain(`fix:   kill -INT ${first.pid}`);
-    const asJson = await troupe(["up", "--json"], { home });
+    const asJson = await troupe(["up", "--json"], { home, ownProcess: false });
     expect(asJson.code).toBe(1);
     expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: "HOME_OWNED" } });
     expect(await first.client.status()).toMatchObject({ pid: first.pid });
@@ -143,7 +143,7 @@ describe.concurrent("a conflict about", () => {
     onTestFinished(() => void taken.close());
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
-    const daemon = await startDaemon({ home, test, flags: ["--port", String(port)] });
+    const daemon = await startDaemonInProcess({ home, test, flags: ["--port", String(port)] });
     const used = Number(new URL(daemon.url).port);
     expect(used).toBeGreaterThan(port);
     expect(used).toBeLessThanOrEqual(port + 20);

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { createHttpClient, type HttpClient } from "@troupe/runtime";
 import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
+import { type CliProcess, startTroupe } from "./cli.ts";
 import { startInProcess } from "./cli-in-process.ts";
 import { cliPath } from "./cli-path.ts";
 import { until } from "./until.ts";
@@ -69,6 +70,14 @@ export async function startDaemon(options: {
     kill: () => end("SIGKILL"),
     stop: () => end("SIGINT"),
   };
+}
+
+/**
+ * Starts `troupe up` in a home with an unfinished session, for a daemon that a failpoint may kill before it is ready.
+ * Use `startDaemon` if the test talks to it.
+ */
+export function startDoomedDaemon({ home, test, env = {} }: Parameters<typeof startDaemon>[0]): CliProcess {
+  return startTroupe(["up", "--json", "--no-open", "--port", "0"], { home, env, test });
 }
 
 /** A daemon in the test's process, for tests that only stop it. */
