@@ -6,7 +6,8 @@ import { ApprovalRow, RunResponse } from "@troupe/core";
 import { ApprovalOutcome, ApprovalRule } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { z } from "zod";
-import { startTroupe, troupe } from "../harness/cli.ts";
+import { troupe } from "../harness/cli.ts";
+import { startInProcess } from "../harness/cli-in-process.ts";
 import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
@@ -252,8 +253,7 @@ onlyWithoutWorker(describe.concurrent)("of several answers", () => {
 });
 
 onlyWithoutWorker(describe.concurrent)("the time of a wait for a person", () => {
-  it("the wait for a person counts neither for the run nor for its parent", async ({ expect, onTestFinished }) => {
-    const test = { onTestFinished };
+  it("the wait for a person counts neither for the run nor for its parent", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
       home,
@@ -263,7 +263,7 @@ onlyWithoutWorker(describe.concurrent)("the time of a wait for a person", () => 
       },
       "patient",
     );
-    const run = startTroupe(["run", "x", "--timeout", "20000", "--json", "--scenario", scenario], { home, test });
+    const run = startInProcess(["run", "x", "--timeout", "20000", "--json", "--scenario", scenario], { home });
     const [, session = ""] = await run.waitForOutput(/session (\S+)/);
     const [question] = await questionsOf(daemon(), session, 1);
     // Longer than the run's time limit, because the test is about time.
@@ -321,7 +321,7 @@ onlyWithoutWorker(describe.concurrent)("without a user to ask", () => {
     const home = await tempFolder("told", test);
     await writePolicy(home, askBeforeShell);
     const scenario = await writeScenario(home, asking);
-    const run = startTroupe(["run", "x", "--scenario", scenario], { home, test });
+    const run = startInProcess(["run", "x", "--scenario", scenario], { home });
     const commands = await Promise.all([
       run.waitForOutput(/main asks to run shell \(medium risk\): troupe (approvals approve \S+) #/),
       run.waitForOutput(/main › coder asks to run shell \(medium risk\): troupe (approvals approve \S+) #/),

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RunControlOutcome } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
+import { startInProcess } from "../harness/cli-in-process.ts";
 import { findProcesses, newMark } from "../harness/find-processes.ts";
 import { writeAgent } from "../harness/home-files.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
@@ -62,12 +63,11 @@ describe.concurrent("a session that is cancelled", () => {
     { by: "by Ctrl-C of its troupe run", code: 130 },
   ])(
     "$by: three generations end with all their processes, and a second cancel changes nothing",
-    async ({ by, code }, { expect, onTestFinished }) => {
-      const test = { onTestFinished };
+    async ({ by, code }, { expect }) => {
       const { home, client, ledger } = daemon();
       const mark = newMark();
       const scenario = await writeScenario(home, family(mark), `family-${mark.slice(3)}`);
-      const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+      const run = startInProcess(["run", "work", "--scenario", scenario], { home });
       const [, session = "", folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
       await allStarted(folder, generations);
       expect((await findProcesses(mark)).length).toBeGreaterThanOrEqual(9);
@@ -76,7 +76,7 @@ describe.concurrent("a session that is cancelled", () => {
 
       if (by.startsWith("on")) await troupe(["cancel", session], { home });
       else if (by.startsWith("over")) await client.cancel(session, "enough");
-      else run.process.kill("SIGINT");
+      else run.send("SIGINT");
       expect(await run.ended).toMatchObject({ code, stdout: "" });
       // The stubborn one is given two seconds.
       await until(async () => (await findProcesses(mark)).length === 0);

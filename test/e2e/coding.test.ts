@@ -76,17 +76,15 @@ async function createHome(test: Test): Promise<CodingHome> {
   return { home, workspace, around };
 }
 
+/** Asks for the mending of the failing test. */
 async function play(
+  { client }: Pick<TestDaemon, "client">,
   { home, workspace }: CodingHome,
   agents: Agents,
-  test: Test,
-  more: { agent?: string; env?: Record<string, string> } = {},
+  more: { agent?: string } = {},
 ) {
   const scenario = await writeScenario(home, agents);
-  const daemon = await startDaemon({ home, test, ...(more.env ? { env: more.env } : {}) });
-  const asked = { task: "fix the failing test", scenario, workspace, origin: "api" as const };
-  const submitted = await daemon.client.submit({ ...asked, ...(more.agent ? { agent: more.agent } : {}) });
-  return { daemon, ...submitted };
+  return await client.submit({ task: "fix the failing test", scenario, workspace, origin: "api", ...more });
 }
 
 /** Waits for the end of a session. Where nothing keeps the commands of an agent to its folders, a person allows each. */
@@ -108,7 +106,8 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     const before = await contentsOf(around, (name) => name.startsWith("cart/.git/"));
     expect(await testsByHand(workspace)).toEqual({ passed: 1, failed: 1 });
 
-    const { daemon, session, run } = await play(place, { coder: [{ steps: mending }] }, test, { agent: "coder" });
+    const daemon = await startDaemonInProcess({ home, test });
+    const { session, run } = await play(daemon, place, { coder: [{ steps: mending }] }, { agent: "coder" });
     const response = await settled(daemon, session);
     expect(response).toMatchObject({
       status: "completed",
@@ -167,37 +166,34 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
     const { workspace, home } = place;
     const added =
       'import { test } from "node:test";\nimport { euros } from "../src/format.js";\ntest("euros", () => euros(1));\n';
-    const { daemon, session } = await play(
-      place,
-      {
-        main: [{ steps: [{ calls: [delegate("coder", "fix the failing test")] }, { text: "{{result.0.summary}}" }] }],
-        coder: [
-          {
-            steps: [
-              ...mending.slice(0, 4),
-              { calls: [delegate("tester", "test format.js")] },
-              { text: "Mended and tested." },
-            ],
-          },
-        ],
-        tester: [
-          {
-            steps: [
-              {
-                calls: [
-                  { tool: "write", args: { path: "test/format.test.js", content: added } },
-                  { tool: "write", args: { path: "src/format.js", content: "// mine now\n" } },
-                  ...(contains ? [reachOut] : []),
-                ],
-              },
-              { calls: [runTests] },
-              { text: "Three tests, all pass." },
-            ],
-          },
-        ],
-      },
-      test,
-    );
+    const daemon = await startDaemonInProcess({ home, test });
+    const { session } = await play(daemon, place, {
+      main: [{ steps: [{ calls: [delegate("coder", "fix the failing test")] }, { text: "{{result.0.summary}}" }] }],
+      coder: [
+        {
+          steps: [
+            ...mending.slice(0, 4),
+            { calls: [delegate("tester", "test format.js")] },
+            { text: "Mended and tested." },
+          ],
+        },
+      ],
+      tester: [
+        {
+          steps: [
+            {
+              calls: [
+                { tool: "write", args: { path: "test/format.test.js", content: added } },
+                { tool: "write", args: { path: "src/format.js", content: "// mine now\n" } },
+                ...(contains ? [reachOut] : []),
+              ],
+            },
+            { calls: [runTests] },
+            { text: "Three tests, all pass." },
+          ],
+        },
+      ],
+    });
     const response = await settled(daemon, session);
     expect(response).toMatchObject({ status: "completed", testsRun: 3, testsPassed: 3, details: "Mended and tested." });
     expect(response.filesCreated).toContain("test/format.test.js");
@@ -247,7 +243,8 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
       const place = await createHome(test);
       const { workspace, home } = place;
       const env = { TROUPE_TEST_FAILPOINT: failpoint };
-      const { daemon, session } = await play(place, { coder: [{ steps: mending }] }, test, { agent: "coder", env });
+      const daemon = await startDaemon({ home, test, env });
+      const { session } = await play(daemon, place, { coder: [{ steps: mending }] }, { agent: "coder" });
       expect((await daemon.ended).signal).toBe("SIGKILL");
       const second = await startDaemonInProcess({ home, test });
       const response = await settled(second, session);

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
-import { startKillableScriptedDaemon } from "../harness/scripted-daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
+import { startKillableScriptedDaemon, startScriptedDaemon } from "../harness/scripted-daemon.ts";
 
 const agents = { main: [{ steps: [{ text: "late", latencyMs: 600_000 }] }] };
 
@@ -21,7 +21,7 @@ describe("troupe up", () => {
     const { expect } = test;
     const old = await startKillableScriptedDaemon({ test, agents });
     await announce(old.home, { version: "0.0.1" });
-    const next = await startDaemon({ home: old.home, test });
+    const next = await startDaemonInProcess({ home: old.home, test });
     expect(next.stderr()).toContain("stopped the idle daemon of version 0.0.1");
     expect(await old.ended).toEqual({ code: 0, signal: null });
     expect((await next.client.status()).pid).toBe(next.pid);
@@ -32,11 +32,11 @@ describe("troupe up", () => {
     const old = await startKillableScriptedDaemon({ test, agents });
     await old.client.submit({ task: "wait" });
     await announce(old.home, { version: "0.0.1" });
-    const refused = await troupe(["up", "--no-open", "--port", "0"], { home: old.home });
+    const refused = await troupe(["up", "--no-open", "--port", "0"], { home: old.home, ownProcess: false });
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/a daemon of version 0\.0\.1 \(pid \d+\) works on 1 session/);
     await announce(old.home, { version: "99.0.0" });
-    const newer = await troupe(["up", "--no-open", "--port", "0"], { home: old.home });
+    const newer = await troupe(["up", "--no-open", "--port", "0"], { home: old.home, ownProcess: false });
     expect(newer.stderr).toMatch(/owned by a troupe daemon \(pid \d+\).*version 99\.0\.0/);
     expect((await old.client.status()).pid).toBe(old.pid);
   });
@@ -44,7 +44,7 @@ describe("troupe up", () => {
 
 it("a command names the versions when the daemon does not know its routes", async (test) => {
   const { expect } = test;
-  const old = await startKillableScriptedDaemon({ test, agents });
+  const old = await startScriptedDaemon({ test, agents });
   await announce(old.home, { version: "0.0.1", url: await startServerWithoutRoutes(test) });
   const listed = await troupe(["sessions", "ls"], { home: old.home });
   expect(listed.code).toBe(1);

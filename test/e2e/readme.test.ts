@@ -7,8 +7,9 @@ import { promisify } from "node:util";
 import { describe, it, type TestContext } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { cleanEnv } from "../harness/clean-env.ts";
-import { type CliProcess, startTroupe, troupe } from "../harness/cli.ts";
-import { startDaemon } from "../harness/daemon.ts";
+import { troupe } from "../harness/cli.ts";
+import { startInProcess } from "../harness/cli-in-process.ts";
+import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { startModelServer } from "../harness/model-server/start-model-server.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -94,10 +95,11 @@ describe.concurrent("the README", () => {
     const test = { onTestFinished };
     const { home, env } = await demoHome(test);
     const first = await startDaemon({ home, env, test });
-    const running: CliProcess = startTroupe(["run", "hello"], { home, env, test });
+    const running = startInProcess(["run", "hello"], { home, env });
     await running.waitForOutput(/main → researcher/);
     await first.kill();
-    const second = await startDaemon({ home, env, test });
+    expect((await running.ended).code).toBe(5);
+    const second = await startDaemonInProcess({ home, env, test });
     await until(async () => {
       const { sessions } = await second.client.sessions({});
       return sessions.length === 1 && sessions.every(({ status }) => status === "completed");

@@ -5,6 +5,7 @@ import { RunResponse } from "@troupe/core";
 import { decodeText, RecordChange } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startProgram, startTroupe, troupe } from "../harness/cli.ts";
+import { startInProcess } from "../harness/cli-in-process.ts";
 import { cliPath } from "../harness/cli-path.ts";
 import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
@@ -277,7 +278,7 @@ describe.concurrent("a run that does not complete", () => {
     const home = await tempFolder("killed", test);
     const scenario = await writeScenario(home, saying("said in the end", 1_500));
     const daemon = await startDaemon({ home, test });
-    const run = startTroupe(["run", "hold on", "--scenario", scenario], { home, test });
+    const run = startInProcess(["run", "hold on", "--scenario", scenario], { home });
     const [, session = ""] = await run.waitForOutput(/session (\S+)/);
     await run.waitForOutput(/● main/);
     await daemon.kill();

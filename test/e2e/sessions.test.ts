@@ -7,7 +7,8 @@ import { CancelOutcome } from "@troupe/core/internal";
 import { openRecord } from "@troupe/recorder";
 import { describe, it } from "vitest";
 import { z } from "zod";
-import { startTroupe, troupe } from "../harness/cli.ts";
+import { troupe } from "../harness/cli.ts";
+import { startInProcess } from "../harness/cli-in-process.ts";
 import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { findProcesses, newMark } from "../harness/find-processes.ts";
@@ -35,7 +36,7 @@ describe.concurrent("troupe cancel", () => {
       ],
     });
     const daemon = await startDaemonInProcess({ home, test });
-    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+    const run = startInProcess(["run", "work", "--scenario", scenario], { home });
     const [, session = "", folder = ""] = await run.waitForOutput(/session (\S+) {2}in (.+)\n/);
     await until(() => existsSync(path.join(folder, "asleep")));
     expect((await findProcesses(mark)).length).toBeGreaterThanOrEqual(2);

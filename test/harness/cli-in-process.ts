@@ -4,11 +4,14 @@ import { runProgram } from "@troupe/cli";
 import { locateHome } from "troupe/internal";
 import { cleanEnv } from "./clean-env.ts";
 import type { CliOptions, CliResult } from "./cli.ts";
+import { until } from "./until.ts";
 
 /** A `troupe …` command that runs in this process. */
 export interface InProcessCommand {
   stdout(): string;
   stderr(): string;
+  /** Resolves with the match when stdout or stderr has had this; rejects when the command ends without it. */
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a signal to this command alone. */
   send(signal: "SIGINT" | "SIGTERM"): void;
   ended: Promise<CliResult>;
@@ -49,11 +52,21 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
     const code = await runProgram(args, { version, terminal, interrupts, createCli });
     return { code, stdout: stdout.text(), stderr: stderr.text() };
   };
+  let isOver = false;
+  const ended = run().finally(() => {
+    isOver = true;
+  });
+  const matchOf = (pattern: RegExp) => pattern.exec(stdout.text()) ?? pattern.exec(stderr.text());
   return {
     stdout: stdout.text,
     stderr: stderr.text,
+    async waitForOutput(pattern) {
+      const match = (await until(() => isOver || matchOf(pattern))) && matchOf(pattern);
+      if (!match) throw new Error(`it ended without ${pattern}:\n${stdout.text()}${stderr.text()}`);
+      return match;
+    },
     send: (signal) => void signals.emit(signal),
-    ended: run(),
+    ended,
   };
 }
 

@@ -10,8 +10,8 @@ export interface ScriptedDaemon extends InProcessDaemon {
 
 export interface KillableScriptedDaemon extends TestDaemon {
   home: string;
-  /** The same home on the same port, after a kill. */
-  startAgain(): Promise<TestDaemon>;
+  /** The same home on the same port in the test's process, after a kill. */
+  startAgain(): Promise<InProcessDaemon>;
 }
 
 export interface ScriptedDaemonOptions {
@@ -40,7 +40,7 @@ export async function startKillableScriptedDaemon(options: ScriptedDaemonOptions
   const { home, env } = await createHome(options);
   const daemon = await startDaemon({ home, test, env });
   const { port } = new URL(daemon.url);
-  return { ...daemon, home, startAgain: () => startDaemon({ home, test, env, flags: ["--port", port] }) };
+  return { ...daemon, home, startAgain: () => startDaemonInProcess({ home, test, env, flags: ["--port", port] }) };
 }
 
 async function createHome({ test, agents, files = {}, env = {} }: ScriptedDaemonOptions) {

@@ -6,20 +6,27 @@ import { troupe } from "../../harness/cli.ts";
 import { startDaemon } from "../../harness/daemon.ts";
 import { writeAgent } from "../../harness/home-files.ts";
 import { writeScenario } from "../../harness/scenario-file.ts";
+import { useShared } from "../../harness/shared-fixture.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 
 const example = new URL("../../../examples/04-tool-file/dice.mjs", import.meta.url);
 
-/** A daemon, and one agent of the user's who throws dice in whatever folder it works in. */
-async function createFixture(test: Pick<TestContext, "onTestFinished">) {
+/** A daemon in a process of its own, whose loader of tool files is not that of the tests, and one agent who throws dice. */
+const daemonOfFile = useShared(async (test) => {
   const home = await tempFolder("custom-tools", test);
-  const [work, other] = [path.join(home, "work"), path.join(home, "other")];
-  await Promise.all([mkdir(work), mkdir(other)]);
   // An agent without any usable tool would be refused before its run.
   await writeAgent(home, "player", { tools: ["dice", "read"] });
   const throwing = { tool: "dice", args: { thrown: [2, 5] } };
   const scenario = await writeScenario(home, { player: [{ steps: [{ calls: [throwing] }, { text: "thrown" }] }] });
-  const daemon = await startDaemon({ home, test });
+  return { home, scenario, daemon: await startDaemon({ home, test }) };
+});
+
+/** Two folders in which the agent works. */
+async function createFixture(test: Pick<TestContext, "onTestFinished">) {
+  const { home, scenario, daemon } = daemonOfFile();
+  const root = await tempFolder("custom-tools-work", test);
+  const [work, other] = [path.join(root, "work"), path.join(root, "other")];
+  await Promise.all([mkdir(work), mkdir(other)]);
   const run = (...args: string[]) => troupe(args, { home, cwd: work });
   return {
     home,
@@ -43,7 +50,19 @@ async function createFixture(test: Pick<TestContext, "onTestFinished">) {
   };
 }
 
-describe.concurrent("a tool in a file", { timeout: 120_000 }, () => {
+describe("a tool in a file", { timeout: 120_000 }, () => {
+  it("of a project is available in it alone, after it is trusted", async ({ expect, onTestFinished }) => {
+    const { work, other, text, write, thrown, run } = await createFixture({ onTestFinished });
+    await write(path.join(work, ".troupe", "tools", "dice.mjs"), text);
+    expect(await thrown()).toContain("is not granted");
+    expect(await run("trust", "--yes")).toMatchObject({ code: 0 });
+    expect(await thrown()).toBe("7");
+    expect(await thrown(other)).toContain("is not granted");
+    await write(path.join(work, ".troupe", "tools", "dice.mjs"), `${text}\n`);
+    expect(await thrown()).toContain("is not granted");
+  });
+
+  // The last test: the user's tool is there from here on.
   it("of the user is available everywhere, and reloaded when it changes", async ({ expect, onTestFinished }) => {
     const { home, other, text, write, thrown } = await createFixture({ onTestFinished });
     expect(await thrown()).toContain("is not granted");
@@ -57,16 +76,5 @@ describe.concurrent("a tool in a file", { timeout: 120_000 }, () => {
     expect(await thrown()).toContain("is not granted");
     await write(path.join(home, "tools", "dice.mjs"), text);
     expect(await thrown()).toBe("7");
-  });
-
-  it("of a project is available in it alone, after it is trusted", async ({ expect, onTestFinished }) => {
-    const { work, other, text, write, thrown, run } = await createFixture({ onTestFinished });
-    await write(path.join(work, ".troupe", "tools", "dice.mjs"), text);
-    expect(await thrown()).toContain("is not granted");
-    expect(await run("trust", "--yes")).toMatchObject({ code: 0 });
-    expect(await thrown()).toBe("7");
-    expect(await thrown(other)).toContain("is not granted");
-    await write(path.join(work, ".troupe", "tools", "dice.mjs"), `${text}\n`);
-    expect(await thrown()).toContain("is not granted");
   });
 });
