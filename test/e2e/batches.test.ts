@@ -12,8 +12,7 @@ import { responseOf, runsWhere } from "../harness/session-queries.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { isWithWorker } from "../harness/test-hosts.ts";
 
-/** The file without a worker tests many runs on one host. */
-const many = isWithWorker() && !isLong ? 200 : 1_000;
+const many = isLong ? 1_000 : isWithWorker() ? 100 : 300;
 
 const daemon = useDaemon("batches", async (home) => {
   await writeAgent(home, "pair", { subagents: { allow: ["coder"], max_concurrent: 2 } });

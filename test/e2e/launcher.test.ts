@@ -12,6 +12,7 @@ import { startProgram } from "../harness/cli.ts";
 import { askBeforeShell, writePolicy } from "../harness/home-files.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { shell } from "../harness/scripted-calls.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
 
@@ -33,14 +34,20 @@ async function setupCli(home: string, args: string[], env: Record<string, string
   );
 }
 
-/** A home with a launcher in its `bin`, and another folder in which to call it. */
-async function installed(test: Pick<TestContext, "onTestFinished">) {
+/** The launcher of all tests. */
+const launcherOfFile = useShared(async (test) => {
   const home = await tempFolder("launcher", test);
   const result = await setupCli(home, ["--dir", "bin"]);
   if (result.code !== 0) throw new Error(result.stderr);
+  return path.join(home, "bin", "troupe");
+});
+
+/** A home, and another folder in which to call the launcher. */
+async function installed(test: Pick<TestContext, "onTestFinished">) {
+  const home = await tempFolder("launcher-home", test);
   const caller = path.join(home, "my project");
   await mkdir(caller);
-  const launcher = path.join(home, "bin", "troupe");
+  const launcher = launcherOfFile();
   const start = (args: string[], input?: string) =>
     startProgram([launcher, ...args], { home, cwd: caller, ...(input === undefined ? {} : { input }) });
   return { home, caller, launcher, start };

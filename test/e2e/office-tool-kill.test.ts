@@ -1,5 +1,5 @@
 /**
- * A process is killed right after its mail tool has sent, before the outcome is in the journal. The next process runs the call
+ * A process is killed right after its mail tool has sent, before the outcome is in the journal. The next host runs the call
  * again with the same key: one mail exists, and the outcome is that of the first try.
  */
 import { spawn } from "node:child_process";
@@ -10,19 +10,15 @@ import { ensureMailbox, putChannel, putMember } from "@troupe/connectors/interna
 import { describe, expect, it } from "vitest";
 import { cleanEnv } from "../harness/clean-env.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+import { finishCall } from "./office-tool-program.ts";
 
 const program = path.join(import.meta.dirname, "office-tool-program.ts");
 
-/** Runs the program until it ends or dies. */
-async function play(folder: string, tool: string, mode: "die" | "finish"): Promise<{ signal: unknown; text: string }> {
-  const env = cleanEnv(folder);
-  const child = spawn(process.execPath, [program, folder, tool, mode], { env, stdio: ["ignore", "pipe", "inherit"] });
-  let text = "";
-  child.stdout.on("data", (bytes: Buffer) => {
-    text += bytes;
-  });
+/** Runs the program until it dies. Returns the signal. */
+async function die(folder: string, tool: string): Promise<unknown> {
+  const child = spawn(process.execPath, [program, folder, tool], { env: cleanEnv(folder), stdio: "inherit" });
   const [, signal] = await once(child, "close");
-  return { signal, text };
+  return signal;
 }
 
 describe("a process that is killed between the act of a tool and its outcome", () => {
@@ -39,14 +35,12 @@ describe("a process that is killed between the act of a tool and its outcome", (
       const member = { id: "me", handle: "kim", name: "Kim", email: user.address, title: null, timeZone: null };
       putMember(office.account.database, { ...member, isBot: false });
 
-      expect((await play(folder, tool, "die")).signal).toBe("SIGKILL");
+      expect(await die(folder, tool)).toBe("SIGKILL");
       const acted = await actsOf(office);
       expect(acted).toHaveLength(1);
 
-      const second = await play(folder, tool, "finish");
-      expect(second.signal).toBeNull();
+      const { calls, output } = await finishCall(folder, tool);
       expect(await actsOf(office)).toEqual(acted);
-      const { calls, output } = JSON.parse(second.text);
       // The event is found by its key. A mail and a message are handed to the connector again, which returns the first one.
       expect(calls).toBe(tool === "calendar_create_event" ? 1 : 2);
       expect(output.message_id ?? output.event_id).toBe(acted[0]);

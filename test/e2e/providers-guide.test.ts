@@ -1,12 +1,9 @@
 /** The lines of docs/providers.md, as they are written there, against a scripted server. */
-
-import { spawn } from "node:child_process";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, it, type TestContext } from "vitest";
-import { cleanEnv } from "../harness/clean-env.ts";
-import { type CliResult, watchProcess } from "../harness/cli.ts";
-import { cliPath } from "../harness/cli-path.ts";
+import { describe, expect, it, type TestContext } from "vitest";
+import { type CliResult, troupe } from "../harness/cli.ts";
+import { wordsOf } from "../harness/guide.ts";
 import { type ModelServer, startModelServer } from "../harness/model-server/start-model-server.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
@@ -51,24 +48,31 @@ async function run(
   });
   test.onTestFinished(() => server.close());
   const home = await tempFolder("guide", test);
-  const programs = path.join(home, "bin");
-  await mkdir(programs);
-  await program(path.join(programs, "troupe"), `exec '${process.execPath}' '${cliPath}' "$@"`);
-  await program(path.join(programs, "ollama"), `echo "ollama $*"`);
-  const env = { ...cleanEnv(home), ...(await ways[title]?.(server, home)) };
-  const script = (blocks.get(title) ?? "exit 99").replaceAll("http://127.0.0.1:8000", server.url);
-  const shell = spawn("bash", ["-euo", "pipefail", "-c", script], {
-    cwd: home,
-    env: { ...env, PATH: `${programs}:${env.PATH}` },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  return { ...(await watchProcess(shell).ended), server };
+  const env = { ...(await ways[title]?.(server, home)) };
+  const script = (blocks.get(title) ?? "").replaceAll("http://127.0.0.1:8000", server.url);
+  const outputs: CliResult[] = [];
+  for (const line of script.trim().split("\n")) {
+    const { variables, program, args } = readLine(line);
+    if (program === "export") Object.assign(env, variablesIn(args));
+    else if (program === "troupe") outputs.push(await troupe(args, { home, env: { ...env, ...variables } }));
+    // The model server takes the place of the installed one.
+    else expect(program, line).toBe("ollama");
+    if (outputs.at(-1)?.code) break;
+  }
+  const all = (stream: "stdout" | "stderr") => outputs.map((output) => output[stream]).join("");
+  return { code: outputs.at(-1)?.code ?? null, stdout: all("stdout"), stderr: all("stderr"), server };
 }
 
-async function program(file: string, line: string): Promise<void> {
-  await writeFile(file, `#!/bin/sh\n${line}\n`);
-  await chmod(file, 0o755);
+/** The variables before a command, and its words, as a shell reads them. */
+function readLine(line: string): { variables: Record<string, string>; program: string; args: string[] } {
+  const words = wordsOf(line);
+  const at = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
+  const [program = "", ...args] = words.slice(at);
+  return { variables: variablesIn(words.slice(0, at)), program, args };
 }
+
+const variablesIn = (words: readonly string[]) =>
+  Object.fromEntries(words.map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]));
 
 describe.concurrent("in the providers guide,", () => {
   it("each way takes three commands at most", ({ expect }) => {

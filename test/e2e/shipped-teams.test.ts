@@ -9,6 +9,7 @@ import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
+import { casesOf } from "../harness/long.ts";
 import { inDoubt, journaledTree, outcomesIn, recordedTree } from "../harness/outcomes.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { delegate } from "../harness/scripted-calls.ts";
@@ -80,7 +81,7 @@ const written = {
 };
 
 describe.concurrent("a shipped team", { timeout: 180_000 }, () => {
-  it.for([
+  const failpoints = [
     // The first of the fetches has ended, and none of the reports.
     "settle:after#1",
     // A file of a fetcher is written, and no entry says so.
@@ -88,40 +89,45 @@ describe.concurrent("a shipped team", { timeout: 180_000 }, () => {
     // The transformer or a reporter begins.
     "claim:after#5",
     "claim:before#7",
-  ])("whose daemon is killed at %s ends with the same files as without a kill", async (failpoint, test) => {
-    const { expect } = test;
-    const home = await tempFolder("teams", test);
-    const workspace = await tempFolder("teams-work", test);
-    const scenario = await writeScenario(home, pipeline);
-    const ledger = ledgerOf(home);
-    const first = await startDaemon({ home, test, env: { ...ledger.env, TROUPE_TEST_FAILPOINT: failpoint } });
-    const asked = { task: "report", team: "data-pipeline", scenario, workspace, origin: "api" as const };
-    const { session } = await first.client.submit(asked);
-    expect((await first.ended).signal).toBe("SIGKILL");
-    const done = new Set(outcomesIn(readJournalFile(path.join(home, "journal.db"))));
+  ];
+  // test/e2e/kill.test.ts kills at claims.
+  it.for(casesOf(failpoints, (point) => !point.startsWith("claim")))(
+    "whose daemon is killed at %s ends with the same files as without a kill",
+    async (failpoint, test) => {
+      const { expect } = test;
+      const home = await tempFolder("teams", test);
+      const workspace = await tempFolder("teams-work", test);
+      const scenario = await writeScenario(home, pipeline);
+      const ledger = ledgerOf(home);
+      const first = await startDaemon({ home, test, env: { ...ledger.env, TROUPE_TEST_FAILPOINT: failpoint } });
+      const asked = { task: "report", team: "data-pipeline", scenario, workspace, origin: "api" as const };
+      const { session } = await first.client.submit(asked);
+      expect((await first.ended).signal).toBe("SIGKILL");
+      const done = new Set(outcomesIn(readJournalFile(path.join(home, "journal.db"))));
 
-    const second = await startDaemonInProcess({ home, test, env: ledger.env });
-    const response = await responseOf(second, session);
-    expect(response.filesCreated.toSorted()).toEqual(Object.keys(written));
-    expect(response).toMatchObject({
-      status: "completed",
-      agent: member("coordinator"),
-      details: "Three reports are in reports.",
-      metrics: { subtree: { runs: 8 } },
-    });
-    await second.stop();
-    expect(await textsIn(workspace)).toEqual(written);
+      const second = await startDaemonInProcess({ home, test, env: ledger.env });
+      const response = await responseOf(second, session);
+      expect(response.filesCreated.toSorted()).toEqual(Object.keys(written));
+      expect(response).toMatchObject({
+        status: "completed",
+        agent: member("coordinator"),
+        details: "Three reports are in reports.",
+        metrics: { subtree: { runs: 8 } },
+      });
+      await second.stop();
+      expect(await textsIn(workspace)).toEqual(written);
 
-    const journal = readJournalFile(path.join(home, "journal.db"));
-    expect(journal.size).toBe(8);
-    for (const entries of journal.values()) expect(chainProblems(entries)).toEqual([]);
-    expect(repeatedKeys(outcomesIn(journal))).toEqual([]);
-    expect(inDoubt(journal)).toEqual([]);
-    const again = (await ledger.calls()).filter(({ pid }) => pid === second.pid).map(({ key }) => key);
-    expect(again.filter((key) => done.has(key))).toEqual([]);
-    expect(await recordedTree(home, session)).toEqual(journaledTree(journal));
-    await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
-  });
+      const journal = readJournalFile(path.join(home, "journal.db"));
+      expect(journal.size).toBe(8);
+      for (const entries of journal.values()) expect(chainProblems(entries)).toEqual([]);
+      expect(repeatedKeys(outcomesIn(journal))).toEqual([]);
+      expect(inDoubt(journal)).toEqual([]);
+      const again = (await ledger.calls()).filter(({ pid }) => pid === second.pid).map(({ key }) => key);
+      expect(again.filter((key) => done.has(key))).toEqual([]);
+      expect(await recordedTree(home, session)).toEqual(journaledTree(journal));
+      await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
+    },
+  );
 
   it("works from the command line by the id of its entry agent", async (test) => {
     const { expect } = test;

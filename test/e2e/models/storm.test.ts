@@ -2,6 +2,7 @@
 import type { Entry } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { fastClock } from "../../harness/fast-clock.ts";
+import { casesOf } from "../../harness/long.ts";
 import type { ServedCall } from "../../harness/model-server/calls.ts";
 import { startModelTeam } from "./team.ts";
 import { wires } from "./wires.ts";
@@ -27,7 +28,8 @@ const scenario = {
   },
 };
 
-describe.for(wires)("over $wire", (wire) => {
+// The retry layer is the same over each wire. That it reads the errors of each vendor, reliability.test.ts tests.
+describe.for(casesOf(wires, ({ wire }) => wire === "anthropic"))("over $wire", (wire) => {
   test("with 30 % of 429, 529 and 500 all runs answer, with at most 1.5 times the requests, and none comes too early", async (context) => {
     const clock = fastClock(times);
     const retryAfterMs = 1_000;

@@ -232,9 +232,12 @@ async function tellAll(test: Test, entry = cliPath): Promise<Left> {
     fetchText(daemon, `/api/v1/runs/${first.run}/entries`),
     fetchText(daemon, `/api/v1/runs/${entered.log}`),
   ]);
-  outputs.push(await troupe(["sessions", "show", first.session], cliOptions));
+  // The environment of these processes has the secrets. Without redaction, one shows that the search finds them.
   outputs.push(await troupe(["run", "x", "--agent", entered.command], cliOptions));
-  outputs.push(await troupe(["run", "x", "--workspace", `/${entered.command}`], cliOptions));
+  if (entry === cliPath) {
+    outputs.push(await troupe(["run", "x", "--workspace", `/${entered.command}`], cliOptions));
+    outputs.push(await troupe(["sessions", "show", first.session], { home, env: canaries.env() }));
+  }
   await stopAnswering();
   await daemon.stop();
   const printed = outputs.map(({ stdout, stderr }, i) => ({
