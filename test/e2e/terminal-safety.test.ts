@@ -332,7 +332,8 @@ describeAtTerminal("a terminal", () => {
         .ended;
     const closed = await shell(`${command} <&-`);
     expect(closed).toMatchObject({ code: 0, stdout: expect.stringContaining(last) });
-    for (const reader of ["head -1", "true"]) {
+    // A reader that reads nothing closes the pipe sooner, before the first line.
+    for (const reader of casesOf(["head -1", "true"], (_, i) => i === 0 || given[0] === "sessions")) {
       // The code is that of troupe, not of its reader.
       const cut = await shell(`${command} | ${reader} > first; echo $PIPESTATUS`);
       expect([["0\n"], ["141\n"]], cut.stderr).toContainEqual([cut.stdout]);

@@ -34,18 +34,17 @@ const webhook = async (shop: Shop) => {
   return { words: { "0199c2a4": id } };
 };
 
-const backup = async ({ run, folder }: Shop) => {
-  await rm(path.join(folder, "troupe.backup"), { force: true });
-  return await run(["backup", "troupe.backup"]);
-};
+/** A backup of the shop. The example of `troupe backup` writes another one in its place. */
+const backup = ({ once, run }: Shop) => once("backup", () => run(["backup", "troupe.backup", "--force"]));
 
 /** A home without a daemon that has the sessions of the shop. */
-const restored = async (shop: Shop) => {
-  await backup(shop);
-  const env = { TROUPE_HOME: await emptyHome(shop) };
-  await shop.run(["restore", "troupe.backup"], { env });
-  return { env };
-};
+const restored = (shop: Shop) =>
+  shop.once("restored", async () => {
+    await backup(shop);
+    const env = { TROUPE_HOME: await emptyHome(shop) };
+    await shop.run(["restore", "troupe.backup"], { env });
+    return { env };
+  });
 
 export const daemonExamples: ExampleCases = {
   "troupe up --port 4711": {

@@ -11,6 +11,7 @@ import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts"
 import { type Agents, writeScenario } from "../../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate, shell } from "../../harness/scripted-calls.ts";
 import { questionsOf, responseOf, runsWhere } from "../../harness/session-queries.ts";
+import { useShared } from "../../harness/shared-fixture.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
 import { startWithWorker } from "../../harness/test-hosts.ts";
 import { until } from "../../harness/until.ts";
@@ -33,8 +34,13 @@ async function start(test: Test, prepareHome?: (home: string, isWorker: boolean)
     ...(prepareHome && { prepareHome: (each: string) => prepareHome(each, each !== home) }),
   });
   const { client } = registry.daemon;
+  let scenarios = 0;
   const begin = async (agents: Agents) =>
-    await client.submit({ task: "work", scenario: await writeScenario(home, agents), origin: "api" });
+    await client.submit({
+      task: "work",
+      scenario: await writeScenario(home, agents, `scenario-${++scenarios}`),
+      origin: "api",
+    });
   const runOf = async (session: string, agent: string): Promise<string> => {
     const rows = await runsWhere(registry.daemon, session, (runs) => runs.some((row) => row.agent === agent));
     return rows.find((row) => row.agent === agent)?.run ?? "";
@@ -49,11 +55,13 @@ const hostsIn = (entries: readonly Entry[]): string[] => [...new Set(entries.map
 describe
   .skipIf(!hasServer)
   .concurrent(hasServer ? "a daemon and a worker" : natsServerMissing, { timeout: 180_000 }, () => {
+    // For the tests that neither kill a worker nor need a policy.
+    const shared = useShared((test) => start(test));
+
     it("share a session: each run works at a host that serves its agent; a cancel at one host ends processes of the other", async ({
       expect,
-      onTestFinished,
     }) => {
-      const { client, daemon, worker, begin, runOf, entriesOf } = await start({ onTestFinished });
+      const { client, daemon, worker, begin, runOf, entriesOf } = shared();
       const mark = newMark();
       const asleep = `sleep ${mark} & (setsid sleep ${mark}; true) & touch asleep.there; wait`;
       const { session, workspace } = await begin(family([{ steps: [{ calls: [shell(asleep)] }, { text: "never" }] }]));
@@ -69,11 +77,8 @@ describe
       expect(hostsIn(await entriesOf(session, "coder"))).toEqual([host]);
     });
 
-    it("a message to a run at the worker that is sent at the daemon is read at its next step", async ({
-      expect,
-      onTestFinished,
-    }) => {
-      const { client, daemon, begin, runOf, entriesOf } = await start({ onTestFinished });
+    it("a message to a run at the worker that is sent at the daemon is read at its next step", async ({ expect }) => {
+      const { client, daemon, begin, runOf, entriesOf } = shared();
       const { session, workspace } = await begin(family([{ steps: [{ calls: [gate("coder")] }, { text: "built" }] }]));
       await atGate(workspace, "coder");
       await client.steer(await runOf(session, "coder"), "mind the gap", "ada");

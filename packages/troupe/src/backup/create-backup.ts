@@ -98,6 +98,8 @@ async function addFiles(temporary: string, { home, configuration, redact }: Back
   const database = openSqlite(temporary);
   try {
     database.pragma("journal_mode = DELETE");
+    // A transaction for each file would wait for the disk once per file. An error leaves no backup in any case.
+    database.exec("BEGIN");
     addFileTables(database);
     database.pragma(`application_id = ${backupApplicationId}`);
     const add = async (path: string, from: string, isText: boolean): Promise<void> => {
@@ -113,6 +115,7 @@ async function addFiles(temporary: string, { home, configuration, redact }: Back
       for (const path of await filesBelow(join(home.path, name))) await add(relative(home.path, path), path, true);
     }
     for (const path of await filesBelow(homeFiles(home).blobs)) await add(relative(home.path, path), path, false);
+    database.exec("COMMIT");
   } finally {
     database.close();
   }
