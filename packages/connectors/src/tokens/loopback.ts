@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorCodeOf } from "@troupe/core/internal";
 import { ConnectorError } from "../ports/connector-error.ts";
@@ -25,7 +25,8 @@ const path = "/callback";
 /** @param port 0 takes a free one */
 export async function openLoopback(port = 0): Promise<Loopback> {
   const { promise, resolve } = Promise.withResolvers<LoopbackAnswer>();
-  const server = createServer((request, response) => {
+  // An import of `node:http` would load `fetch` at the start of each process, because it reads all names of the module.
+  const server = process.getBuiltinModule("node:http").createServer((request, response) => {
     const url = new URL(request.url ?? "/", `http://${host}`);
     // Another host name means that a page of the web made the request.
     const isOwn = request.headers.host === `${host}:${portOf(server)}`;

@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { RunFailure } from "@troupe/core";
@@ -74,7 +74,8 @@ export function isRedirect(status: number): boolean {
 
 function send({ url }: Target, parts: RequestParts, socket: Socket, deadlines: Deadlines): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = httpRequest({
+  // An import of `node:http` would load `fetch` at the start of each process, because it reads all names of the module.
+  const request = process.getBuiltinModule("node:http").request({
     method: parts.method,
     path: `${url.pathname}${url.search}`,
     headers: { host: url.host, ...parts.headers, connection: "close" },
