@@ -6,6 +6,7 @@ import { describeInChromium } from "../harness/chromium.ts";
 import { troupe } from "../harness/cli.ts";
 import type { Agents } from "../harness/scenario-file.ts";
 import { askingPolicy, startKillableScriptedDaemon, startScriptedDaemon } from "../harness/scripted-daemon.ts";
+import { questionFor, responseOf } from "../harness/session-queries.ts";
 import { useShared } from "../harness/shared-fixture.ts";
 import { connectionIs, linkOf, openTab, patienceMs, type TabOptions, tabTo } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -87,16 +88,16 @@ describeInChromium("the dashboard", (browser) => {
   it("allows for good by a rule, which is listed until it is removed", async (test) => {
     const { expect } = test;
     const workspace = await tempFolder("rule", test);
-    const first = await openSession({ test, task: "echo by rule", workspace });
-    const { page } = first;
+    const { page, daemon } = await openSession({ test, task: "echo by rule", workspace });
     const card = cardOf(page, "echo by rule");
     await card.getByTestId("approve-always").click();
     await card.getByTestId("approve-rule").click();
     await sessionIs(page, "completed");
 
-    const second = await openSession({ test, task: "echo by rule", workspace });
-    await sessionIs(second.page, "completed");
-    expect((await second.daemon.client.session(second.session)).approvals).toEqual([]);
+    const again = { task: "echo by rule", agent: "coder", origin: "api", workspace } as const;
+    const second = await daemon.client.submit(again);
+    expect(await responseOf(daemon, second.session)).toMatchObject({ status: "completed" });
+    expect((await daemon.client.session(second.session)).approvals).toEqual([]);
 
     await page.getByTestId("approvals-link").click();
     const rule = page.getByTestId("approval-rule").filter({ hasText: "echo by rule" });
@@ -105,8 +106,8 @@ describeInChromium("the dashboard", (browser) => {
     await rule.getByRole("button", { name: "Really remove?" }).click();
     await rule.waitFor({ state: "detached" });
 
-    const third = await openSession({ test, task: "echo by rule", workspace });
-    await cardOf(third.page, "echo by rule").waitFor();
+    const third = await daemon.client.submit(again);
+    await questionFor(daemon, third.session, "echo by rule");
   });
 
   it("denies with a reason, which the agent reads and the list of answers keeps", async (test) => {

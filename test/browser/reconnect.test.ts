@@ -92,12 +92,12 @@ describeInChromium("a page whose daemon is killed", (browser) => {
 
   it("shows the data of another daemon at the same address, and asks for its token", async (test) => {
     const { expect } = test;
-    const daemon = await startKillableDemoDaemon(test);
+    const daemon = await startDemoDaemon(test);
     const { page } = await openTab(browser(), { test });
     await page.goto(linkOf(daemon));
     await page.getByTestId("run-demo").click();
     await sessionIs(page, "completed");
-    await daemon.kill();
+    await daemon.stop();
     await connectionIs(page, "lost");
 
     const other = await startDemoDaemon(test, 10, ["--port", new URL(daemon.url).port]);

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDemoDaemon, startKillableDemoDaemon } from "../harness/demo-daemon.ts";
+import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile-texts.ts";
 import { connectionIs, linkOf, openPage, openTab, tabTo } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
@@ -92,7 +92,7 @@ async function walkThroughStates<Seen>(
   const look = async (state: string): Promise<void> => {
     seen[state] = await seeNow();
   };
-  const daemon = await startKillableDemoDaemon(test, 4);
+  const daemon = await startDemoDaemon(test, 4);
   await page.goto(daemon.url);
   await page.getByTestId("token-form").waitFor();
   await look("the token form");
@@ -123,14 +123,15 @@ async function walkThroughStates<Seen>(
   await page.locator("#run-title").waitFor();
   await look("a failed run");
   await page.getByRole("button", { name: "Close" }).click();
-  await daemon.kill();
-  await connectionIs(page, "lost");
-  await look("a lost daemon");
-  await daemon.startAgain();
-  await connectionIs(page, "live");
+  const shown = page.url();
   await page.goto(`${daemon.url}/?session=00000000-0000-7000-8000-000000000000`);
   await page.getByText("No such session").waitFor();
   await look("a session that is not there");
+  await page.goto(shown);
+  await sessionIs(page, "completed");
+  await daemon.stop();
+  await connectionIs(page, "lost");
+  await look("a lost daemon");
   return seen;
 }
 

@@ -13,8 +13,8 @@ export const reboundHost = "rebound.test";
 
 /**
  * Chromium obeys only the last list of features that it is given, so this list begins with the features that Playwright
- * disables on this system. The last two load pages of Chromium's own address bar for the first tab of each profile: that takes
- * two renderers and three times the processor time of our page.
+ * disables on this system. The last three start renderers that no test uses: the two pages of Chromium's own address bar for
+ * the first tab of each profile, which take three times the processor time of our page, and a spare one for the next page.
  */
 const disabledFeatures = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",
@@ -32,10 +32,13 @@ const disabledFeatures = [
   "PreconnectToSearch",
   "WebUIOmniboxPopup",
   "WebUIOmniboxAimPopup",
+  "SpareRendererForSitePerProcess",
 ];
 
 const flags = [
   "--disable-gpu",
+  // Without a graphics card, its process only passes pictures on.
+  "--in-process-gpu",
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
