@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
 import { type CliResult, watchProcess } from "./cli.ts";
+import { startInProcess } from "./cli-in-process.ts";
 import { cliPath } from "./cli-path.ts";
+import { until } from "./until.ts";
 
 /** The ready line of a worker. */
 export interface WorkerReady {
@@ -49,4 +51,32 @@ export function startWorker({ home, test, env, flags }: WorkerOptions): TestWork
   };
   test.onTestFinished(async () => void (await kill("SIGKILL")));
   return { process: child, ready, waitForOutput, stderr, ended, kill };
+}
+
+/** A worker in the test's process, for tests that only stop it. */
+export interface InProcessWorker extends Pick<TestWorker, "ready" | "stderr" | "ended"> {
+  /** SIGTERM, as a service manager sends it. */
+  stop(): Promise<CliResult>;
+}
+
+/** Runs `troupe worker` in this process, because the start of a process costs more than the work of most workers. */
+export function startWorkerInProcess({ home, test, env = {}, flags }: WorkerOptions): InProcessWorker {
+  const command = startInProcess(["worker", "--json", ...flags], { home, env });
+  let isOver = false;
+  const ended = command.ended.finally(() => {
+    isOver = true;
+  });
+  const readyLine = () => /^\{"event":"ready".*\}$/m.exec(command.stdout())?.[0];
+  const ready = until(() => readyLine() ?? isOver).then((): WorkerReady => {
+    const line = readyLine();
+    if (line === undefined) throw new Error(`the worker ended before it was ready:\n${command.stderr()}`);
+    return JSON.parse(line);
+  });
+  ready.catch(() => {});
+  const stop = async (): Promise<CliResult> => {
+    if (!isOver) command.send("SIGTERM");
+    return await ended;
+  };
+  test.onTestFinished(async () => void (await stop()));
+  return { ready, stderr: command.stderr, ended, stop };
 }

@@ -74,7 +74,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
   it("with known vulnerabilities: used, with a warning that names them", async (test) => {
     const troupes = await createTroupes(test, { url: await asVersion("2.11.9", open, test), agents: answer });
     const daemon = await troupes.daemon();
-    const worker = await troupes.worker("all");
+    const worker = await troupes.workerInProcess("all");
     await worker.ready;
     for (const output of [daemon.stderr(), worker.stderr()]) {
       expect(output).toContain("nats: nats-server 2.11.9 has known security holes (CVE-2025-30215, CVE-2026-27889");

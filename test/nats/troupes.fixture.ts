@@ -6,7 +6,7 @@ import { writeAgent } from "../harness/home-files.ts";
 import { ledgerOf } from "../harness/ledger.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
-import { startWorker, type TestWorker } from "../harness/worker.ts";
+import { type InProcessWorker, startWorker, startWorkerInProcess, type TestWorker } from "../harness/worker.ts";
 
 type Test = Pick<TestContext, "onTestFinished">;
 
@@ -22,7 +22,10 @@ export interface Troupes {
   daemon(options?: ProcessOptions): Promise<InProcessDaemon & { home: string }>;
   /** In a process of its own, for a test that kills it. */
   daemonProcess(options?: ProcessOptions): Promise<TestDaemon & { home: string }>;
+  /** In a process of its own. */
   worker(agents: string, options?: ProcessOptions): Promise<TestWorker & { home: string }>;
+  /** In the test's process, for a test that only stops it, or that sees it end by itself. */
+  workerInProcess(agents: string, options?: ProcessOptions): Promise<InProcessWorker & { home: string }>;
 }
 
 export interface ProcessOptions {
@@ -66,6 +69,11 @@ export async function createTroupes(test: Test, { url, agents }: { url: string; 
     async worker(served, options = {}) {
       const { flags, ...prepared } = await prepare(options);
       const worker = startWorker({ ...prepared, test, flags: ["--agents", served, ...flags] });
+      return { ...worker, home: prepared.home };
+    },
+    async workerInProcess(served, options = {}) {
+      const { flags, ...prepared } = await prepare(options);
+      const worker = startWorkerInProcess({ ...prepared, test, flags: ["--agents", served, ...flags] });
       return { ...worker, home: prepared.home };
     },
   };

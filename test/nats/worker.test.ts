@@ -60,9 +60,9 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     const calls = await troupes.ledger.calls();
     expect(calls.filter(({ pid }) => pid === worker.process.pid)).toHaveLength(1);
 
-    const all = await troupes.worker("news/*", { home: workerHome });
+    const all = await troupes.workerInProcess("news/*", { home: workerHome });
     expect(await all.ready).toMatchObject({ agents: ["news_lead", "news_writer"] });
-    const wrong = await troupes.worker("news/writr", { home: workerHome });
+    const wrong = await troupes.workerInProcess("news/writr", { home: workerHome });
     expect(await wrong.ended).toMatchObject({ code: 2, stdout: expect.stringContaining("did you mean news/writer") });
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     });
 
     // Two workers with one name would answer for each other.
-    const twin = await troupes.worker("expert", { has: expert, flags: ["--name", "brain"] });
+    const twin = await troupes.workerInProcess("expert", { has: expert, flags: ["--name", "brain"] });
     expect(await twin.ended).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("is taken by a worker"),
@@ -112,7 +112,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     await writeFile(file, "---\nname: expert\ndescription: thinks\ntools: []\n---\nYou think.\n");
     const [daemon, worker] = await Promise.all([
       troupes.daemon({ has: lead }),
-      troupes.worker("expert", { flags: ["--workspace", project, "--place", "lab"] }),
+      troupes.workerInProcess("expert", { flags: ["--workspace", project, "--place", "lab"] }),
     ]);
     await worker.ready;
     await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
@@ -218,7 +218,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     const troupes = await createTroupes(test, { url: server.url, agents: asking() });
     const nats = what.startsWith("an unknown") ? ["--nats", server.url] : [];
     if (nats.length > 0) await createStreams(server.url, troupes.namespace);
-    const worker = await troupes.worker("expert", { home, nats, flags: [...flags] });
+    const worker = await troupes.workerInProcess("expert", { home, nats, flags: [...flags] });
     expect(await worker.ended).toMatchObject({ code, stdout: expect.stringMatching(words) });
   });
 });
