@@ -52,7 +52,11 @@ describeInChromium("a run with hundreds of children", (browser) => {
     expect(await lane.getAttribute("aria-posinset")).toBe(`${children}`);
     expect(await page.getByTestId("lane").count()).toBeLessThan(70);
     await page.getByTestId("timeline").evaluate((view) => view.scrollTo(0, view.scrollHeight / 2));
-    await page.getByTestId("lane").filter({ hasText: `Part ${children / 2}.` }).locator('[data-phase="model"]').waitFor();
+    await page
+      .getByTestId("lane")
+      .filter({ hasText: `Part ${children / 2}.` })
+      .locator('[data-phase="model"]')
+      .waitFor();
     expect(complaints).toEqual([]);
     const longest = Math.max(0, ...(await longTasksOf(page)));
     await test.annotate(`the page was busy for ${longest} ms at most`);
