@@ -61,15 +61,21 @@ const commandAttacks: Attack[] = [...readingAttacks, ...scopeAttacks];
 const otherAttacks: Attack[] = [
   ...changingAttacks,
   ...childAttacks,
-  ...forgedApprovals,
   ...claimedApprovals,
-  ...argumentAttacks,
 ];
 
-const all = [...refusedAttacks, ...commandAttacks, ...otherAttacks];
+const lyingAttacks: Attack[] = [...argumentAttacks, ...forgedApprovals];
+
+const all = [...refusedAttacks, ...commandAttacks, ...lyingAttacks, ...otherAttacks];
 
 /** Each attack has a workspace of its own in the long run. In the normal run, the attacks on one tool share one. */
-const attacks = isLong ? all : [...joinAttacks([...refusedAttacks, ...commandAttacks], toolOf), ...otherAttacks];
+const attacks = isLong
+  ? all
+  : [
+      ...joinAttacks([...refusedAttacks, ...commandAttacks], toolOf),
+      ...joinAttacks(lyingAttacks, (attack) => `${toolOf(attack)} with false arguments`),
+      ...otherAttacks,
+    ];
 
 function toolOf({ name, says }: Attack): string {
   const [first] = callsOf(says[0]);
