@@ -58,11 +58,7 @@ const refusedAttacks: Attack[] = [
 const commandAttacks: Attack[] = [...readingAttacks, ...scopeAttacks];
 
 /** Attacks that may change their workspace, or that a person is asked about. */
-const otherAttacks: Attack[] = [
-  ...changingAttacks,
-  ...childAttacks,
-  ...claimedApprovals,
-];
+const otherAttacks: Attack[] = [...changingAttacks, ...childAttacks, ...claimedApprovals];
 
 const lyingAttacks: Attack[] = [...argumentAttacks, ...forgedApprovals];
 
