@@ -22,7 +22,8 @@ export function startScript(
 ): TestProcess {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], {
-    env: { PATH: process.env.PATH, ...options.env },
+    // Compiled code is kept, as in all tests: half of such a process is the loading of its modules.
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...options.env },
     stdio: [options.stdin ?? "ignore", "pipe", "pipe"],
   });
   running.add(child);

@@ -5,7 +5,7 @@ import type { EntryBody, FeedItem } from "@troupe/core";
 import { hashText } from "@troupe/core/internal";
 import { createMemoryJournal } from "@troupe/core/memory";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { openSqlite } from "../database/sqlite.ts";
 import {
   createFeedBuilder,
@@ -152,7 +152,7 @@ describe("the subscription", () => {
           record.close();
           expect(rowsOf(file)).toEqual(whole);
         }),
-        { numRuns: 60 },
+        { numRuns: inject("long") ? 200 : 20 },
       );
     },
   );
