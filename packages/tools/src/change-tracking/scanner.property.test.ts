@@ -23,7 +23,7 @@ import { compareScans, type Scan } from "./scan.ts";
 import { createScanner, type Scanner, scanBounds } from "./scanner.ts";
 
 const bounds = { ...scanBounds, namesInProcessMax: 0 };
-const runs = inject("long") ? 150 : 15;
+const runs = inject("long") ? 150 : 8;
 /** Longer ago than the time that an updated scan reads again. */
 const oldMs = 200;
 

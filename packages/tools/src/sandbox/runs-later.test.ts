@@ -11,7 +11,7 @@ const closed = [...namesOf("never"), ...namesOf("asks")];
 for (const kind of containing) {
   describe(`${kind}: a file that runs later`, () => {
     test("cannot be made by a command, for each name of the table", async ({ run, workspace }) => {
-      const line = `for f in ${closed.map((name) => `a/${name}`).join(" ")}; do mkdir -p "$(dirname $f)"; echo evil > $f; done; true`;
+      const line = `for f in ${closed.map((name) => `a/${name}`).join(" ")}; do mkdir -p "\${f%/*}"; echo evil > $f; done; true`;
       const end = await run(kind, line);
       const made = closed.filter((name) => existsSync(join(workspace, "a", name)));
       expect(made).toEqual([]);
@@ -22,7 +22,8 @@ for (const kind of containing) {
 
     test("cannot be changed by a command, for each name of the table", async ({ run, workspace }) => {
       await put(workspace, Object.fromEntries(closed.map((name) => [`b/${name}`, "good"])));
-      const line = `for f in ${closed.map((name) => `b/${name}`).join(" ")}; do echo evil > $f; echo evil > new; mv -f new $f; rm -f $f; done; true`;
+      const names = closed.map((name) => `b/${name}`).join(" ");
+      const line = `for f in ${names}; do echo evil > $f; echo evil > new; mv -f new $f; done; rm -f ${names}; true`;
       await run(kind, line);
       const changed = [];
       for (const name of closed) {
@@ -110,7 +111,7 @@ for (const kind of containing) {
 
     test("cannot be made by a command", async ({ run, workspace }) => {
       await put(workspace, { ".git/HEAD": "ref: refs/heads/main\n", ".git/info/exclude": "" });
-      await run(kind, `cd .git; for f in ${inGit.join(" ")}; do mkdir -p $(dirname $f); echo ${evil} > $f; done; true`);
+      await run(kind, `cd .git; for f in ${inGit.join(" ")}; do mkdir -p \${f%/*}; echo ${evil} > $f; done; true`);
       expect(inGit.filter((name) => existsSync(join(workspace, ".git", name)))).toEqual([]);
     });
 
