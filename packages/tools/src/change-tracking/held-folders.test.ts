@@ -118,12 +118,7 @@ const edits: readonly (readonly [string, string])[] = [
 ];
 
 /** These leave different traces in the times and names of folders. The long run tries all edits. */
-const typicalEdits = [
-  "a write to mapped memory",
-  "a removed file",
-  "a moved folder",
-  "a link in place of a folder",
-];
+const typicalEdits = ["a write to mapped memory", "a removed file", "a moved folder", "a link in place of a folder"];
 const unreported = edits.filter(([name]) => inject("long") || typicalEdits.includes(name));
 
 describe("between two commands", () => {
