@@ -100,10 +100,13 @@ function singleKills({ passings, timed }: Play, playIndex: number): Moment[][] {
 const killsOf = (play: Play, i: number) => (isLong ? singleKills(play, i) : play.kills);
 
 describe.concurrent.each(
-  plays.map((play, i) => ({ ...play, sessions: killsOf(play, i).map((moments) => ({ moments })) })),
+  plays.map((play, i) => ({
+    ...play,
+    sessions: killsOf(play, i).map((moments) => ({ moments, name: moments.join(", ") })),
+  })),
 )("a daemon killed in the middle of $what", ({ write, runs, sessions }) => {
   it.for(sessions)(
-    "at $moments loses nothing and repeats nothing",
+    "at $name loses nothing and repeats nothing",
     { timeout: 180_000 },
     async ({ moments }, { expect, onTestFinished }) => {
       const test = { onTestFinished };
