@@ -200,7 +200,7 @@ describeWithShim("a slow sync", () => {
       expect((await daemon.client.session(recorded.session)).session.status).toBe("completed");
     }
     expect(replies).toEqual([]);
-    await writeFile(wait, "2000");
+    await writeFile(wait, "50");
     const session = await held;
     await until(async () => (await daemon.client.session(session)).session.status === "completed");
     await daemon.kill();

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
+import { startDaemonInProcess } from "../harness/daemon.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
 import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
 import { until } from "../harness/until.ts";
@@ -76,7 +76,7 @@ describe.concurrent("troupe sessions rm", { timeout }, () => {
     const { expect } = test;
     const { writeScenario } = await import("../harness/scenario-file.ts");
     const slow = await writeScenario(folder, agents, "slow");
-    const daemon = await startDaemon({ home, env: { TROUPE_MODEL: `scripted/${slow}` }, test });
+    const daemon = await startDaemonInProcess({ home, env: { TROUPE_MODEL: `scripted/${slow}` }, test });
     const { session: running } = await daemon.client.submit({ task: "wait" });
     await until(async () => (await sessionsOf(recorded)).length === 2);
     const refused = await cli("sessions", "rm", running, "--yes");
@@ -84,7 +84,8 @@ describe.concurrent("troupe sessions rm", { timeout }, () => {
     const unsure = await cli("sessions", "rm", session);
     expect(unsure).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
     expect((await sessionsOf(recorded)).sort()).toEqual([session, running].sort());
-    await daemon.kill();
+    // A daemon that stops waits for a model's answer.
+    await daemon.client.cancel(running);
   });
 });
 
