@@ -89,8 +89,10 @@ describeInChromium("a page whose daemon is killed", (browser) => {
     ).toBe("paused");
     expect(await page.getByTestId("cancel-session").isDisabled()).toBe(true);
   });
+});
 
-  it("shows the data of another daemon at the same address, and asks for its token", async (test) => {
+describeInChromium("a page whose daemon gives its address to another one", (browser) => {
+  it("shows the data of the other daemon, and asks for its token", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);
     const { page } = await openTab(browser(), { test });
