@@ -2,6 +2,7 @@ import { jetstreamManager, RetentionPolicy, type StreamUpdateConfig } from "@nat
 import { checkStreams, ensureStreams, type NatsLink, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
+import { startTcpProxy } from "../harness/tcp-proxy.ts";
 
 // Streams on a server with its own operator: missing, as created by troupe, or changed.
 
@@ -51,6 +52,23 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
       drift: [],
       copies: [],
     });
+  });
+
+  it("are found on a server that does not answer the first time", async ({ onTestFinished }) => {
+    const proxy = await startTcpProxy(server.port);
+    onTestFinished(() => proxy.close());
+    const slow = await openNatsLink({ servers: `nats://127.0.0.1:${proxy.port}` });
+    onTestFinished(() => slow.close());
+    proxy.loseReplies("account_info_response");
+    const questions: string[] = [];
+    link.connection.subscribe("$JS.API.INFO", {
+      callback: (_error, { subject }) => {
+        // The client gave the first question up.
+        if (questions.push(subject) === 2) proxy.release();
+      },
+    });
+    expect(await checkStreams({ link: slow, namespace: fresh() })).toMatchObject({ missing: { length: 3 } });
+    expect(questions.length).toBeGreaterThanOrEqual(2);
   });
 
   it("are the same for all processes that create them at once", async () => {

@@ -99,6 +99,8 @@ export async function checkStreams(options: StreamsOptions): Promise<StreamRepor
   return toReport(names, found, { created: [], missing });
 }
 
+/** Of five seconds each. */
+const openAttemptsMax = 3;
 const readTimeoutMs = 1_000;
 const readAttemptsMax = 5;
 const createAttemptsMax = 20;
@@ -120,11 +122,23 @@ async function openManager({ link, namespace, settings = {} }: StreamsOptions): 
   const all = { ...settings, replicas };
   const required = [journalStream(names, all), taskStream(names, all), blobStream(names, all)];
   try {
-    const writer = await jetstreamManager(link.connection);
+    const writer = await openWriter(link);
     const reader = await jetstreamManager(link.connection, { checkAPI: false, timeout: readTimeoutMs });
     return { writer, reader, names, required };
   } catch (error) {
     throw jetStreamError(error, link, "asking for JetStream");
+  }
+}
+
+/** Asks whether the server has JetStream. A machine with much to do may not answer the first time. */
+async function openWriter(link: NatsLink): Promise<JetStreamManager> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await jetstreamManager(link.connection);
+    } catch (error) {
+      const isSlow = error instanceof errors.TimeoutError && link.connected;
+      if (!isSlow || attempt === openAttemptsMax) throw error;
+    }
   }
 }
 
