@@ -32,7 +32,7 @@ describe("the live tree", () => {
 
   test("shows the running call with its argument and its time, until it has ended", () => {
     const tree = treeOf(root, coder);
-    tree.live(event(coder, { kind: "tool.started", tool: "shell", detail: "npm test\u001b[2J" }), 10_000);
+    tree.live(event(coder, { kind: "tool.started", tool: "shell\u001b[1m", detail: "npm test\u001b[2J" }), 10_000);
     expect(tree.lines(size, 12_000)[1]).toContain("⚙ shell: npm test · 2.0 s");
     const end = { tool: "shell", detail: "npm test", durationMs: 2_000, ok: true, result: "exit 0" };
     tree.live(event(coder, { kind: "tool.finished", ...end }), 12_000);
