@@ -15,6 +15,7 @@ export interface InProcessCommand {
   /** Sends a signal to this command alone. */
   send(signal: "SIGINT" | "SIGTERM"): void;
   ended: Promise<CliResult>;
+  isOver(): boolean;
 }
 
 /** Starts one `troupe …` command in this process: the real program and composition, in an environment of its own. */
@@ -67,6 +68,7 @@ export function startInProcess(args: string[], options: CliOptions): InProcessCo
     },
     send: (signal) => void signals.emit(signal),
     ended,
+    isOver: () => isOver,
   };
 }
 

@@ -87,17 +87,13 @@ export type InProcessDaemon = Pick<TestDaemon, "pid" | "url" | "token" | "ready"
 export async function startDaemonInProcess(options: Parameters<typeof startDaemon>[0]): Promise<InProcessDaemon> {
   const { home, env = {}, flags = [] } = options;
   const command = startInProcess(["up", "--json", "--no-open", "--port", "0", ...flags], { home, env });
-  let isOver = false;
-  const ended = command.ended.finally(() => {
-    isOver = true;
-  });
   const stop = async (): Promise<void> => {
-    if (!isOver) command.send("SIGINT");
-    await ended;
+    if (!command.isOver()) command.send("SIGINT");
+    await command.ended;
   };
   options.test.onTestFinished(stop);
-  await until(() => isOver || command.stdout().includes("\n"));
-  if (isOver) throw new Error(`troupe up ended before it was ready:\n${command.stderr()}`);
+  await until(() => command.isOver() || command.stdout().includes("\n"));
+  if (command.isOver()) throw new Error(`troupe up ended before it was ready:\n${command.stderr()}`);
   const ready: Record<string, unknown> = JSON.parse(command.stdout());
   const url = String(ready.url);
   const token = String(ready.token);

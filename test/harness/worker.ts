@@ -4,7 +4,6 @@ import { cleanEnv } from "./clean-env.ts";
 import { type CliResult, watchProcess } from "./cli.ts";
 import { startInProcess } from "./cli-in-process.ts";
 import { cliPath } from "./cli-path.ts";
-import { until } from "./until.ts";
 
 /** The ready line of a worker. */
 export interface WorkerReady {
@@ -43,8 +42,7 @@ export function startWorker({ home, test, env, flags }: WorkerOptions): TestWork
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { waitForOutput, stderr, ended } = watchProcess(child);
-  const ready = waitForOutput(/^\{"event":"ready".*\}$/m).then(([line]) => JSON.parse(line) as WorkerReady);
-  ready.catch(() => {});
+  const ready = readyOf({ waitForOutput });
   const kill = async (signal: NodeJS.Signals): Promise<CliResult> => {
     child.kill(signal);
     return await ended;
@@ -55,6 +53,7 @@ export function startWorker({ home, test, env, flags }: WorkerOptions): TestWork
 
 /** A worker in the test's process, for tests that only stop it. */
 export interface InProcessWorker extends Pick<TestWorker, "ready" | "stderr" | "ended"> {
+  isOver(): boolean;
   /** SIGTERM, as a service manager sends it. */
   stop(): Promise<CliResult>;
 }
@@ -62,21 +61,20 @@ export interface InProcessWorker extends Pick<TestWorker, "ready" | "stderr" | "
 /** Runs `troupe worker` in this process, because the start of a process costs more than the work of most workers. */
 export function startWorkerInProcess({ home, test, env = {}, flags }: WorkerOptions): InProcessWorker {
   const command = startInProcess(["worker", "--json", ...flags], { home, env });
-  let isOver = false;
-  const ended = command.ended.finally(() => {
-    isOver = true;
-  });
-  const readyLine = () => /^\{"event":"ready".*\}$/m.exec(command.stdout())?.[0];
-  const ready = until(() => readyLine() ?? isOver).then((): WorkerReady => {
-    const line = readyLine();
-    if (line === undefined) throw new Error(`the worker ended before it was ready:\n${command.stderr()}`);
-    return JSON.parse(line);
-  });
-  ready.catch(() => {});
+  const ready = readyOf(command);
   const stop = async (): Promise<CliResult> => {
-    if (!isOver) command.send("SIGTERM");
-    return await ended;
+    if (!command.isOver()) command.send("SIGTERM");
+    return await command.ended;
   };
   test.onTestFinished(async () => void (await stop()));
-  return { ready, stderr: command.stderr, ended, stop };
+  const { stderr, ended, isOver } = command;
+  return { ready, stderr, ended, isOver, stop };
+}
+
+/** The ready line of a worker; rejects if it ends before. */
+function readyOf({ waitForOutput }: Pick<TestWorker, "waitForOutput">): Promise<WorkerReady> {
+  const ready = waitForOutput(/^\{"event":"ready".*\}$/m).then(([line]): WorkerReady => JSON.parse(line));
+  // A test that does not wait for it reads how the worker ended.
+  ready.catch(() => {});
+  return ready;
 }

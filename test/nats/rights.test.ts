@@ -85,7 +85,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
   ] as const)(
     "a worker that may not %s continues, and names the denied subject",
     async ([what, right, words], test) => {
-      const { daemon, worker, troupes, isWorkerOver } = await startBothInProcess(test, {
+      const { daemon, worker, troupes } = await startBothInProcess(test, {
         agents: { ...leading("lead", "painter"), ...painting },
         daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
         workerHas: { painter: { tools: [] } },
@@ -98,7 +98,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
       // It tries again and again, and reports it once.
       if (what === "write the journal") await until(async () => (await triesOf(worker.home)) > 2);
       expect(worker.stderr().split(told)).toHaveLength(2);
-      expect(isWorkerOver()).toBe(false);
+      expect(worker.isOver()).toBe(false);
     },
   );
 
@@ -285,9 +285,5 @@ async function startBothInProcess(test: TestContext, { daemonHas, workerHas, ...
     troupes.daemon({ has: daemonHas, nats: await contextOf("daemon") }),
     troupes.workerInProcess("painter", { has: workerHas, nats: await contextOf("gpu"), flags: asGpu }),
   ]);
-  let isOver = false;
-  void worker.ended.then(() => {
-    isOver = true;
-  });
-  return { troupes, url, worker, daemon, isWorkerOver: () => isOver };
+  return { troupes, url, worker, daemon };
 }

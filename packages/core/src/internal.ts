@@ -17,6 +17,7 @@ export { readSpawnCommand, spawnReply, spawnUsage } from "./delegation/spawn-com
 export { delegationSpecs } from "./delegation/spec.ts";
 export { errorCodeOf } from "./errors.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
+export { type LoadedOnce, loadOnce } from "./load-once.ts";
 export { loadOptional } from "./load-optional.ts";
 export { loginHomes } from "./login-homes.ts";
 export { parseJsonAnswer } from "./machines/agent/answer-sections.ts";

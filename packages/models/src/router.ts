@@ -1,5 +1,5 @@
 import { type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
-import { loadOptional } from "@troupe/core/internal";
+import { loadOnce, loadOptional } from "@troupe/core/internal";
 import { callWithFallbacks, type Fallbacks, fallbackChain } from "./fallbacks.ts";
 import { maxPrice } from "./prices/max-price.ts";
 import type { ProviderOptions } from "./provider-options.ts";
@@ -99,13 +99,13 @@ function prefixes(ids: readonly string[]): string {
 export function createProvider(options: ProviderOptions): ModelProvider {
   const { settings, prices } = options;
   const { id, wire } = settings;
-  const adapter = lazy(async () => (await loadAdapter(wire))(options));
+  const adapter = loadOnce(async () => (await loadAdapter(wire))(options));
   return {
     id,
-    call: async (request, callOptions) => (await adapter()).call(request, callOptions),
+    call: async (request, callOptions) => (await adapter.load()).call(request, callOptions),
     // The price table needs no SDK.
     priceOf: async (model) => prices.priceOf(model.slice(id.length + 1)),
-    contextOf: async (model) => (await (await adapter()).contextOf?.(model)) ?? null,
+    contextOf: async (model) => (await (await adapter.load()).contextOf?.(model)) ?? null,
   };
 }
 
@@ -124,16 +124,4 @@ async function loadAdapter(wire: Wire): Promise<(options: ProviderOptions) => Mo
   return wire === "anthropic"
     ? (await loadOptional("@anthropic-ai/sdk@1", () => import("./anthropic/provider.ts"))).createAnthropicProvider
     : (await loadOptional("openai@7", () => import("./openai/provider.ts"))).createOpenAiProvider;
-}
-
-/** Loads once. A failed load is tried again with the next call. */
-function lazy<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | null = null;
-  return () => {
-    loading ??= load().catch((error) => {
-      loading = null;
-      throw error;
-    });
-    return loading;
-  };
 }

@@ -122,7 +122,8 @@ async function openManager({ link, namespace, settings = {} }: StreamsOptions): 
   const all = { ...settings, replicas };
   const required = [journalStream(names, all), taskStream(names, all), blobStream(names, all)];
   try {
-    const writer = await openWriter(link);
+    // A machine with much to do may not answer the first time.
+    const writer = await repeatUnanswered(link, openAttemptsMax, () => jetstreamManager(link.connection));
     const reader = await jetstreamManager(link.connection, { checkAPI: false, timeout: readTimeoutMs });
     return { writer, reader, names, required };
   } catch (error) {
@@ -130,29 +131,25 @@ async function openManager({ link, namespace, settings = {} }: StreamsOptions): 
   }
 }
 
-/** Asks whether the server has JetStream. A machine with much to do may not answer the first time. */
-async function openWriter(link: NatsLink): Promise<JetStreamManager> {
+/** Repeats a request that the server did not answer in time, for as long as it is connected. */
+async function repeatUnanswered<T>(link: NatsLink, attemptsMax: number, request: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await jetstreamManager(link.connection);
+      return await request();
     } catch (error) {
-      const isSlow = error instanceof errors.TimeoutError && link.connected;
-      if (!isSlow || attempt === openAttemptsMax) throw error;
+      const isUnanswered = error instanceof errors.TimeoutError && link.connected;
+      if (!isUnanswered || attempt === attemptsMax) throw error;
     }
   }
 }
 
 /** Null if the stream does not exist. A stream without a leader does not answer: the next leader answers a retry. */
 async function readInfo(manager: JetStreamManager, link: NatsLink, stream: string): Promise<StreamInfo | null> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await manager.streams.info(stream);
-    } catch (error) {
-      if (isApiError(error, apiCodes.streamNotFound)) return null;
-      const isWithoutLeader = error instanceof errors.TimeoutError && link.connected;
-      if (isWithoutLeader && attempt < readAttemptsMax) continue;
-      throw jetStreamError(error, link, `looking at the stream ${stream}`);
-    }
+  try {
+    return await repeatUnanswered(link, readAttemptsMax, () => manager.streams.info(stream));
+  } catch (error) {
+    if (isApiError(error, apiCodes.streamNotFound)) return null;
+    throw jetStreamError(error, link, `looking at the stream ${stream}`);
   }
 }
 

@@ -13,11 +13,15 @@ const url = (host: number, path: string): string => `http://site${host}.example/
 /** Twelve pages, each of a host of its own. */
 const articles = Array.from({ length: 12 }, (_, i) => url(i + 1, `article-${i + 1}`));
 
-const test = workspaceTest.extend<{
+interface Crawl {
   site: ReturnType<typeof reportSite>;
   run: ReturnType<typeof reportRun>;
+  /** The workspace. */
+  folder: string;
   memoryFolder: string;
-}>({
+}
+
+const test = workspaceTest.extend<Omit<Crawl, "folder">>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   site: async ({}, use) => use(reportSite()),
   memoryFolder: async ({ folder }, use) => use(`${folder}-memory`),
@@ -220,22 +224,20 @@ describe("a crawl that was interrupted", () => {
   const countsOf = (site: ReturnType<typeof reportSite>) =>
     urls.map((page) => site.countOf(page.slice("http://".length)));
 
-  async function interrupt({
-    run,
-    site,
-    memoryFolder,
-  }: {
-    run: ReturnType<typeof reportRun>;
-    site: ReturnType<typeof reportSite>;
-    memoryFolder: string;
-  }) {
+  /** Interrupts a crawl and resumes it, on a host with another memory if one is given. */
+  async function resumeInterrupted({ run, site, folder, memoryFolder }: Crawl, resumeFolder?: string) {
     const killed = new AbortController();
     const call = run.begin("crawl_parallel", { urls }, killed.signal);
     // Three articles of the first batch are saved and finished, two pages hang, and the second batch has not begun.
     await expect.poll(() => finishedIn(memoryFolder)).toBe(3);
     await expect.poll(() => site.countOf("site3.example/hang")).toBe(1);
     killed.abort();
-    return call;
+    const resumed = run.resume(call, "crawl_parallel", { urls }, resumeFolder);
+    await expect.poll(() => filesIn(folder)).toHaveLength(5);
+    await run.abandonLast(1);
+    const { output, filesCreated } = await resumed;
+    expect(Object.values(statusesOf(output))).toEqual(["ok", "ok", "1234", "ok", "ok", "ok"]);
+    return filesCreated;
   }
 
   test("fetches each open page once more at most, and no finished page again", async ({
@@ -244,12 +246,7 @@ describe("a crawl that was interrupted", () => {
     folder,
     memoryFolder,
   }) => {
-    const call = await interrupt({ run, site, memoryFolder });
-    const resumed = run.resume(call, "crawl_parallel", { urls });
-    await expect.poll(() => filesIn(folder)).toHaveLength(5);
-    await run.abandonLast(1);
-    const { output, filesCreated } = await resumed;
-    expect(Object.values(statusesOf(output))).toEqual(["ok", "ok", "1234", "ok", "ok", "ok"]);
+    const filesCreated = await resumeInterrupted({ run, site, folder, memoryFolder });
     expect(countsOf(site)).toEqual([1, 2, 2, 1, 1, 1]);
     expect(filesCreated.toSorted()).toEqual(await filesIn(folder));
   });
@@ -260,12 +257,7 @@ describe("a crawl that was interrupted", () => {
     folder,
     memoryFolder,
   }) => {
-    const call = await interrupt({ run, site, memoryFolder });
-    const resumed = run.resume(call, "crawl_parallel", { urls }, `${memoryFolder}-elsewhere`);
-    await expect.poll(() => filesIn(folder)).toHaveLength(5);
-    await run.abandonLast(1);
-    const { output } = await resumed;
-    expect(Object.values(statusesOf(output))).toEqual(["ok", "ok", "1234", "ok", "ok", "ok"]);
+    await resumeInterrupted({ run, site, folder, memoryFolder }, `${memoryFolder}-elsewhere`);
     expect(countsOf(site).every((count) => count <= 2)).toBe(true);
     // A third host knows the pages from the outcome of the call.
     run.restart(`${memoryFolder}-third`);

@@ -185,7 +185,7 @@ async function tryBackend(
   return { kind, contains: true, network: options.policy.network, detail, fix, run };
 }
 
-/** All that the test command depends on but the hidden folders, which are no matter of the machine. */
+/** The settings and programs of the test command. The hidden folders are left out: they differ from troupe to troupe. */
 function probedBy(
   kind: "bubblewrap" | "namespaces",
   { policy, limits, path, etc, programs, guard, lockNamespaces }: BackendOptions & ProbedGuard,

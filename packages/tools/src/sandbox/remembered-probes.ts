@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 
 export interface Probed {
-  /** What the answer depends on, besides the programs. */
+  /** Settings that change the answer. The programs count by themselves. */
   facts: unknown;
   /** Paths of the programs that the test starts; empty for a missing one. */
   programs: readonly string[];

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ConnectionStore, Connectors, LocalOffice, StoredConnection } from "@troupe/connectors";
+import { loadOnce } from "@troupe/core/internal";
 import type { OfficeDomain, OfficeSettings } from "../config/office-settings.ts";
 import type { Home } from "../home/home.ts";
 import { hasLocalOffice, openHomeOffice } from "./home-office.ts";
@@ -46,16 +47,14 @@ export function hasConnections(home: Home): boolean {
 }
 
 export function createHomeConnectors({ home, settings, given = {} }: HomeConnectorsOptions): HomeConnectors {
-  let opening: Promise<LocalOffice> | null = null;
+  const office = loadOnce(() => openHomeOffice(home, settings));
+  let isClosed = false;
   let store: ConnectionStore | null = null;
   const accounts = new Map<string, Promise<Partial<Connectors>>>();
 
-  const local = (): Promise<LocalOffice> => {
-    opening ??= openHomeOffice(home, settings).catch((error) => {
-      opening = null;
-      throw error;
-    });
-    return opening;
+  const local = async (): Promise<LocalOffice> => {
+    if (isClosed) throw new Error("the office is closed");
+    return await office.load();
   };
   const accountOf = (connection: StoredConnection, from: ConnectionStore): Promise<Partial<Connectors>> => {
     // A connection that was made again has other tokens and other rights.
@@ -99,9 +98,11 @@ export function createHomeConnectors({ home, settings, given = {} }: HomeConnect
       return Object.values(countRows(await local())).every((count) => count === 0);
     },
     close() {
-      void opening?.then((office) => office.close()).catch(() => {});
-      opening = Promise.reject(new Error("the office is closed"));
-      opening.catch(() => {});
+      isClosed = true;
+      void office
+        .begun()
+        ?.then((opened) => opened.close())
+        .catch(() => {});
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Connectors } from "@troupe/connectors";
 import { officeToolSpecs } from "@troupe/connectors/tool-specs";
 import type { Clock, Logger, RequestHandler, RunError, ToolCall, ToolContext, ToolHost, ToolSpec } from "@troupe/core";
 import { type AgentDefinition, TroupeError } from "@troupe/core";
-import { handlerNames, namesTool } from "@troupe/core/internal";
+import { handlerNames, loadOnce, namesTool } from "@troupe/core/internal";
 import type { Tool } from "@troupe/core/tool";
 import type { Cleanup } from "../cleanup.ts";
 import type { OfficeSettings } from "../config/office-settings.ts";
@@ -56,23 +56,11 @@ async function loadHandlers(
   return createOfficeHandlers({ connectors: () => connectors.open(), ownDomains, tools });
 }
 
-/** Loads once. A failed load is tried again with the next use. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | null = null;
-  return () => {
-    loading ??= load().catch((error) => {
-      loading = null;
-      throw error;
-    });
-    return loading;
-  };
-}
-
 function lazyTools(load: () => Promise<readonly Tool[]>): Pick<OfficeParts, "tools" | "withTools"> {
   const specs = officeToolSpecs();
   const names = new Set(specs.map(({ name }) => name));
   let loaded: ReadonlyMap<string, Tool> = new Map();
-  const ready = once(async () => {
+  const loading = loadOnce(async () => {
     loaded = new Map((await load()).map((tool) => [tool.spec.name, tool]));
   });
   const toolOf = (name: string): Tool => {
@@ -82,7 +70,7 @@ function lazyTools(load: () => Promise<readonly Tool[]>): Pick<OfficeParts, "too
   };
   return {
     tools: specs.map((spec) => toolWith(spec, toolOf)),
-    withTools: (host) => afterLoading(host, (call) => (names.has(call.name) ? ready() : null)),
+    withTools: (host) => afterLoading(host, (call) => (names.has(call.name) ? loading.load() : null)),
   };
 }
 
@@ -118,9 +106,9 @@ function afterLoading(host: ToolHost, ready: (call: ToolCall) => Promise<void> |
 }
 
 function lazyHandlers(load: () => Promise<readonly RequestHandler[]>): RequestHandler[] {
-  const ready = once(load);
+  const handlers = loadOnce(load);
   const find = async (name: string): Promise<RequestHandler> => {
-    const found = (await ready()).find((handler) => handler.name === name);
+    const found = (await handlers.load()).find((handler) => handler.name === name);
     if (found) return found;
     throw new TroupeError("INTERNAL", `the connectors have no handler ${name}`);
   };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type Clock, type Logger, type RecordReader, TroupeError } from "@troupe/core";
-import { derivedId, type WebhookEvent, type Webhooks, type WebPolicy } from "@troupe/core/internal";
+import { derivedId, loadOnce, type WebhookEvent, type Webhooks, type WebPolicy } from "@troupe/core/internal";
 import { type EventRows, messagesOf } from "./messages.ts";
 import { type Attempt, postMessage } from "./post-message.ts";
 import { type OpenMessage, openWebhookStore, type StoredWebhook, toRow } from "./webhook-store.ts";
@@ -44,25 +44,19 @@ const rememberedMs = 30 * 86_400_000;
 /** Sends events of the record to webhooks. Most homes have none: their store is made with the first one. */
 export async function startWebhooks(options: WebhookOptions): Promise<RunningWebhooks> {
   if (options.configured.length > 0 || existsSync(options.file)) return openWebhooks(options);
-  let opened: Promise<RunningWebhooks> | null = null;
-  const open = (): Promise<RunningWebhooks> => {
-    opened ??= openWebhooks(options).catch((error) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  };
+  const webhooks = loadOnce(() => openWebhooks(options));
   const having = async (id: string): Promise<RunningWebhooks> => {
+    const opened = await webhooks.begun();
     if (opened === null) throw unknownWebhook(id);
     return opened;
   };
   return {
-    list: async () => (opened === null ? [] : (await opened).list()),
-    add: async (webhook) => (await open()).add(webhook),
+    list: async () => (await webhooks.begun())?.list() ?? [],
+    add: async (webhook) => (await webhooks.load()).add(webhook),
     remove: async (id) => (await having(id)).remove(id),
     test: async (id) => (await having(id)).test(id),
     resend: async (id) => (await having(id)).resend(id),
-    stop: async () => (await opened?.catch(() => null))?.stop(),
+    stop: async () => (await webhooks.begun()?.catch(() => null))?.stop(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { loadOptional } from "@troupe/core/internal";
+import { loadOnce, loadOptional } from "@troupe/core/internal";
 import type { DAVAccount, DAVResponse } from "tsdav";
 import { ConnectorError } from "../../ports/connector-error.ts";
 import { unreachable } from "../mail/mail-errors.ts";
@@ -51,14 +51,7 @@ export function createDavClient(account: CheckedAccount, kind: DavKind): DavClie
   }
   const request = createFetch(account);
   const load = () => loadOptional("tsdav@2", () => import("tsdav"));
-  let home: Promise<DAVAccount> | null = null;
-  const findHome = (): Promise<DAVAccount> => {
-    home ??= discover(account, kind, serverUrl, request).catch((thrown) => {
-      home = null;
-      throw thrown;
-    });
-    return home;
-  };
+  const home = loadOnce(() => discover(account, kind, serverUrl, request));
   const propfind = async (url: string, depth: "0" | "1", props: readonly string[]): Promise<DAVResponse[]> => {
     const dav = await load();
     const asked = Object.fromEntries(props.map((name) => [name, {}]));
@@ -73,7 +66,7 @@ export function createDavClient(account: CheckedAccount, kind: DavKind): DavClie
   });
   return {
     async collections() {
-      const { homeUrl = serverUrl } = await findHome();
+      const { homeUrl = serverUrl } = await home.load();
       const answers = await propfind(homeUrl, "1", collectionProps);
       return answers.filter((answer) => isCollection(answer, kind)).map((answer) => toCollection(homeUrl, answer));
     },
