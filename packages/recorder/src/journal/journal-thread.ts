@@ -1,38 +1,42 @@
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/database-error.ts";
-import { type JournalStore, openJournalStore, type RestoredJournalFile } from "./journal-store.ts";
-import type { Command, FromThread, ThreadReply, WriteResult } from "./thread-messages.ts";
+import { type JournalStore, openJournalStore } from "./journal-store.ts";
+import type { Command, FromThread, OpenFile, ThreadReply, WriteResult } from "./thread-messages.ts";
 
-export interface JournalThreadData {
-  file: string;
-  restored?: RestoredJournalFile;
+/** The journal's own thread. Only this thread waits for the disk. It has one file at a time. */
+
+if (parentPort) serve(parentPort);
+
+function serve(port: MessagePort): void {
+  const send = (message: FromThread): void => port.postMessage(message);
+  port.once("message", (message: OpenFile) => {
+    const store = open(message, send);
+    if (store === null) port.close();
+    else serveFile(port, store, send);
+  });
 }
 
-/** The journal's own thread. Only this thread waits for the disk. */
-
-if (parentPort) open(parentPort, workerData as JournalThreadData);
-
-function open(port: MessagePort, { file, restored }: JournalThreadData): void {
-  const send = (message: FromThread): void => port.postMessage(message);
+function open({ file, restored }: OpenFile, send: (message: FromThread) => void): JournalStore | null {
   try {
     const store = openJournalStore(file, restored);
     send({ kind: "ready", tail: store.tail(), journalId: store.journalId() });
-    serve(port, store, send);
+    return store;
   } catch (thrown) {
     send({ kind: "refused", problem: problemOf(thrown) });
-    port.close();
+    return null;
   }
 }
 
-function serve(port: MessagePort, store: JournalStore, send: (message: FromThread) => void): void {
-  port.on("message", (first: Command) => {
+function serveFile(port: MessagePort, store: JournalStore, send: (message: FromThread) => void): void {
+  port.on("message", function answer(first: Command) {
     const group = [first, ...receiveQueued(port)];
     send({ kind: "answers", answers: [...writeGroup(store, group), ...readGroup(store, group)] });
     const close = group.find((command) => command.kind === "close");
     if (!close) return;
     store.close();
+    port.off("message", answer);
+    serve(port);
     send({ kind: "answers", answers: [{ id: close.id, value: null }] });
-    port.close();
   });
 }
 

@@ -8,8 +8,8 @@ import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../database/sqlite.ts";
 import { openJournalStore } from "./journal-store.ts";
+import { startJournalWorker } from "./journal-worker.ts";
 import { openJournalOn, openSqliteJournal } from "./sqlite-journal.ts";
-import { spawnJournalThread } from "./thread-client.ts";
 
 /** Behaviour that only the SQLite journal has. test/conformance tests the contract of every journal. */
 
@@ -105,7 +105,7 @@ describe("durability", () => {
   });
 
   it("ends with a clear error when its thread dies, for pending and for later calls", async () => {
-    const worker = spawnJournalThread(file);
+    const worker = startJournalWorker(file);
     const journal = await openJournalOn(worker, file);
     const watch = journal.watch({ after: 0, signal: new AbortController().signal })[Symbol.asyncIterator]();
     // The thread stops at once, and its end is not known yet: no call that is made now gets an answer.

@@ -6,8 +6,9 @@ import { openToRead } from "../database/open-database.ts";
 import { withTroupeErrors } from "../database/troupe-error.ts";
 import { preventCheckpoint } from "./hold-open.ts";
 import { journalSpec, type RestoredJournalFile } from "./journal-store.ts";
+import { startJournalWorker } from "./journal-worker.ts";
 import { createLiveFeed } from "./live-feed.ts";
-import { connectToThread, type JournalThread, spawnJournalThread } from "./thread-client.ts";
+import { connectToThread, type JournalThread } from "./thread-client.ts";
 import type { Write, WriteResult } from "./thread-messages.ts";
 
 export interface SqliteJournalOptions {
@@ -33,7 +34,7 @@ export interface SqliteJournalOptions {
  * await journal.close();
  */
 export function openSqliteJournal({ file, restored, onBroken }: SqliteJournalOptions): Promise<Journal> {
-  return openJournalOn(spawnJournalThread(file, restored), file, onBroken);
+  return openJournalOn(startJournalWorker(file, restored), file, onBroken);
 }
 
 /** @internal Opens the journal on a given thread, so that a test can kill it. */

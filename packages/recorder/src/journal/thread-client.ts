@@ -1,8 +1,7 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { TroupeError } from "@troupe/core";
 import { toTroupeError } from "../database/troupe-error.ts";
-import type { RestoredJournalFile } from "./journal-store.ts";
-import type { JournalThreadData } from "./journal-thread.ts";
+import { releaseJournalWorker } from "./journal-worker.ts";
 import type { FromThread, Read, ReadResults, ThreadReply, Write, WriteResult } from "./thread-messages.ts";
 
 export interface JournalThread {
@@ -30,15 +29,6 @@ interface PendingRequest {
   reject: (error: TroupeError) => void;
 }
 
-/** A checkout has the source (`.ts`), a package the compiled file (`.js`). */
-const threadUrl = new URL(`./journal-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
-
-export function spawnJournalThread(file: string, restored?: RestoredJournalFile): Worker {
-  // Without the flags of this process: a preload with a relative path would fail in another working folder.
-  const workerData: JournalThreadData = restored ? { file, restored } : { file };
-  return new Worker(threadUrl, { workerData, name: "troupe-journal", execArgv: [] });
-}
-
 /** Resolves once the thread has opened the file. */
 export async function connectToThread(worker: Worker, file: string, listener: ThreadListener): Promise<JournalThread> {
   const { tail: tailAtOpen, journalId } = await opened(worker, file);
@@ -47,12 +37,16 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
   let tick: PendingRequest[] = [];
   let closing: Promise<void> | null = null;
   let ended: TroupeError | null = null;
+  let isBroken = false;
 
   const settle = (reply: ThreadReply): void => {
     const requests = pending.get(reply.id) ?? [];
     pending.delete(reply.id);
     if ("problem" in reply) {
-      if (reply.problem.fatal) listener.onBroken?.(toTroupeError(reply.problem));
+      if (reply.problem.fatal) {
+        isBroken = true;
+        listener.onBroken?.(toTroupeError(reply.problem));
+      }
       for (const { reject } of requests) reject(toTroupeError(reply.problem));
       return;
     }
@@ -81,11 +75,12 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
     if (!closing) listener.onCrash(error);
   };
 
-  worker.on("message", (message: FromThread) => {
+  const onMessage = (message: FromThread): void => {
     if (message.kind === "answers") for (const answer of message.answers) settle(answer);
-  });
-  worker.on("error", (cause) => end(crashed(file, cause)));
-  worker.on("exit", () => end(closing ? closedError() : crashed(file)));
+  };
+  const onError = (cause: unknown): void => end(crashed(file, cause));
+  const onExit = (): void => end(closing ? closedError() : crashed(file));
+  worker.on("message", onMessage).on("error", onError).on("exit", onExit);
 
   const sendTick = (): void => {
     if (tick.length === 0) return;
@@ -106,9 +101,11 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
   const shutDown = async (): Promise<void> => {
     sendTick();
     if (ended) return;
-    const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     await request<null>({ kind: "close" }).catch(() => {});
-    await exited;
+    worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+    if (isBroken) await worker.terminate();
+    else if (!ended) releaseJournalWorker(worker);
+    end(closedError());
   };
 
   return {
@@ -136,9 +133,12 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
 
 function opened(worker: Worker, file: string): Promise<Extract<FromThread, { kind: "ready" }>> {
   return new Promise((resolve, reject) => {
-    worker.once("error", (cause) => reject(crashed(file, cause)));
-    worker.once("exit", () => reject(crashed(file)));
+    const stopListening = (): void => void worker.off("error", onError).off("exit", onExit);
+    const onError = (cause: unknown): void => reject(crashed(file, cause));
+    const onExit = (): void => reject(crashed(file));
+    worker.once("error", onError).once("exit", onExit);
     worker.once("message", (message: FromThread) => {
+      stopListening();
       if (message.kind === "ready") resolve(message);
       else if (message.kind === "refused") reject(toTroupeError(message.problem));
     });

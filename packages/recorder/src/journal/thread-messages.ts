@@ -1,5 +1,6 @@
 import type { DatabaseProblem } from "../database/database-error.ts";
 import type { FeedRow } from "../database/feed-row.ts";
+import type { RestoredJournalFile } from "./journal-store.ts";
 
 /** Messages between the journal and its thread. They are plain data, because they are cloned. */
 
@@ -56,6 +57,13 @@ export interface OpenRun {
   lastIndex: number;
 }
 
+/** The first message to a thread, and again after it has closed a file. */
+export interface OpenFile {
+  kind: "open";
+  file: string;
+  restored?: RestoredJournalFile;
+}
+
 export type Command =
   | { id: number; kind: "write"; writes: Write[] }
   | { id: number; kind: "read"; read: Read }
@@ -63,7 +71,7 @@ export type Command =
 
 export type ThreadReply = { id: number; value: unknown } | { id: number; problem: DatabaseProblem };
 
-/** The thread's first message is `ready` or `refused`. All later messages are replies, in order. */
+/** The answer to `OpenFile` is `ready`, or `refused` and the end of the thread. All other messages are replies, in order. */
 export type FromThread =
   | { kind: "ready"; tail: number; journalId: string }
   | { kind: "refused"; problem: DatabaseProblem }
