@@ -17,7 +17,7 @@ import { simulate } from "./simulation/simulate.test-helper.ts";
 const timeoutMs = 120_000;
 
 /** Each run of the tests has schedules of its own. */
-const times = inject("long") ? 10 : 0.5;
+const times = inject("long") ? 10 : 0.3;
 
 function hold(scenarios: fc.Arbitrary<Scenario>, numRuns: number): void {
   let held = 0;

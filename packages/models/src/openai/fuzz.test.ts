@@ -4,7 +4,7 @@ import { describe, expect, inject, test } from "vitest";
 import { callOf, chunk, providerFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
 
 const server = usePlayServer();
-const streams = inject("long") ? 1_000 : 250;
+const streams = inject("long") ? 1_000 : 120;
 
 /** A seeded random number generator from 0 to 1. */
 function numbers(seed: number): () => number {

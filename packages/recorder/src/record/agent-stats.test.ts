@@ -15,12 +15,23 @@ const sinceMs = nowMs - 90 * dayMs;
 let folder: string;
 let record: RecordStore;
 let database: Database;
+type Statement = ReturnType<typeof database.prepare<(string | number | null)[]>>;
+let insertMessage: Statement;
+let insertRun: Statement;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "troupe-stats-"));
   const file = join(folder, "troupe.db");
   record = await openRecord({ file });
   database = openSqlite(file);
+  insertMessage = database.prepare(
+    "INSERT INTO messages (session_id, started_at, completed_at, duration_ms, agent_role) VALUES (?, ?, ?, ?, ?)",
+  );
+  insertRun = database.prepare(
+    `INSERT INTO runs (run_id, session_id, message_id, parent_run, seen, attempt, max_attempts, status, exact_status,
+       total_tokens, tool_calls, warnings_json, last_event_at, head_index, position, cost_usd, estimated_tokens)
+     VALUES (?, ?, ?, ?, ?, ?, 3, 'completed', ?, 0, 0, '[]', '', 1, 1, ?, ?)`,
+  );
   addSession("s");
 });
 afterEach(async () => {
@@ -64,18 +75,8 @@ function addRun({
   ids += 1;
   const run = `run-${ids}`;
   const ended = endedMs === null ? null : new Date(endedMs).toISOString();
-  const { lastInsertRowid } = database
-    .prepare<(string | number | null)[]>(
-      "INSERT INTO messages (session_id, started_at, completed_at, duration_ms, agent_role) VALUES (?, ?, ?, ?, ?)",
-    )
-    .run(session, new Date(sinceMs).toISOString(), ended, ms, agent);
-  database
-    .prepare<(string | number | null)[]>(
-      `INSERT INTO runs (run_id, session_id, message_id, parent_run, seen, attempt, max_attempts, status, exact_status,
-         total_tokens, tool_calls, warnings_json, last_event_at, head_index, position, cost_usd, estimated_tokens)
-       VALUES (?, ?, ?, ?, ?, ?, 3, 'completed', ?, 0, 0, '[]', '', 1, 1, ?, ?)`,
-    )
-    .run(run, session, Number(lastInsertRowid), parent, ids, attempt, status, usd, estimated);
+  const { lastInsertRowid } = insertMessage.run(session, new Date(sinceMs).toISOString(), ended, ms, agent);
+  insertRun.run(run, session, Number(lastInsertRowid), parent, ids, attempt, status, usd, estimated);
   return run;
 }
 

@@ -152,7 +152,7 @@ describe("the subscription", () => {
           record.close();
           expect(rowsOf(file)).toEqual(whole);
         }),
-        { numRuns: inject("long") ? 200 : 20 },
+        { numRuns: inject("long") ? 200 : 10 },
       );
     },
   );
@@ -167,6 +167,7 @@ describe("the subscription", () => {
         const record = await openRecord({ file });
         record.write(feed.slice(count, count + 1));
         record.close();
+        if (!inject("long") && count % 4 !== 3) continue;
         const whole = await recordOf(`first-${count}.db`);
         whole.record.write(feed.slice(0, count + 1));
         expect(rowsOf(file)).toEqual(rowsOf(whole.file));

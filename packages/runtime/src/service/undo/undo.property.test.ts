@@ -11,7 +11,7 @@ import { describe, expect, inject } from "vitest";
 import { root, session } from "../service.fixture.ts";
 import { type TestCall, undoTest as test, treeOf, type UndoSite } from "./undo.fixture.ts";
 
-const seeds = Array.from({ length: inject("long") ? 200 : 20 }, (_, i) => i);
+const seeds = Array.from({ length: inject("long") ? 200 : 12 }, (_, i) => i);
 const paths = ["a", "b.txt", "x/c", "x/y/d", "x/y/e", "z/deep/er/f"];
 
 describe("random changes", () => {
