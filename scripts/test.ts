@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { build } from "./lib/build.ts";
 import { run, say } from "./lib/command.ts";
 import { cleanEnvironment, inCi } from "./lib/environment.ts";
+import { makeMemoryFolder } from "./lib/memory-folder.ts";
 import { fetchNeeds } from "./lib/needs.ts";
 import { artifactsFolder, root } from "./lib/project.ts";
 import { readPage } from "./lib/requirements-page.ts";
@@ -55,7 +56,12 @@ async function runVitest(words: string[], env: NodeJS.ProcessEnv, findings: Find
   // An older report must not pass for this run's.
   rmSync(reportFile, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  const { code } = await run(["vitest", "run", ...reporters, ...words], { env: { ...cleanEnvironment(), ...env } });
+  const memory = makeMemoryFolder();
+  const own = memory === null ? {} : { TMPDIR: memory.path };
+  const { code } = await run(["vitest", "run", ...reporters, ...words], {
+    env: { ...cleanEnvironment(), ...env, ...own },
+  });
+  memory?.remove();
   const report = readReport(reportFile, root);
   const broken = report?.brokenFiles.map(({ file, message }) => `${file}: ${message}`) ?? [];
   findings.failures.push(...broken);
