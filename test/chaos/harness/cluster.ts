@@ -6,6 +6,7 @@ import { cliPath } from "../../harness/cli-path.ts";
 import { newMark } from "../../harness/find-processes.ts";
 import type { Agents } from "../../harness/scenario-file.ts";
 import { type TreeAgents, treeAgents, writeTreeAgents, writeTreeScenario } from "./agent-tree.ts";
+import { createInProcessMember } from "./in-process-member.ts";
 import { createMember, type Member, type MemberProcess } from "./member.ts";
 import type { HostNamespace } from "./namespaces.ts";
 import { createNatsMember, type NatsMember, urlOf } from "./nats-member.ts";
@@ -71,6 +72,8 @@ export interface ClusterOptions {
   nats?: Partial<Parameters<typeof createNatsMember>[0]>;
   /** Three that were started before. @default one, that is started */
   servers?: readonly NatsMember[];
+  /** Whether daemons and workers are in this process: they can start and stop, and not be killed. @default false */
+  inProcess?: boolean;
 }
 
 /** The disk that all of these processes share. */
@@ -111,18 +114,21 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           ]
         : ["worker", "--json", "--name", name, "--agents", agents.join(","), ...connection];
     const capacity = memberOptions.capacity === undefined ? [] : ["--capacity", String(memberOptions.capacity)];
-    const args = [cliPath, ...flags, ...capacity, ...(memberOptions.flags ?? [])];
-    const member = createMember({
-      name,
-      kind,
-      scope,
-      logFile: path.join(folder, `${name}.log`),
-      command: () => ({
-        ...(memberOptions.host?.inside(process.execPath, args) ?? { command: process.execPath, args }),
-        env: { ...cleanEnv(home), TROUPE_TEST_LEDGER: path.join(folder, "ledger.jsonl"), ...memberOptions.env },
-      }),
-      readReady,
-    });
+    const args = [...flags, ...capacity, ...(memberOptions.flags ?? [])];
+    const env = { TROUPE_TEST_LEDGER: path.join(folder, "ledger.jsonl"), ...memberOptions.env };
+    const common = { name, kind, scope, logFile: path.join(folder, `${name}.log`), readReady };
+    const member = options.inProcess
+      ? createInProcessMember({ ...common, home, args, env })
+      : createMember({
+          ...common,
+          command: () => ({
+            ...(memberOptions.host?.inside(process.execPath, [cliPath, ...args]) ?? {
+              command: process.execPath,
+              args: [cliPath, ...args],
+            }),
+            env: { ...cleanEnv(home), ...env },
+          }),
+        });
     if (start) await member.start();
     return Object.assign(member, { home });
   };

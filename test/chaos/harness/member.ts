@@ -51,7 +51,7 @@ export interface MemberOptions {
 }
 
 /** Between an end before it was ready and the next try. */
-const startAgainMs = 300;
+export const startAgainMs = 300;
 
 /** Child processes that must die with this process, even when a signal ends it. */
 const killWithUs = new Set<() => unknown>();

@@ -19,6 +19,8 @@ export interface Settings {
   seeds: number;
   /** Three nats-servers that are one cluster, instead of one. */
   cluster: boolean;
+  /** Daemons and workers of scenarios that kill none of them are in this process, where a start costs little. */
+  inProcess: boolean;
   /** Factor on every time limit. With several scenarios at once, a measured time means nothing. */
   slack: number;
 }
@@ -58,6 +60,7 @@ const defaults: Settings = {
   moments: failpoints.length,
   seeds: 1,
   cluster: false,
+  inProcess: false,
   slack: 1,
 };
 const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 10 };

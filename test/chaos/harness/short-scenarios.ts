@@ -14,6 +14,11 @@ const limitMs = 300_000;
  * same fault with others. Their short forms are in the long run.
  */
 const checkedElsewhere: Readonly<Record<string, string>> = {
+  k1: "test/chaos/scenarios/deaths.ts",
+  k2: "test/chaos/scenarios/deaths.ts",
+  k3: "test/chaos/scenarios/deaths.ts",
+  k4: "test/chaos/scenarios/deaths.ts",
+  k5: "test/chaos/scenarios/deaths.ts",
   k6: "test/nats/takeover.test.ts",
   d5: "test/nats/takeover.test.ts",
   "n3-mute": "test/nats/takeover.test.ts",

@@ -13,10 +13,10 @@ export const corruption: Scenario = {
   name: "d2",
   what: "one bit of the journal's file on the server flips while it is down; the check finds it, and the journal is restored",
   long: { runs: 10, leaseMs: 2_000, workers: 1 },
-  short: { runs: 1, workers: 0 },
+  short: { runs: 1, workers: 0, inProcess: true },
   async run({ settings, scope, folder, random }) {
-    const { leaseMs, runs, workers } = settings;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons: 1, workers, latencyMs: 50 });
+    const { leaseMs, runs, workers, inProcess } = settings;
+    const cluster = await startCluster({ scope, folder, leaseMs, inProcess, daemons: 1, workers, latencyMs: 50 });
     const { nats, natsUrl } = cluster;
     const members = [...cluster.daemons, ...cluster.workers];
     const [daemon] = cluster.daemons;

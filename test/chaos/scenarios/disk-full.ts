@@ -20,13 +20,13 @@ export const serverDiskFull: Scenario = {
   name: "d1",
   what: "the disk of nats-server (16 MB) is full for a while, with sessions under way",
   long: { runs: 12, minutes: 0.5, workers: 2 },
-  short: { runs: 1, minutes: 0.08, workers: 0 },
+  short: { runs: 1, minutes: 0.08, workers: 0, inProcess: true },
   needsRoot: true,
   async run({ settings, scope, folder }) {
-    const { leaseMs, runs, minutes, daemons, workers, slack } = settings;
+    const { leaseMs, runs, minutes, daemons, workers, slack, inProcess } = settings;
     const disk = await mountSmallDisk(path.join(folder, "disk"), megabytes, scope);
     const cluster = await startCluster({
-      ...{ scope, folder, leaseMs, daemons, workers, latencyMs: 300 },
+      ...{ scope, folder, leaseMs, inProcess, daemons, workers, latencyMs: 300 },
       nats: { store: path.join(disk.folder, "store") },
     });
     const fullMs = minutes * 60_000;

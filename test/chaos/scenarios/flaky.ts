@@ -8,8 +8,8 @@ import { runSessions } from "../harness/sessions.ts";
 
 /** Every process reaches the server through a proxy of its own. */
 export async function behindProxies({ settings, scope, folder, random }: ScenarioContext, latencyMs: number) {
-  const { leaseMs, daemons, workers } = settings;
-  const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs });
+  const { leaseMs, daemons, workers, inProcess } = settings;
+  const cluster = await startCluster({ scope, folder, leaseMs, inProcess, daemons: 0, workers: 0, latencyMs });
   const proxyFor = () => startChaosProxy({ scope, to: { host: "127.0.0.1", port: cluster.nats.port }, random });
   const proxies = await Promise.all(Array.from({ length: daemons + workers }, proxyFor));
   await Promise.all(

@@ -5,6 +5,7 @@ import { clockJump } from "./clock-jump.ts";
 import { corruption } from "./corruption.ts";
 import { crashLoop } from "./crash-loop.ts";
 import { daemonFailpoints } from "./daemon-failpoints.ts";
+import { deaths } from "./deaths.ts";
 import { serverDiskFull } from "./disk-full.ts";
 import { flaky, lostReplies, slowConsumer } from "./flaky.ts";
 import { links } from "./links.ts";
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   burst,
   storm,
   zombie,
+  deaths,
   crashLoop,
   outage,
   wipedStore,

@@ -15,7 +15,7 @@ export const links: Scenario = {
   name: "links",
   what: "a daemon stops reading, then links are slow and break, then replies are lost, then the server is away",
   long: { runs: 20, minutes: 2, daemons: 2, workers: 2 },
-  short: { runs: 2, minutes: 0.15, daemons: 2, workers: 1 },
+  short: { runs: 2, minutes: 0.15, daemons: 2, workers: 1, inProcess: true },
   async run(context) {
     const { runs, minutes, leaseMs } = context.settings;
     const faultMs = (minutes * 60_000) / 4;

@@ -13,15 +13,15 @@ export const noHost: Scenario = {
   name: "n10",
   what: "no living host serves the agent of a delegation",
   long: { leaseMs: 2_000 },
-  short: {},
+  short: { inProcess: true },
   async run({ settings, scope, folder }) {
-    const { leaseMs, slack } = settings;
+    const { leaseMs, slack, inProcess } = settings;
     const delegating = [
       { steps: [{ calls: [{ tool: "delegate", args: { agent: "ghost", task: "boo" } }] }, { text: "asked" }] },
     ];
     const ghost = [{ steps: [{ text: "boo" }] }];
     const cluster = await startCluster({
-      ...{ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 50 },
+      ...{ scope, folder, leaseMs, inProcess, daemons: 0, workers: 0, latencyMs: 50 },
       more: { asker: delegating, ghost },
     });
     // The daemon knows what a ghost is, and runs none itself.
