@@ -7,9 +7,14 @@ import path from "node:path";
 import type { Entry, ToolOutcome } from "@troupe/core";
 import { estimatedCallWarning } from "@troupe/core/internal";
 import { readSessionFeed } from "@troupe/recorder";
-import { describe, it, type TestContext } from "vitest";
+import { describe, expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon, startDaemonInProcess, startDoomedDaemon } from "../harness/daemon.ts";
+import {
+  type DaemonOptions,
+  startDaemonInProcess,
+  startDoomedDaemon,
+  submitToDoomedDaemon,
+} from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
@@ -18,7 +23,10 @@ import { outcomesIn } from "../harness/outcomes.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { shell } from "../harness/scripted-calls.ts";
 import { responseOf } from "../harness/session-queries.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+
+const timeout = 180_000;
 
 interface Call {
   tool: string;
@@ -27,15 +35,25 @@ interface Call {
 
 /** A daemon is killed at a point of one call. */
 interface Kill {
+  what: string;
+  callOn(file: string): Call;
   /** A failpoint, with `+<ms>` for so much later. */
   point: string;
   when: string;
+  /** Another process changes the file before the next daemon starts. */
+  isChangedMeanwhile?: boolean;
+  /** Whether the user is warned that the call may or may not have happened. */
+  warns?: boolean;
+  /** Only in the long run. */
+  isLong?: boolean;
 }
 
 /** Effect key of the call that is interrupted by the i-th kill: the model has read the files before. */
 const keyOf = (i: number) => `tool/${2 + i}/0`;
 
 interface Killed {
+  /** The file's name. */
+  file: string;
   /** Journaled outcome of the interrupted call, after the session settled. */
   outcome: ToolOutcome;
   /** How often the tool was begun, before the kill and after it. */
@@ -60,44 +78,35 @@ const look = async (file: string): Promise<Look> => ({
  * Plays a session that makes a call in a turn of its own for each kill, each on a file of its own. Each daemon is killed at
  * its call, and the next one goes on with the session. The last daemon finishes it.
  */
-async function killAtEach(
-  kills: readonly Kill[],
-  callOn: (file: string) => Call,
-  test: Pick<TestContext, "onTestFinished" | "expect">,
-  meanwhile: (file: string) => Promise<unknown> = async () => {},
-) {
-  const { expect } = test;
+async function killAtEach(kills: readonly Kill[], test: DaemonOptions["test"]) {
   const home = await tempFolder("effects", test);
   const workspace = await tempFolder("effects-work", test);
   const names = kills.map((_, i) => `${i}.txt`);
   const files = names.map((name) => path.join(workspace, name));
   for (const file of files) await writeFile(file, "old\n");
   const reads = names.map((name) => ({ tool: "read", args: { path: name } }));
-  const turns = names.map((name) => ({ calls: [callOn(name)] }));
+  const turns = kills.map(({ callOn }, i) => ({ calls: [callOn(`${i}.txt`)] }));
   const scenario = await writeScenario(home, { main: [{ steps: [{ calls: reads }, ...turns, { text: "done" }] }] });
   const ledger = ledgerOf(home);
 
   let submitted = { session: "", run: "" };
-  const pids: (number | undefined)[] = [];
+  const pids: number[] = [];
   const found: Look[] = [];
-  for (const [i, { point }] of kills.entries()) {
+  for (const [i, { point, isChangedMeanwhile }] of kills.entries()) {
     const [name, afterMs] = point.split("+");
     const failpoint = `${name}@${keyOf(i)}${afterMs === undefined ? "" : `+${afterMs}`}`;
-    const env = { ...ledger.env, TROUPE_TEST_FAILPOINT: failpoint };
+    const options = { home, test, env: { ...ledger.env, TROUPE_TEST_FAILPOINT: failpoint } };
     if (i === 0) {
-      const daemon = await startDaemon({ home, test, env });
-      submitted = await daemon.client.submit({ task: "survive", scenario, workspace, origin: "api" });
-      expect((await daemon.ended).signal).toBe("SIGKILL");
-      pids.push(daemon.pid);
+      const request = { task: "survive", scenario, workspace, origin: "api" } as const;
+      const { pid, accepted } = await submitToDoomedDaemon(options, request);
+      if (accepted) submitted = accepted;
+      pids.push(pid);
     } else {
-      const daemon = startDoomedDaemon({ home, test, env });
-      await daemon.ended;
-      expect(daemon.process.signalCode, daemon.stderr()).toBe("SIGKILL");
-      pids.push(daemon.process.pid);
+      pids.push(await startDoomedDaemon(options));
     }
     const file = files[i] ?? "";
     found.push(await look(file));
-    await meanwhile(file);
+    if (isChangedMeanwhile) await writeFile(file, "another's\n");
   }
 
   const { session, run } = submitted;
@@ -106,10 +115,6 @@ async function killAtEach(
   await last.stop();
   const journal = readJournalFile(path.join(home, "journal.db"));
   const entries = journal.get(run) ?? [];
-  expect(chainProblems(entries)).toEqual([]);
-  expect(repeatedKeys(outcomesIn(journal))).toEqual([]);
-  await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
-
   const calls = await ledger.calls();
   const killed = await Promise.all(
     files.map(async (file, i): Promise<Killed> => {
@@ -117,6 +122,7 @@ async function killAtEach(
       const own = calls.filter((one) => one.key === `${run}/${keyOf(i)}`);
       const before = own.filter(({ pid }) => earlier.includes(pid)).length;
       return {
+        file: names[i] ?? "",
         outcome: outcomeOf(
           entries.map(({ entry }) => entry),
           keyOf(i),
@@ -127,20 +133,10 @@ async function killAtEach(
       };
     }),
   );
-  return {
-    killed,
-    /** The response that reached the model. */
-    response,
-    /** `troupe sessions replay` of the session. */
-    replay: () => troupe(["sessions", "replay", session], { home }),
-  };
+  return { home, session, kills, journal, entries, killed, response };
 }
 
-/** One session for all kills of the normal run, and one for each kill of the long run. */
-function sessionsOf<One extends Kill>(kills: readonly One[]): { when: string; kills: readonly One[] }[] {
-  const sessions = isLong ? kills.map((kill) => [kill]) : [kills].filter(({ length }) => length > 0);
-  return sessions.map((each) => ({ when: each.map(({ when }) => when).join(", then "), kills: each }));
-}
+type Played = Awaited<ReturnType<typeof killAtEach>>;
 
 function outcomeOf(entries: readonly Entry[], key: string): ToolOutcome {
   const finished = entries.find(
@@ -150,163 +146,164 @@ function outcomeOf(entries: readonly Entry[], key: string): ToolOutcome {
   return finished.outcome;
 }
 
-const timeout = 180_000;
+const append = { what: "a command", callOn: (file: string) => shell(`echo once >> ${file}`) };
+const read = { what: "a read", callOn: (path: string) => ({ tool: "read", args: { path, limit: 1 } }) };
+const write = {
+  what: "a write",
+  callOn: (path: string) => ({ tool: "write", args: { path, content: "new\n" } }),
+  text: "new\n",
+};
+/** These two would do something else if they were done twice. */
+const edit = {
+  what: "an edit",
+  callOn: (path: string) => ({ tool: "edit", args: { path, old: "old", new: "old, once" } }),
+  text: "old, once\n",
+};
+const patch = {
+  what: "a patch",
+  callOn: (file: string) => ({
+    tool: "apply_patch",
+    args: { patch: `--- a/${file}\n+++ b/${file}\n@@ -1 +1,2 @@\n old\n+once\n` },
+  }),
+  text: "old\nonce\n",
+};
 
-describe.concurrent("a command, which cannot be reverted", { timeout }, () => {
-  const callOn = (file: string) => shell(`echo once >> ${file}`);
-
-  const certain = [
-    { point: "effect:before", when: "before it was announced", begun: [0, 1] },
-    { point: "intent:before", when: "during its announcement", begun: [0, 1] },
-    { point: "append:after", when: "after its outcome was journaled", begun: [1, 0] },
-  ];
-  // Before its announcement, nothing of the call is in the journal, as during it. test/e2e/kill.test.ts kills after an append.
-  it.for(sessionsOf(casesOf(certain, ({ point }) => point === "intent:before")))(
-    "killed $when, runs once and is not in doubt",
-    async ({ kills }, test) => {
-      const { killed } = await killAtEach(kills, callOn, test);
-      for (const [i, { begun }] of kills.entries()) {
-        test
-          .expect(killed[i])
-          .toMatchObject({ begun, left: { text: "old\nonce\n" }, outcome: { inDoubt: false, error: null } });
-      }
-    },
-  );
-
-  const doubtful = [
-    { point: "intent:after", when: "between announcement and start", begun: 0, lines: [0] },
-    { point: "intent:after+3", when: "around its start", begun: 1, lines: [0, 1] },
-    { point: "effect:after", when: "between its end and its outcome", begun: 1, lines: [1] },
-  ];
-  it.for(sessionsOf(casesOf(doubtful, ({ point }) => !point.includes("+"))))(
-    "killed $when, is in doubt, is reported as such, and never runs again",
-    async ({ kills }, test) => {
-      const { expect } = test;
-      const { killed, response } = await killAtEach(kills, callOn, test);
-      // The same warning of several calls is reported once.
-      const warnings = [expect.stringMatching(/^shell was interrupted/)];
-      expect(response).toMatchObject({ success: true, warnings });
-      for (const [i, { point, begun, lines }] of kills.entries()) {
-        const one = killed[i];
-        expect(one?.begun[1]).toBe(0);
-        if (!point.includes("+")) expect(one?.begun[0]).toBe(begun);
-        expect(one?.outcome).toMatchObject({ inDoubt: true, output: expect.stringContaining("IN DOUBT") });
-        const text = one?.left.text;
-        expect(lines.map((count) => `old\n${"once\n".repeat(count)}`)).toContain(text);
-        // The next daemon compares the folder with the scan that the killed one made before the command.
-        const modified = { path: `${i}.txt`, kind: "modified", diff: expect.stringContaining("+once") };
-        const changed = text === "old\n" ? [] : [modified];
-        expect(one?.outcome.changes).toMatchObject(changed);
-        expect(one?.outcome.changes).toHaveLength(changed.length);
-      }
-    },
-  );
-});
-
-describe.concurrent("a read", { timeout }, () => {
-  const points = ["effect:before", "effect:after", "append:before"];
-  const typical = casesOf(points, (point) => point === "effect:after");
-  it.for(sessionsOf(typical.map((point) => ({ point, when: `at ${point}` }))))(
-    "killed $when, is repeated",
-    async ({ kills }, test) => {
-      const { expect } = test;
-      const callOn = (file: string) => ({ tool: "read", args: { path: file, limit: 1 } });
-      const { killed, replay } = await killAtEach(kills, callOn, test);
-      for (const { outcome, begun } of killed) {
-        expect(outcome).toMatchObject({ inDoubt: false, error: null, output: expect.stringContaining("old") });
-        expect(begun[1]).toBe(1);
-      }
-      expect(await replay()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^same/) });
-    },
-  );
-});
-
-/** The second and the third would do something else if they were done twice. */
-const edits: { what: string; callOn(file: string): Call; text: string }[] = [
-  {
-    what: "a write",
-    callOn: (file) => ({ tool: "write", args: { path: file, content: "new\n" } }),
-    text: "new\n",
-  },
-  {
-    what: "an edit",
-    callOn: (file) => ({ tool: "edit", args: { path: file, old: "old", new: "old, once" } }),
-    text: "old, once\n",
-  },
-  {
-    what: "a patch",
-    callOn: (file) => ({
-      tool: "apply_patch",
-      args: { patch: `--- a/${file}\n+++ b/${file}\n@@ -1 +1,2 @@\n old\n+once\n` },
-    }),
-    text: "old\nonce\n",
-  },
+// Before its announcement, nothing of the call is in the journal, as during it. test/e2e/kill.test.ts kills after an append.
+const certainKills = [
+  { ...append, point: "effect:before", when: "before it was announced", begun: [0, 1], isLong: true },
+  { ...append, point: "intent:before", when: "during its announcement", begun: [0, 1] },
+  { ...append, point: "append:after", when: "after its outcome was journaled", begun: [1, 0], isLong: true },
 ];
 
-describe.concurrent.each(edits)("$what, which can be verified", { timeout }, ({ what, callOn, text }) => {
-  const isWrite = what === "a write";
-  const moments = [
-    { point: "effect:before", when: "before it was planned", again: 1 },
+const doubtfulKills = [
+  { ...append, point: "intent:after", when: "between announcement and start", begun: 0, lines: [0], warns: true },
+  { ...append, point: "intent:after+3", when: "around its start", begun: 1, lines: [0, 1], warns: true, isLong: true },
+  { ...append, point: "effect:after", when: "between its end and its outcome", begun: 1, lines: [1], warns: true },
+];
+
+const readAfterEffect = { ...read, point: "effect:after", when: "between its end and its outcome" };
+const readKills = [
+  { ...read, point: "effect:before", when: "before it began", isLong: true },
+  readAfterEffect,
+  { ...read, point: "append:before", when: "before its outcome was journaled", isLong: true },
+];
+
+// All three tools share the journal's order and the writer of files. That each tool sees whether its effect is there,
+// packages/tools/src/files tests; test/e2e/coding.test.ts kills an edit.
+const editKills = [write, edit, patch].flatMap((each) =>
+  [
+    { point: "effect:before", when: "before it was planned", again: 1, isLong: true },
     { point: "intent:before", when: "before its plan was journaled", again: 1 },
     { point: "intent:after", when: "between plan and effect", again: 1 },
     { point: "effect:after", when: "between effect and outcome", again: 0 },
-    { point: "append:after", when: "after its outcome was journaled", again: 0 },
-    { point: "intent:after+1", when: "in the middle", again: null },
-    { point: "intent:after+4", when: "in the middle, a little later", again: null },
-  ];
-  // All three tools share the journal's order and the writer of files. An effect that is there must not be repeated; that each
-  // tool sees whether it is there, packages/tools/src/files tests too.
-  const tellsTools = ["effect:after"];
-  const tellsJournal = ["intent:before", "intent:after", "intent:after+1"];
-  const typical = casesOf(
-    moments,
-    ({ point }) => tellsTools.includes(point) || (isWrite && tellsJournal.includes(point)),
-  );
-  it.for(sessionsOf(typical))("killed $when, is complete and done once", async ({ kills }, test) => {
-    const { expect } = test;
-    const { killed, response } = await killAtEach(kills, callOn, test);
-    expect(killed).toHaveLength(kills.length);
-    for (const [i, { outcome, begun, found, left }] of killed.entries()) {
-      const again = kills[i]?.again ?? null;
-      const wasDone = found.text === text;
-      if (again !== null) expect(wasDone).toBe(again === 0);
-      expect(["old\n", text]).toContain(found.text);
-      expect(left.text).toBe(text);
-      expect(begun[1]).toBe(wasDone ? 0 : 1);
-      if (wasDone) expect(left).toEqual(found);
-      const changes = [{ path: `${i}.txt`, kind: "modified" }];
-      expect(outcome).toMatchObject({ inDoubt: false, error: null, changes });
-      // When the write happened without an outcome, the old content is known only by its version.
-      if (!wasDone) expect(outcome.changes[0]?.linesAdded).toBe(1);
-    }
-    expect(response.warnings.filter((warning) => warning !== estimatedCallWarning)).toEqual([]);
+    { point: "append:after", when: "after its outcome was journaled", again: 0, isLong: true },
+    { point: "intent:after+1", when: "in the middle", again: null, isLong: true },
+    { point: "intent:after+4", when: "in the middle, a little later", again: null, isLong: true },
+  ].map((kill) => ({ ...each, ...kill, isLong: kill.isLong === true || each !== write })),
+);
+
+// After the effect, verification compares the same contents. packages/tools/src/files has this law for a patch, not for an edit.
+const changedKills = [write, edit, patch].flatMap((each) =>
+  [
+    { point: "intent:before", when: "before its plan was journaled", warns: false, isLong: each !== write },
+    { point: "intent:after", when: "between plan and effect", warns: true, isLong: each !== edit },
+    { point: "effect:after", when: "between effect and outcome", warns: true, isLong: true },
+  ].map((kill) => ({ ...each, ...kill, isChangedMeanwhile: true })),
+);
+
+const typical = <One extends Kill>(kills: readonly One[]): readonly One[] =>
+  casesOf(kills, ({ isLong: onlyLong }) => !onlyLong);
+
+/** One session for all kills of the normal run, and one for each kill of the long run. */
+const playsOfAll = useShared(async (test) => {
+  const all = typical([...certainKills, ...doubtfulKills, ...readKills, ...editKills, ...changedKills]);
+  const played = isLong ? null : await killAtEach(all, test);
+  return { of: async (kill: Kill) => played ?? (await killAtEach([kill], test)) };
+});
+
+/** What became of one call, in a session that lost and repeated nothing. */
+async function playOf(kill: Kill): Promise<Killed & { played: Played }> {
+  const played = await playsOfAll().of(kill);
+  const killed = played.killed[played.kills.indexOf(kill)];
+  if (!killed) throw new Error("the call was not made");
+  expectWhole(played);
+  return { ...killed, played };
+}
+
+function expectWhole({ journal, entries, kills, response }: Played): void {
+  expect(chainProblems(entries)).toEqual([]);
+  expect(repeatedKeys(outcomesIn(journal))).toEqual([]);
+  expect(response.success).toBe(true);
+  // The same warning of several calls is reported once.
+  const tools = new Set(kills.flatMap(({ warns, callOn }) => (warns ? [callOn("").tool] : [])));
+  const warnings = response.warnings.filter((warning) => warning !== estimatedCallWarning);
+  expect(warnings.map((warning) => warning.replace(/ was interrupted.*/s, ""))).toEqual([...tools]);
+}
+
+describe("a daemon that is killed", { timeout }, () => {
+  it.for(typical(certainKills))("in a command, $when: it runs once and is not in doubt", async (kill) => {
+    const { begun, left, outcome } = await playOf(kill);
+    expect(begun).toEqual(kill.begun);
+    expect(left.text).toBe("old\nonce\n");
+    expect(outcome).toMatchObject({ inDoubt: false, error: null });
   });
 
-  const interrupted = [
-    { point: "intent:before", when: "before its plan was journaled" },
-    { point: "intent:after", when: "between plan and effect" },
-    { point: "effect:after", when: "between effect and outcome" },
-  ];
-  // After the effect, verification compares the same contents. packages/tools/src/files has this law for a patch, not for an edit.
-  const changedMeanwhile = casesOf(interrupted, ({ when }) => {
-    if (isWrite) return when !== "between effect and outcome";
-    return what === "an edit" && when === "between plan and effect";
-  });
-  it.for(sessionsOf(changedMeanwhile))(
-    "killed $when, does not touch a file that another process has changed since",
-    async ({ kills }, test) => {
-      const { expect } = test;
-      const { killed, response } = await killAtEach(kills, callOn, test, (file) => writeFile(file, "another's\n"));
-      expect(killed).toHaveLength(kills.length);
-      for (const [i, { outcome, left }] of killed.entries()) {
-        expect(left.text).toBe("another's\n");
-        expect(outcome).toMatchObject({ error: { type: expect.any(String) }, changes: [] });
-        if (kills[i]?.point === "intent:before") continue;
-        const output = expect.stringContaining(`${i}.txt has neither its old nor its planned content`);
-        expect(outcome).toMatchObject({ inDoubt: true, output });
-      }
-      if (kills.every(({ point }) => point === "intent:before")) return;
-      expect(response.warnings).toEqual([expect.stringMatching(/was interrupted/)]);
+  it.for(typical(doubtfulKills))(
+    "in a command, $when: it is in doubt, is reported as such, and never runs again",
+    async (kill) => {
+      const { lines } = kill;
+      const { file, begun, left, outcome } = await playOf(kill);
+      expect(begun[1]).toBe(0);
+      if (!kill.point.includes("+")) expect(begun[0]).toBe(kill.begun);
+      expect(outcome).toMatchObject({ inDoubt: true, output: expect.stringContaining("IN DOUBT") });
+      expect(lines.map((count) => `old\n${"once\n".repeat(count)}`)).toContain(left.text);
+      // The next daemon compares the folder with the scan that the killed one made before the command.
+      const modified = { path: file, kind: "modified", diff: expect.stringContaining("+once") };
+      const changed = left.text === "old\n" ? [] : [modified];
+      expect(outcome.changes).toMatchObject(changed);
+      expect(outcome.changes).toHaveLength(changed.length);
     },
   );
+
+  it.for(typical(readKills))("in a read, $when: it is repeated", async (kill) => {
+    const { outcome, begun } = await playOf(kill);
+    expect(outcome).toMatchObject({ inDoubt: false, error: null, output: expect.stringContaining("old") });
+    expect(begun[1]).toBe(1);
+  });
+
+  it.for(typical(editKills))("in $what, $when: it is complete and done once", async (kill) => {
+    const { text, again } = kill;
+    const { file, outcome, begun, found, left } = await playOf(kill);
+    const wasDone = found.text === text;
+    if (again !== null) expect(wasDone).toBe(again === 0);
+    expect(["old\n", text]).toContain(found.text);
+    expect(left.text).toBe(text);
+    expect(begun[1]).toBe(wasDone ? 0 : 1);
+    if (wasDone) expect(left).toEqual(found);
+    expect(outcome).toMatchObject({ inDoubt: false, error: null, changes: [{ path: file, kind: "modified" }] });
+    // When the write happened without an outcome, the old content is known only by its version.
+    if (!wasDone) expect(outcome.changes[0]?.linesAdded).toBe(1);
+  });
+
+  it.for(typical(changedKills))(
+    "in $what, $when: a file that another process has changed since stays as it is",
+    async (kill) => {
+      const { file, outcome, left } = await playOf(kill);
+      expect(left.text).toBe("another's\n");
+      expect(outcome).toMatchObject({ error: { type: expect.any(String) }, changes: [] });
+      if (!kill.warns) return;
+      const output = expect.stringContaining(`${file} has neither its old nor its planned content`);
+      expect(outcome).toMatchObject({ inDoubt: true, output });
+    },
+  );
+
+  it("leaves a session that replays", async () => {
+    const { played } = await playOf(readAfterEffect);
+    const { home, session } = played;
+    await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
+    expect(await troupe(["sessions", "replay", session], { home })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^same/),
+    });
+  });
 });

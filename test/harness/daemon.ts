@@ -27,8 +27,7 @@ export interface TestDaemon {
   stop(): Promise<void>;
 }
 
-/** Starts `troupe up` on a free port and waits for its ready line. */
-export async function startDaemon(options: {
+export interface DaemonOptions {
   home: string;
   /** Kills the daemon when this test is over, however it ends. */
   test: Pick<TestContext, "onTestFinished">;
@@ -36,7 +35,10 @@ export async function startDaemon(options: {
   flags?: string[];
   /** The script that Node runs. @default the built command line */
   entry?: string;
-}): Promise<TestDaemon> {
+}
+
+/** Starts `troupe up` on a free port and waits for its ready line. */
+export async function startDaemon(options: DaemonOptions): Promise<TestDaemon> {
   const flags = ["up", "--json", "--no-open", "--port", "0", ...(options.flags ?? [])];
   const child = spawn(process.execPath, [options.entry ?? cliPath, ...flags], {
     env: { ...cleanEnv(options.home), ...options.env },
@@ -73,18 +75,39 @@ export async function startDaemon(options: {
 }
 
 /**
- * Starts `troupe up` in a home with an unfinished session, for a daemon that a failpoint may kill before it is ready.
- * Use `startDaemon` if the test talks to it.
+ * Starts `troupe up` in a home with an unfinished session, for a daemon that a failpoint kills, perhaps before it is ready.
+ * Resolves with its process id when it is dead. `act` can kill it at another moment.
  */
-export function startDoomedDaemon({ home, test, env = {} }: Parameters<typeof startDaemon>[0]): CliProcess {
-  return startTroupe(["up", "--json", "--no-open", "--port", "0"], { home, env, test });
+export async function startDoomedDaemon(
+  { home, test, env = {} }: DaemonOptions,
+  act: (daemon: CliProcess) => Promise<unknown> = async () => {},
+): Promise<number> {
+  const daemon = startTroupe(["up", "--json", "--no-open", "--port", "0"], { home, env, test });
+  await Promise.all([act(daemon), daemon.ended]);
+  expectKilled(daemon.process.signalCode, daemon.stderr());
+  return daemon.process.pid ?? 0;
+}
+
+/** Starts `troupe up` for a session during which a failpoint kills it, and resolves when it is dead. */
+export async function submitToDoomedDaemon(options: DaemonOptions, request: Parameters<HttpClient["submit"]>[0]) {
+  const daemon = await startDaemon(options);
+  // The kill may come before the answer to this: the session is kept all the same.
+  const accepted = await daemon.client.submit(request).catch(() => null);
+  const { signal } = await daemon.ended;
+  expectKilled(signal, daemon.stderr());
+  return { pid: daemon.pid, accepted };
+}
+
+function expectKilled(signal: NodeJS.Signals | null, stderr: string): void {
+  if (signal !== "SIGKILL")
+    throw new Error(`the daemon did not reach its failpoint, and ended with ${signal}:\n${stderr}`);
 }
 
 /** A daemon in the test's process, for tests that only stop it. */
 export type InProcessDaemon = Pick<TestDaemon, "pid" | "url" | "token" | "ready" | "client" | "stderr" | "stop">;
 
 /** Runs `troupe up` in this process and waits for its ready line: the start of a process costs more than most sessions. */
-export async function startDaemonInProcess(options: Parameters<typeof startDaemon>[0]): Promise<InProcessDaemon> {
+export async function startDaemonInProcess(options: DaemonOptions): Promise<InProcessDaemon> {
   const { home, env = {}, flags = [] } = options;
   const command = startInProcess(["up", "--json", "--no-open", "--port", "0", ...flags], { home, env });
   const stop = async (): Promise<void> => {
