@@ -9,14 +9,10 @@ export function commandInjections(names: { canary: string; sing: string }): stri
   return [...new Set([...typicalInjections(names), ...gitInjections(names), ...moreInjections(names)])];
 }
 
-/** One text for each kind of quoting in a shell, and an option of each program that a tool runs: git, ripgrep and node. */
+/** One text for all kinds of quoting in a shell, and an option of each program that a tool runs: git, ripgrep and node. */
 export function typicalInjections({ canary, sing }: { canary: string; sing: string }): string[] {
   return [
-    `; touch ${canary}`,
-    `$(touch ${canary})`,
-    `'; touch ${canary}; '`,
-    `"; touch ${canary}; "`,
-    `x\ntouch ${canary}\n`,
+    quoteInjection(canary),
     `--output=${canary}`,
     `-o${canary}`,
     `--pre=${sing}`,
@@ -24,6 +20,11 @@ export function typicalInjections({ canary, sing }: { canary: string; sing: stri
     // A character that only looks like a hyphen, for a program that turns it into one.
     `\u2010\u2010output=${canary}`,
   ];
+}
+
+/** Makes the canary in a shell, whether the text stands there as it is, between single quotes or between double quotes. */
+export function quoteInjection(canary: string): string {
+  return `$(touch ${canary})'; touch ${canary}; '"; touch ${canary}; "\ntouch ${canary}\n`;
 }
 
 /** Options and addresses with which a command of git writes a file or starts a program. */
@@ -45,6 +46,11 @@ export function gitInjections({ canary, sing }: { canary: string; sing: string }
 
 function moreInjections({ canary, sing }: { canary: string; sing: string }): string[] {
   return [
+    `; touch ${canary}`,
+    `$(touch ${canary})`,
+    `'; touch ${canary}; '`,
+    `"; touch ${canary}; "`,
+    `x\ntouch ${canary}\n`,
     `x && touch ${canary}`,
     `x | tee ${canary}`,
     `> ${canary}`,

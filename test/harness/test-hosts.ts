@@ -5,13 +5,11 @@ import { type InProcessDaemon, startDaemonInProcess } from "./daemon.ts";
 import { type JournalView, journalOfHome, journalOverNats } from "./journal-view.ts";
 import { startNatsServer } from "./nats-server.ts";
 import { tempFolder } from "./temp-folder.ts";
-import { startWorker, type TestWorker } from "./worker.ts";
+import { startWorker, startWorkerInProcess, type TestWorker } from "./worker.ts";
 
 /** All hosts that share the work of a test's sessions. No test kills the daemon, so it runs in the test's process. */
 export interface TestHosts {
   daemon: InProcessDaemon;
-  /** Null where the daemon does everything. */
-  worker: RestartableWorker | null;
   journal: JournalView;
 }
 
@@ -30,9 +28,11 @@ export interface TestHostsOptions {
 }
 
 let hasWorker = false;
+let isWorkerInProcess = false;
 
-export function withWorker(): void {
+export function withWorker({ inProcess = false } = {}): void {
   hasWorker = true;
+  isWorkerInProcess = inProcess;
 }
 
 /** Whether the tests of this file run with a worker. */
@@ -49,35 +49,39 @@ const nothing = Object.assign(() => {}, { for: () => () => {} });
 
 export async function startHosts(options: TestHostsOptions): Promise<TestHosts> {
   const { home, test, env, prepareHome } = options;
-  if (hasWorker) return await startWithWorker(options);
+  if (hasWorker) return await (isWorkerInProcess ? startWithWorkerInProcess : startWithWorker)(options);
   await prepareHome?.(home);
-  return { daemon: await startDaemonInProcess({ home, test, env }), worker: null, journal: journalOfHome(home) };
+  return { daemon: await startDaemonInProcess({ home, test, env }), journal: journalOfHome(home) };
 }
 
-export async function startWithWorker({
-  name,
-  home,
-  test,
-  env,
-  prepareHome,
-}: TestHostsOptions): Promise<TestHosts & { worker: RestartableWorker }> {
+export async function startWithWorker(options: TestHostsOptions): Promise<TestHosts & { worker: RestartableWorker }> {
+  const { workerOptions, ...hosts } = await startForWorker(options);
+  const startAnother = async (): Promise<TestWorker> => {
+    const another = startWorker(workerOptions);
+    await another.ready;
+    return another;
+  };
+  return { ...hosts, worker: { ...(await startAnother()), startAnother } };
+}
+
+async function startWithWorkerInProcess(options: TestHostsOptions): Promise<TestHosts> {
+  const { workerOptions, ...hosts } = await startForWorker(options);
+  await startWorkerInProcess(workerOptions).ready;
+  return hosts;
+}
+
+/** Starts a server and the daemon, and prepares the home of the worker. */
+async function startForWorker({ name, home, test, env, prepareHome }: TestHostsOptions) {
   const server = await startNatsServer();
   test.onTestFinished(() => server.stop());
   const workerHome = await tempFolder(`${name}-worker`, test);
   for (const each of [home, workerHome]) await prepareHome?.(each);
   const { askedByPeople, askedByAgents } = await agentsIn(home);
-  const flags = (agents: readonly string[]): string[] => ["--nats", server.url, "--agents", agents.join(",")];
-  const daemon = await startDaemonInProcess({ home, test, env, flags: flags(askedByPeople) });
-  const startAnother = async (): Promise<TestWorker> => {
-    const another = startWorker({
-      ...{ home: workerHome, test, env },
-      flags: [...flags(askedByAgents), "--capacity", "64"],
-    });
-    await another.ready;
-    return another;
-  };
-  const worker = { ...(await startAnother()), startAnother };
-  return { daemon, worker, journal: await journalOverNats(server.url, test) };
+  const flagsFor = (agents: readonly string[]): string[] => ["--nats", server.url, "--agents", agents.join(",")];
+  const daemon = await startDaemonInProcess({ home, test, env, flags: flagsFor(askedByPeople) });
+  const flags = [...flagsFor(askedByAgents), "--capacity", "64"];
+  const journal = await journalOverNats(server.url, test);
+  return { daemon, journal, workerOptions: { home: workerHome, test, env, flags } };
 }
 
 /** People ask `main` and every user agent that delegates; agents ask all others. */

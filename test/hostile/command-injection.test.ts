@@ -1,6 +1,6 @@
 // Tool arguments are values: no text in them may run as a command or count as an option. Tests each text argument of
 // each shipped tool except `shell`.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { defaultPolicy } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { createSandbox, createToolHost, createTools } from "@troupe/tools";
-import { afterAll, describe, expect, test } from "vitest";
-import { commandInjections, gitInjections, typicalInjections } from "../harness/command-injections.ts";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { commandInjections, gitInjections, quoteInjection, typicalInjections } from "../harness/command-injections.ts";
 import { isLong } from "../harness/long.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
@@ -78,6 +78,17 @@ test("the canary is written if a text is run as a command", async (context) => {
   await host.run(call, contextIn(workspace, context.signal));
   expect(existsSync(join(workspace, canary))).toBe(true);
 });
+
+test.each(["echo {}", "echo '{}'", 'echo "{}"'])(
+  "the canary is written if a text becomes a part of %s",
+  async (command) => {
+    const folder = await mkdtemp(join(tmpdir(), "troupe-injection-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    // What is left of the text is no command, so the shell fails.
+    spawnSync("sh", ["-c", command.replace("{}", () => quoteInjection(canary))], { cwd: folder });
+    expect(existsSync(join(folder, canary))).toBe(true);
+  },
+);
 
 /** A repository with tests, and a program that makes the canary however it is started. */
 async function armedWorkspace(workspace: string): Promise<string> {
