@@ -6,14 +6,16 @@ import path from "node:path";
 import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
-import { startDaemon, startDaemonInProcess } from "../harness/daemon.ts";
+import { startDaemonInProcess, submitToDoomedDaemon } from "../harness/daemon.ts";
 import { expectReplayable } from "../harness/expect-replayable.ts";
 import { casesOf } from "../harness/long.ts";
 import { startNatsServer } from "../harness/nats-server.ts";
 import { startNatsWorker } from "../harness/nats-worker.ts";
 import { createOfficeHome, eventsCalled, openOfficeOf } from "../harness/office-home.ts";
 import { responseOf } from "../harness/session-queries.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+import { startWorkerInProcess } from "../harness/worker.ts";
 
 const meeting = { task: "Schedule a meeting with the team next Tuesday 2pm", team: "office", origin: "api" as const };
 const domains = ["email", "calendar", "contacts", "slack"].map((name) => `office_${name}`);
@@ -35,9 +37,9 @@ describe("a daemon that is killed during a request to the office", { timeout: 18
   );
   it.for(aroundEvent)("at %s: the next one makes the event once", async (failpoint, test) => {
     const home = await createOfficeHome(test);
-    const first = await startDaemon({ home, test, env: { TROUPE_TEST_FAILPOINT: failpoint } });
-    const { session } = await first.client.submit(meeting);
-    expect((await first.ended).signal).toBe("SIGKILL");
+    const env = { TROUPE_TEST_FAILPOINT: failpoint };
+    const { accepted } = await submitToDoomedDaemon({ home, test, env }, meeting);
+    const session = accepted?.session ?? "";
 
     const second = await startDaemonInProcess({ home, test });
     const response = await responseOf(second, session);
@@ -49,11 +51,20 @@ describe("a daemon that is killed during a request to the office", { timeout: 18
 });
 
 describe("a daemon and a worker over NATS", { timeout: 180_000 }, () => {
+  const server = useShared(async (test) => {
+    const started = await startNatsServer();
+    test.onTestFinished(() => started.stop());
+    return started;
+  });
+  const natsFlags = () => ["--nats", server().url];
+
   it("carry a request out together if they share the office", async (test) => {
     const home = await createOfficeHome(test);
-    const flags = await natsFlags(test);
+    const flags = natsFlags();
     const daemon = await startDaemonInProcess({ home, test, flags: [...flags, "--agents", "office_main"] });
-    await startNatsWorker({ home, test, name: "w1", agents: domains, flags });
+    const workerFlags = [...flags, "--name", "w1", "--agents", domains.join(",")];
+    const worker = startWorkerInProcess({ home, test, flags: workerFlags });
+    await worker.ready;
     const { session } = await daemon.client.submit(meeting);
     const response = await responseOf(daemon, session);
     expect(response, JSON.stringify(response)).toMatchObject({ success: true, metrics: { totalTokens: 0 } });
@@ -67,7 +78,7 @@ describe("a daemon and a worker over NATS", { timeout: 180_000 }, () => {
 
   it("a worker that is killed leaves its request to the daemon, and the event is made once", async (test) => {
     const home = await createOfficeHome(test);
-    const flags = [...(await natsFlags(test)), "--lease", "2s"];
+    const flags = [...natsFlags(), "--lease", "2s"];
     const env = { TROUPE_TEST_FAILPOINT: "effect:after#2" };
     const daemon = await startDaemonInProcess({ home, test, flags });
     const worker = await startNatsWorker({ home, test, name: "w1", agents: domains, flags, env });
@@ -80,21 +91,18 @@ describe("a daemon and a worker over NATS", { timeout: 180_000 }, () => {
 
   it("a worker without an office leaves its agents to the daemon", async (test) => {
     const home = await createOfficeHome(test);
-    const flags = await natsFlags(test);
+    const flags = natsFlags();
     const daemon = await startDaemonInProcess({ home, test, flags });
     const other = await tempFolder("worker-home", test);
-    await startNatsWorker({ home: other, test, name: "w2", agents: ["coder"], flags });
+    await startWorkerInProcess({ home: other, test, flags: [...flags, "--name", "w2", "--agents", "coder"] }).ready;
     const hosts = await daemon.client.hosts();
     const served = hosts.find(({ host }) => host === "w2")?.agents ?? [];
     expect(served.map(({ id }) => id)).toEqual(["coder"]);
-    const { code, stderr } = await troupe(["worker", "--agents", "office_calendar", ...flags], { home: other });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/"office_calendar" needs an office, and this home has none\n.*troupe office seed/s);
+    const refused = await troupe(["worker", "--agents", "office_calendar", ...flags], {
+      home: other,
+      ownProcess: false,
+    });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/"office_calendar" needs an office, and this home has none\n.*troupe office seed/s);
   });
 });
-
-async function natsFlags(test: Parameters<typeof tempFolder>[1]): Promise<string[]> {
-  const server = await startNatsServer();
-  test.onTestFinished(() => server.stop());
-  return ["--nats", server.url];
-}
