@@ -152,7 +152,7 @@ function perform(disk: Disk, operation: Operation): void {
 
 /** A checkpoint writes each page by itself: the short form tries some of them, and each sync. */
 function isChosen(i: number, { kind }: Operation, isCheckpoint: boolean): boolean {
-  return isLong || i % (isCheckpoint ? 131 : 29) === 0 || (isCheckpoint && kind === "s");
+  return isLong || i % (isCheckpoint ? 331 : 71) === 0 || (isCheckpoint && kind === "s");
 }
 
 /** Of the file that is written, all writes and half of the last one. Of the other file, only the synced writes. */
