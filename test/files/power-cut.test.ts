@@ -64,7 +64,7 @@ async function recordCommits(folder: string): Promise<Operation[]> {
   await mkdir(store);
   const env = {
     ...process.env,
-    LD_PRELOAD: buildShim(folder),
+    LD_PRELOAD: buildShim(),
     TROUPE_SHIM_FOLDER: store,
     TROUPE_SHIM_LOG: path.join(folder, "log"),
   };

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe } from "vitest";
 
@@ -12,9 +13,15 @@ export function describeWithShim(name: string, define: () => void): void {
   else describe.skip(`${name} (no C compiler on Linux: the library that fails syncs cannot be made)`, define);
 }
 
-/** Compiles the library that records writes and fails syncs (see shim.c). */
-export function buildShim(folder: string): string {
-  const library = path.join(folder, "shim.so");
-  execFileSync(compiler ?? "cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"]);
+let library: string | undefined;
+
+/** Compiles the library that records writes and fails syncs (see shim.c), once for each process of tests. */
+export function buildShim(): string {
+  if (library === undefined) {
+    const folder = mkdtempSync(path.join(tmpdir(), "troupe-shim-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    library = path.join(folder, "shim.so");
+    execFileSync(compiler ?? "cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl", "-lpthread"]);
+  }
   return library;
 }
