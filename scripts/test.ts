@@ -40,7 +40,10 @@ async function main(vitestArguments: string[]): Promise<void> {
   conclude(report, findings);
 }
 
-/** One checker: each further one checks the types that they share again, on processors that the tests need. */
+/**
+ * One checker: each further one checks the types that they share again, on processors that the tests need. The build has checked
+ * the sources of the packages, so `references` of that tsconfig.json lets the tests see their declarations.
+ */
 async function typeCheck(): Promise<boolean> {
   return (await run(["tsc", "-p", join(root, "test", "tsconfig.json"), "--checkers", "1"])).code === 0;
 }
