@@ -49,9 +49,12 @@ test("it is a UUIDv8 and a token, always the same, and no two keys share one", (
   );
 });
 
+/** Any text, halves of surrogates too. The unit "binary" of `fc.string` takes a second of each process to list all characters. */
+const anyText = fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units));
+
 test("a derived id is a UUIDv8 of its text alone", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (text) => {
+    fc.property(anyText, (text) => {
       expect(derivedId(text)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       expect(derivedId(text)).toBe(derivedId(`${text}`));
       expect(derivedId(`${text} `)).not.toBe(derivedId(text));

@@ -8,7 +8,7 @@ export function nearestNames(wanted: string, names: readonly string[], countMax 
   const target = wanted.toLowerCase();
   const distanceMax = Math.max(2, Math.floor(target.length / 2));
   return names
-    .map((name) => ({ name, distance: editDistance(target, name.toLowerCase()) }))
+    .map((name) => ({ name, distance: editDistance(target, name.toLowerCase(), distanceMax) }))
     .filter(({ distance }) => distance <= distanceMax)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, countMax)
@@ -21,16 +21,26 @@ export function didYouMean(name: string, known: readonly string[]): string | nul
   return nearest === undefined ? null : `did you mean ${nearest}?`;
 }
 
-/** The Levenshtein distance. */
-function editDistance(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, i) => i);
+/** The Levenshtein distance; infinite if it is more than `distanceMax`. A whole list of agents asks it thousands of times. */
+function editDistance(from: string, to: string, distanceMax: number): number {
+  if (Math.abs(from.length - to.length) > distanceMax) return Number.POSITIVE_INFINITY;
+  const row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 1; i <= from.length; i++) {
-    const row = [i];
+    const code = from.charCodeAt(i - 1);
+    let diagonal = i - 1;
+    let left = i;
+    let least = i;
+    row[0] = i;
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+      const above = row[j] as number;
+      left = Math.min(diagonal + (code === to.charCodeAt(j - 1) ? 0 : 1), above + 1, left + 1);
+      diagonal = above;
+      row[j] = left;
+      least = Math.min(least, left);
     }
-    previous = row;
+    // No later row has a smaller number.
+    if (least > distanceMax) return Number.POSITIVE_INFINITY;
   }
-  return previous[to.length] ?? 0;
+  const distance = row[to.length] as number;
+  return distance > distanceMax ? Number.POSITIVE_INFINITY : distance;
 }
