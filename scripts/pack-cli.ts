@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./lib/build.ts";
@@ -12,11 +12,12 @@ import { callerFolder, root } from "./lib/project.ts";
  * installs it anywhere, with the other dependencies from the registry. Prints the path of the tarball on stdout.
  */
 
-const help = `Usage: npx -y pnpm@12 pack-cli [--out DIR]
+const help = `Usage: npx -y pnpm@12 pack-cli [--out DIR] [--packages DIR]
 
 Builds a tarball of the command line. Other machines install it with npm, without this checkout.
 
-  --out DIR   folder of the tarball (default: dist in the checkout)
+  --out DIR        folder of the tarball (default: dist in the checkout)
+  --packages DIR   also stores the tarball of each package here
 
 Example:
   $ npm install --global "$(npx -y pnpm@12 --silent pack-cli)"
@@ -29,7 +30,7 @@ async function main(args: string[]): Promise<number> {
   const given = args[0] === "--" ? args.slice(1) : args;
   const { values } = parseArgs({
     args: given,
-    options: { out: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: { out: { type: "string" }, packages: { type: "string" }, help: { type: "boolean", short: "h" } },
   });
   if (values.help) {
     process.stdout.write(help);
@@ -44,6 +45,9 @@ async function main(args: string[]): Promise<number> {
     const tarball = await packBundle(temporary);
     const result = join(out, tarball);
     renameSync(join(temporary, tarball), result);
+    if (values.packages !== undefined) {
+      cpSync(join(temporary, "tarballs"), resolve(callerFolder(), values.packages), { recursive: true });
+    }
     say(`install it: npm install --global ${result}`);
     process.stdout.write(`${result}\n`);
     return 0;

@@ -14,15 +14,18 @@ export interface InstalledBundle {
   program: string;
   /** The folder with the libraries from the registry, and with our own packages. */
   libraries: string;
+  /** The folder with the tarball of each package. */
+  tarballs: string;
   remove(): Promise<void>;
 }
 
 export async function installBundle(): Promise<InstalledBundle> {
   const temporary = largeTempFolder("troupe-bundle-");
-  const [home, prefix] = [join(temporary, "home"), join(temporary, "prefix")];
+  const [home, prefix, tarballs] = [join(temporary, "home"), join(temporary, "prefix"), join(temporary, "tarballs")];
   mkdirSync(home);
   const [, ...words] = manifest.scripts["pack-cli"].split(" ");
-  await succeed(run([process.execPath, ...words, "--out", temporary], { cwd: root, output: "capture" }));
+  const pack = [process.execPath, ...words, "--out", temporary, "--packages", tarballs];
+  await succeed(run(pack, { cwd: root, output: "capture" }));
   const [tarball = ""] = readdirSync(temporary).filter((name) => name.endsWith(".tgz"));
   await npmInstall({ folder: temporary, home, words: ["--global", "--prefix", prefix, join(temporary, tarball)] });
   const installed = join(prefix, "lib", "node_modules", "@troupe", "cli");
@@ -30,6 +33,7 @@ export async function installBundle(): Promise<InstalledBundle> {
     troupe: join(prefix, "bin", "troupe"),
     program: join(installed, "dist", "program"),
     libraries: join(installed, "node_modules"),
+    tarballs,
     remove: () => rm(temporary, { recursive: true, force: true }),
   };
 }

@@ -1,16 +1,27 @@
 /**
- * Packs every package and installs the tarballs with npm, once for all tests: users install tarballs, not the checkout.
- * One npm installation has everything. From it, each package gets a project with its own dependencies and no others.
- * In the normal run npm finds the libraries that it has installed for the bundle, because their thousands of files cost most.
+ * Unpacks the tarballs of all packages, once for all tests: users install tarballs, not the checkout. One project has everything.
+ * From it, each package gets a project with its own dependencies and no others. In the long run npm installs the project. In the
+ * normal run its libraries are those that npm has installed for the bundle, and npm checks that they satisfy each manifest.
  */
-import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type CommandResult, pnpmCommand, run } from "../../scripts/lib/command.ts";
+import { type CommandResult, run } from "../../scripts/lib/command.ts";
 import { packageFolders } from "../../scripts/lib/freshness.ts";
 import { root } from "../../scripts/lib/project.ts";
 import { isLong } from "../harness/long.ts";
-import { largeTempFolder, npmInstall, succeed, userEnvironment } from "./npm.ts";
+import type { InstalledBundle } from "./installed-bundle.ts";
+import { largeTempFolder, npmCheckTree, npmInstall, succeed, userEnvironment } from "./npm.ts";
 
 export interface Manifest {
   name: string;
@@ -52,20 +63,15 @@ export interface Project {
   run(command: string[], env?: NodeJS.ProcessEnv): Promise<CommandResult>;
 }
 
-/** @param libraries a folder with libraries that npm has installed, and with packages of this repository */
-export async function installPackages(libraries: string): Promise<InstalledPackages> {
+export async function installPackages(bundle: InstalledBundle): Promise<InstalledPackages> {
   const temporary = largeTempFolder("troupe-packaging-");
-  const tarballs = join(temporary, "tarballs");
-  const pack = ["--recursive", "--filter", "./packages/*", "--filter", "./apps/*", "pack", "--pack-destination"];
-  await succeed(run([...pnpmCommand(), ...pack, tarballs], { output: "capture" }));
-
   const install = async ({ folder, home }: Project, names: readonly string[], others: readonly string[]) => {
-    const files = names.map((name) => join(tarballs, tarballOf(name)));
+    const files = names.map((name) => tarballOf(name, bundle));
     await npmInstall({ folder, home, words: [...files, ...others] });
   };
   const everything = createProject(join(temporary, "everything"));
-  if (!isLong) linkLibraries(libraries, everything.folder);
-  await install(everything, [...manifests.keys()], [nodeTypes]);
+  if (isLong) await install(everything, [...manifests.keys()], [nodeTypes]);
+  else await layOut(everything, bundle);
   return {
     everything,
     alone(name) {
@@ -86,11 +92,36 @@ export async function installPackages(libraries: string): Promise<InstalledPacka
 }
 
 const devDependencies = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).devDependencies;
-const nodeTypes = `@types/node@${devDependencies["@types/node"]}`;
+const nodeTypesVersion: string = devDependencies["@types/node"];
+const nodeTypes = `@types/node@${nodeTypesVersion}`;
 
-function tarballOf(name: string): string {
+function tarballOf(name: string, { tarballs }: InstalledBundle): string {
   const manifest = manifestOf(name);
-  return `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`;
+  return join(tarballs, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`);
+}
+
+/** The same files as after `npm install`. npm needs six seconds of the processor for them, and less than one to check them. */
+async function layOut(project: Project, bundle: InstalledBundle): Promise<void> {
+  linkLibraries(bundle.libraries, project.folder);
+  copyNodeTypes(join(project.folder, "node_modules", "@types", "node"));
+  const names = [...manifests.keys()];
+  const unpacked = names.flatMap((name) => [tarballOf(name, bundle), project.packageFolder(name)]);
+  await succeed(run(["sh", "-c", unpack, "sh", ...unpacked], { output: "capture" }));
+  const ours = names.map((name) => [manifestOf(name).name, manifestOf(name).version]);
+  const dependencies = { ...Object.fromEntries(ours), "@types/node": nodeTypesVersion };
+  project.write("package.json", JSON.stringify({ ...consumer, dependencies }));
+  await npmCheckTree(project);
+}
+
+/** One shell for all: a process that this large one starts costs more than `tar` itself. Its words are tarballs and folders. */
+const unpack = `while [ $# -gt 0 ]; do mkdir -p "$2" && tar -xzf "$1" -C "$2" --strip-components 1 || exit 1; shift 2; done`;
+
+/** A user adds the types of Node. These are the checkout's own. */
+function copyNodeTypes(into: string): void {
+  const types = realpathSync(join(root, "node_modules", "@types", "node"));
+  cpSync(types, into, { recursive: true });
+  const undici = realpathSync(join(types, "..", "..", "undici-types"));
+  cpSync(undici, join(into, "node_modules", "undici-types"), { recursive: true });
 }
 
 function manifestOf(name: string): Manifest {
@@ -109,6 +140,8 @@ function siblingsOf(name: string, found: Set<string> = new Set()): Set<string> {
   return found;
 }
 
+const consumer = { name: "consumer", version: "1.0.0", private: true, type: "module" };
+
 function createProject(folder: string): Project {
   const home = `${folder}-home`;
   mkdirSync(folder, { recursive: true });
@@ -117,8 +150,7 @@ function createProject(folder: string): Project {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), content);
   };
-  const manifest = { name: "consumer", version: "1.0.0", private: true, type: "module" };
-  if (!existsSync(join(folder, "package.json"))) write("package.json", JSON.stringify(manifest));
+  if (!existsSync(join(folder, "package.json"))) write("package.json", JSON.stringify(consumer));
   return {
     ...{ folder, home },
     packageFolder: (name) => join(folder, "node_modules", manifestOf(name).name),
@@ -128,35 +160,38 @@ function createProject(folder: string): Project {
   };
 }
 
-type Lock = Record<string, Manifest>;
-
 /** Links the files of a package and of what it depends on. Optional parts are left out, as npm does. */
 function linkAlone(from: string, into: string, name: string, parts: readonly string[] = []): void {
-  // npm leaves out programs for other platforms.
-  for (const path of librariesOf(from, name, parts)) {
-    if (existsSync(join(from, path))) linkFolder(join(from, path), join(into, path));
-  }
+  for (const path of librariesOf(from, name, parts)) linkFolder(join(from, path), join(into, path));
 }
 
 /** The paths of a package, of other packages, and of what they depend on. */
 function librariesOf(from: string, name: string, others: readonly string[] = []): Set<string> {
-  const { packages }: { packages: Lock } = JSON.parse(readFileSync(join(from, "package-lock.json"), "utf8"));
   const found = new Set<string>();
-  for (const root of [manifestOf(name).name, "@types/node", ...others])
-    collect(packages, `node_modules/${root}`, found);
+  for (const root of [manifestOf(name).name, "@types/node", ...others]) collect(from, `node_modules/${root}`, found);
   return found;
 }
 
-function collect(packages: Lock, path: string, found: Set<string>): void {
-  const manifest = packages[path];
-  if (!manifest || found.has(path)) return;
+function collect(from: string, path: string, found: Set<string>): void {
+  if (found.has(path)) return;
   found.add(path);
-  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} } = manifest;
+  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} } = manifestAt(from, path);
   const peers = Object.keys(peerDependencies ?? {}).filter((peer) => !peerDependenciesMeta[peer]?.optional);
   for (const dependency of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
-    const place = placesOf(path, dependency).find((each) => packages[each]);
-    if (place) collect(packages, place, found);
+    // npm leaves out programs for other platforms.
+    const place = placesOf(path, dependency).find((each) => existsSync(join(from, each, "package.json")));
+    if (place) collect(from, place, found);
   }
+}
+
+const manifestsRead = new Map<string, Manifest>();
+
+/** Of an installed package, which does not change while the tests run. */
+function manifestAt(from: string, path: string): Manifest {
+  const folder = join(from, path);
+  const manifest = manifestsRead.get(folder) ?? readManifest(folder);
+  manifestsRead.set(folder, manifest);
+  return manifest;
 }
 
 /** Where Node looks for a dependency of the package at this path, the nearest folder first. */
@@ -166,7 +201,7 @@ function placesOf(path: string, dependency: string): string[] {
   return [...folders.map((folder) => `${folder}/node_modules/${dependency}`), `node_modules/${dependency}`];
 }
 
-/** Links what came from the registry. npm itself installs all packages of this repository, from their tarballs. */
+/** Links what came from the registry. The packages of this repository come from their tarballs. */
 function linkLibraries(from: string, into: string): void {
   const ours = new Set([...manifests.values()].map(({ name }) => name));
   for (const entry of readdirSync(from)) {

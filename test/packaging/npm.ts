@@ -34,6 +34,11 @@ export async function npmInstall({ folder, home, words }: NpmInstall): Promise<v
   await succeed(run(["npm", "install", ...options, ...words], { cwd: folder, env, output: "capture" }));
 }
 
+/** Fails unless all packages below a project's `node_modules` have the dependencies that their manifests demand. */
+export async function npmCheckTree({ folder, home }: Pick<NpmInstall, "folder" | "home">): Promise<void> {
+  await succeed(run(["npm", "ls", "--all"], { cwd: folder, env: userEnvironment(home), output: "capture" }));
+}
+
 export async function succeed(running: Promise<CommandResult>): Promise<void> {
   const { code, output } = await running;
   expect(code, output).toBe(0);

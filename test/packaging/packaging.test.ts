@@ -43,7 +43,7 @@ let natsServer: NatsServer | null = null;
 
 beforeAll(async () => {
   bundle = await installBundle();
-  packages = await installPackages(bundle.libraries);
+  packages = await installPackages(bundle);
   if (findNatsServer() !== null) natsServer = await startNatsServer();
 }, installTimeoutMs);
 
@@ -189,9 +189,14 @@ describe("all packages", () => {
 
 describe("troupe with one provider", () => {
   let project: Project;
+  let outcomeOf: (file: string) => Promise<CommandResult>;
 
   beforeAll(async () => {
     project = await packages.withParts("troupe", ["@anthropic-ai/sdk"]);
+    project.write("run.ts", uses.troupe ?? "");
+    project.write("answers.yaml", answers);
+    for (const { file, program } of missingParts) project.write(file, program);
+    outcomeOf = await startPrograms(project, ["run.ts", ...missingParts.map(({ file }) => file)], {});
   }, installTimeoutMs);
 
   it("takes at most 60 MB", () => {
@@ -199,16 +204,16 @@ describe("troupe with one provider", () => {
   });
 
   it("runs a task", async () => {
-    project.write("run.ts", uses.troupe ?? "");
-    project.write("answers.yaml", answers);
-    expect(await project.run([process.execPath, "run.ts"])).toEqual({ code: 0, output: "ok\n" });
+    expect(await outcomeOf("run.ts")).toEqual({ code: 0, output: "ok\n" });
   });
 
-  it.each(missingParts)("names the missing package and the command that installs it: $part", async (each) => {
-    project.write("missing.ts", each.program);
-    const { output } = await project.run([process.execPath, "missing.ts"]);
-    expect(output).toBe(`${each.prints}\n`);
-  });
+  it.each(missingParts)(
+    "names the missing package and the command that installs it: $part",
+    async ({ file, prints }) => {
+      const { output } = await outcomeOf(file);
+      expect(output).toBe(`${prints}\n`);
+    },
+  );
 });
 
 describe("loading", () => {
@@ -227,8 +232,12 @@ describe("loading", () => {
 
 describe("the command line, installed", () => {
   it("prints its version", async () => {
-    const version = manifests.get("cli")?.version;
-    expect(await packages.everything.run(["npx", "troupe", "--version"])).toEqual({ code: 0, output: `${version}\n` });
+    const { everything } = packages;
+    const folder = everything.packageFolder("cli");
+    const { version, bin = {} } = readManifest(folder);
+    // The global installation below has the same command, linked by npm.
+    const command = isLong ? ["npx", "troupe"] : [process.execPath, join(folder, bin.troupe ?? "")];
+    expect(await everything.run([...command, "--version"])).toEqual({ code: 0, output: `${version}\n` });
   });
 });
 

@@ -212,6 +212,7 @@ export const answers =
 export const missingParts = [
   {
     part: "another provider",
+    file: "missing-provider.ts",
     program: `
 import { createTroupe, TroupeError } from "troupe";
 
@@ -222,6 +223,7 @@ await createTroupe(options).catch((error) => TroupeError.is(error) && console.lo
   },
   {
     part: "NATS",
+    file: "missing-nats.ts",
     program: `
 import { createTroupe, TroupeError } from "troupe";
 
@@ -233,11 +235,12 @@ await createTroupe({ nats: { url: "nats://127.0.0.1:1" } }).catch(
   },
   {
     part: "code tools",
+    file: "missing-code.ts",
     program: `
 import { createCodeTools, createSandbox, createToolHost } from "@troupe/tools";
 
 const host = createToolHost({ tools: createCodeTools({ sandbox: await createSandbox() }) });
-const call = { id: "1", name: "code_search", args: { name: "hash", path: "missing.ts" }, problem: null };
+const call = { id: "1", name: "code_search", args: { name: "hash", path: "missing-code.ts" }, problem: null };
 const outcome = await host.run(call, {
   session: "s", run: "r", agent: "main", workspace: process.cwd(), signal: new AbortController().signal,
   grant: { tools: ["code_search"], agents: [], writes: [] }, idempotencyKey: "1", approved: false, plan: null,
