@@ -10,6 +10,7 @@ import { ledgerOf } from "../harness/ledger.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
 import { questionsOf, responseOf } from "../harness/session-queries.ts";
+import { useShared } from "../harness/shared-fixture.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
 
@@ -25,6 +26,13 @@ function question(who: string, command: string): RegExp {
 }
 
 const journalOf = (home: string) => path.join(home, "journal.db");
+
+/** A home with a daemon, beside which a `run` costs half: for tests of the keys alone. */
+const daemonOfFile = useShared(async (test) => {
+  const home = await tempFolder("terminal-daemon", test);
+  await writePolicy(home, askBeforeShell);
+  return { home, daemon: await startDaemonInProcess({ home, test }) };
+});
 
 describeAtTerminal("a user at a terminal", () => {
   it("answers with y, r, a, and n with a reason; each is asked once, with the printed meaning", async ({
@@ -117,8 +125,8 @@ describeAtTerminal("a user at a terminal", () => {
 
   it("Ctrl-C while an agent works cancels the session", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
-    const home = await tempFolder("terminal", test);
-    const scenario = await writeScenario(home, saying("never said", 600_000));
+    const { home } = daemonOfFile();
+    const scenario = await writeScenario(await tempFolder("terminal", test), saying("never said", 600_000));
     const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test });
     await run.waitForOutput(/● main: work/);
     run.type(ctrlC);
@@ -133,10 +141,8 @@ describeAtTerminal("a user at a terminal", () => {
     onTestFinished,
   }) => {
     const test = { onTestFinished };
-    const home = await tempFolder("terminal", test);
-    await writePolicy(home, askBeforeShell);
-    const daemon = await startDaemonInProcess({ home, test });
-    const scenario = await writeScenario(home, {
+    const { home, daemon } = daemonOfFile();
+    const scenario = await writeScenario(await tempFolder("terminal", test), {
       main: [{ steps: [{ calls: [shell("echo one")], latencyMs: 500 }, { text: "{{result.0.summary}}" }] }],
     });
     const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test });
@@ -156,9 +162,8 @@ describeAtTerminal("a user at a terminal", () => {
     expect,
     onTestFinished,
   }) => {
-    const home = await tempFolder("terminal", { onTestFinished });
-    await writePolicy(home, askBeforeShell);
-    const scenario = await writeScenario(home, {
+    const { home } = daemonOfFile();
+    const scenario = await writeScenario(await tempFolder("terminal", { onTestFinished }), {
       main: [{ steps: [{ calls: [shell("echo one")] }, { text: "{{task}}: {{result.0.summary}}" }] }],
     });
     const run = startInTerminal(["run", "-", "--scenario", scenario], { home, test: { onTestFinished } });
@@ -173,7 +178,7 @@ describeAtTerminal("a user at a terminal", () => {
   });
 
   it("leaves `run -` with Ctrl-C before a session starts", async ({ expect, onTestFinished }) => {
-    const home = await tempFolder("terminal", { onTestFinished });
+    const { home } = daemonOfFile();
     const run = startInTerminal(["run", "-"], { home, test: { onTestFinished } });
     await run.waitForOutput(/type the task/);
     run.type(`half a task${ctrlC}`);
