@@ -13,7 +13,6 @@ import { it, type TestContext } from "vitest";
 import { cleanEnv } from "../harness/clean-env.ts";
 import { troupe, watchProcess } from "../harness/cli.ts";
 import { cliPath } from "../harness/cli-path.ts";
-import { startDaemonInProcess } from "../harness/daemon.ts";
 import { askBeforeShell } from "../harness/home-files.ts";
 import { casesOf } from "../harness/long.ts";
 import { startModelServer } from "../harness/model-server/start-model-server.ts";
@@ -325,9 +324,7 @@ describeAtTerminal("a terminal", () => {
     const home = await tempFolder("terminal-ends", test);
     const lines = Array.from({ length: 200 }, (_, i) => `line ${i} ${"x".repeat(40)}`).join("\n");
     const scenario = await writeScenario(home, saying(lines));
-    // A `run` beside a daemon costs a third of one that is its own host.
-    if (given[0] === "run") await startDaemonInProcess({ home, test });
-    else await troupe(["run", "--scenario", scenario, "hello"], { home });
+    await troupe(["run", "--scenario", scenario, "hello"], { home });
     const words = [process.execPath, cliPath, ...given].map((word) => (word === "SCENARIO" ? scenario : word));
     const command = words.map((word) => `'${word}'`).join(" ");
     const shell = (script: string) =>
