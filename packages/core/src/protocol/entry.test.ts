@@ -25,6 +25,7 @@ import {
   toolFinished,
   verified,
 } from "../machines/fixtures.test-helper.ts";
+import { anyText } from "../text/any-text.test-helper.ts";
 import { approvalId, wholeRunStep } from "./approval.ts";
 import { EntryBody, type EntryHead, entryIsIntact, isTerminal, openEntry, RunSpec, sealEntry } from "./entry.ts";
 import { canonicalJson, hashText } from "./hash.ts";
@@ -151,9 +152,6 @@ test("the hash covers every byte before it, and the previous entry", () => {
   expect(sealed.hash).toBe(hashText(`${sealed.text.slice(0, -`,"hash":"${sealed.hash}"}`.length)}}`));
   expect(sealEntry({ ...head, prev: "1".repeat(64) }, timerFired("deadline")).hash).not.toBe(sealed.hash);
 });
-
-/** Any text, halves of surrogates too. The unit "binary" of `fc.string` takes a second of each process to list all characters. */
-const anyText = fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units));
 
 describe("an entry is read as it was written", () => {
   /** A key that would be a prototype is dropped where a model's reply is read, long before an entry is written. */

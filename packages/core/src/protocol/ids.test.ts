@@ -1,6 +1,7 @@
 /** The id of a child run follows from its position in its parent, so that a repeated offer is the same run. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { anyText } from "../text/any-text.test-helper.ts";
 import { childRunId, derivedId, Id, Token } from "./ids.ts";
 
 const parentRun = "00000000-0000-7000-8000-000000000001";
@@ -48,9 +49,6 @@ test("it is a UUIDv8 and a token, always the same, and no two keys share one", (
     }),
   );
 });
-
-/** Any text, halves of surrogates too. The unit "binary" of `fc.string` takes a second of each process to list all characters. */
-const anyText = fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units));
 
 test("a derived id is a UUIDv8 of its text alone", () => {
   fc.assert(

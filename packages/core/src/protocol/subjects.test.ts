@@ -1,12 +1,10 @@
 /** Subjects are built and parsed in one module; no id or name can break one apart or widen a subscription. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyText } from "../text/any-text.test-helper.ts";
 import { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./subjects.ts";
 
 const subjects = createSubjects();
-
-/** Any text, halves of surrogates too. The unit "binary" of `fc.string` takes a second of each process to list all characters. */
-const anyText = fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units));
 
 function build(from: Subjects, parsed: ParsedSubject): string {
   switch (parsed.kind) {

@@ -4,12 +4,10 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { anyText } from "../any-text.test-helper.ts";
 import { ask, block, options, provide, start, stop, streaming, text, use } from "./anthropic-server.test-helper.ts";
 
 const whole = fc.json({ maxDepth: 3 }).map((json) => `{"it":${json}}`);
-
-/** Any text, halves of surrogates too. The unit "binary" of `fc.string` takes a second of each process to list all characters. */
-const anyText = fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units));
 
 /** None of them is a JSON object that can be stored. */
 const malformed = fc.oneof(

@@ -1,6 +1,7 @@
 import { type Message, ModelReply, RunError } from "@troupe/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyText } from "../any-text.test-helper.ts";
 import { parseScenario } from "./load-scenario.ts";
 import { type ScenarioQuestion, selectReply } from "./select-reply.ts";
 
@@ -379,9 +380,6 @@ describe("a text is streamed", () => {
     expect(paced(deltas)).toEqual(pieces);
   });
 });
-
-/** Any text, halves of surrogates too. The unit "binary" of `fc.string` takes a second of each process to list all characters. */
-const anyText = fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units));
 
 const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   fc.record({ role: fc.constant("user" as const), text: anyText }),
