@@ -47,7 +47,7 @@ const statesOnce: typeof gitStates = (workspace) => {
   return answer;
 };
 
-/** A tool host starts git four times for a line. The normal run asks it about lines of some lengths, the long run about all. */
+/** A tool host starts git twice for a line. The normal run asks it about lines of some lengths, the long run about all. */
 const lengthStep = inject("long") ? 1 : 8;
 
 /** The decision on a shell line in one of the two repositories, and the files that it would lose. */

@@ -24,20 +24,31 @@ export async function gitStates(
     folder: workspace,
     signal,
     env: { GIT_CEILING_DIRECTORIES: "", GIT_OPTIONAL_LOCKS: "0" },
+    question: ["rev-parse", "--show-toplevel"],
   });
-  const top = await git.run(["rev-parse", "--show-toplevel"]);
-  if (top.code !== 0 || !isOwn(top.stdout.trimEnd())) return null;
+  const top = git.answer.stdout.trimEnd();
+  if (git.answer.code !== 0 || !isOwn(top)) return null;
   const inside = paths.length > pathsMax || paths.some((path) => path === "") ? ["."] : paths;
-  const specs = inside.map((path) => `:(literal)${path}`);
-  const format = ["--porcelain=v1", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames"];
-  // The index cannot say that a changed file is unchanged.
-  const [status, hidden] = await Promise.all([
-    git.ask(["status", ...format, "--", ...specs]),
-    git.ask(["ls-files", "-v", "-s", "-z", "--", ...specs]),
+  const records = (
+    await git.ask(
+      inside.map((path) => `:(literal)${path}`),
+      { script: describeFiles },
+    )
+  ).split("\0");
+  const end = records.indexOf("");
+  const prefix = relative(top, workspace);
+  return new Map([
+    ...hiddenIn(records.slice(end + 1)),
+    ...changedIn(records.slice(0, end), prefix === "" ? "" : `${prefix}/`),
   ]);
-  const prefix = relative(top.stdout.trimEnd(), workspace);
-  return new Map([...hiddenIn(hidden), ...changedIn(status, prefix === "" ? "" : `${prefix}/`)]);
 }
+
+/** Prints the status of paths, an empty record, and their entries in the index: it cannot hide that a file is changed. */
+const describeFiles = `
+  git status --porcelain=v1 -z --untracked-files=all --ignored=matching --no-renames -- "$@" || exit
+  printf '\\0'
+  exec git ls-files -v -s -z -- "$@"
+`;
 
 function isOwn(folder: string): boolean {
   try {
@@ -47,8 +58,8 @@ function isOwn(folder: string): boolean {
   }
 }
 
-function changedIn(status: string, prefix: string): [string, FileClass][] {
-  return status.split("\0").flatMap((line): [string, FileClass][] => {
+function changedIn(lines: readonly string[], prefix: string): [string, FileClass][] {
+  return lines.flatMap((line): [string, FileClass][] => {
     const path = line.slice(3);
     if (path === "" || !path.startsWith(prefix)) return [];
     const state = line.slice(0, 2);
@@ -58,8 +69,8 @@ function changedIn(status: string, prefix: string): [string, FileClass][] {
 }
 
 /** Files that the index marks as unchanged whatever they contain, and folders that are repositories of their own. */
-function hiddenIn(listed: string): [string, FileClass][] {
-  return listed.split("\0").flatMap((line): [string, FileClass][] => {
+function hiddenIn(lines: readonly string[]): [string, FileClass][] {
+  return lines.flatMap((line): [string, FileClass][] => {
     const [, tag = "", mode = "", path = ""] = /^(\S) (\d+) \S+ \d+\t(.*)$/s.exec(line) ?? [];
     if (mode === "160000") return [[`${path}/`, "untracked"]];
     return /[a-zS]/.test(tag) ? [[path, "changed"]] : [];

@@ -10,6 +10,11 @@ export interface HostGitOptions {
   /** Variables to add to the safe git environment. */
   env?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
+  /**
+   * Arguments for git, which it answers in the same process: a start of a process is slow in a large one. It must be a
+   * command that runs no program of the repository, because its configuration is not known yet. @default none
+   */
+  question?: readonly string[];
 }
 
 /** Output and exit code of git. */
@@ -24,32 +29,60 @@ const outputBytesMax = 16 * 1024 * 1024;
 
 /** Opens git for troupe itself, outside the sandbox. It runs no hook and no program that the repository names. */
 export async function openHostGit(options: HostGitOptions): Promise<HostGit> {
-  const listed = await runGit(["config", "--list", "--null", "--name-only"], { ...options, configKeys: [] });
-  const configKeys = listed.code === 0 ? listed.stdout.split("\0").filter(Boolean) : [];
-  const run = (args: readonly string[], env: Record<string, string> = {}): Promise<GitResult> =>
-    runGit(args, { ...options, env: { ...options.env, ...env }, configKeys });
+  const { question = [] } = options;
+  const listed = await runGit(question, { ...options, script: describeRepository, configKeys: [] });
+  if (listed.code === notFound)
+    throw couldNotRun(Object.assign(new Error("git: not found"), { code: "ENOENT" }), "git");
+  const records = listed.stdout.split("\0");
+  const end = records.indexOf("");
+  const configKeys = records.slice(0, end);
+  const answer = { ...listed, stdout: records.slice(end + 1).join("\0") };
+  const run: HostGit["run"] = (args, { script, env } = {}) =>
+    runGit(args, { ...options, script, env: { ...options.env, ...env }, configKeys });
   return {
+    answer,
     filters: filtersOf(configKeys),
     run,
-    async ask(args, env) {
-      const end = await run(args, env);
-      if (end.code === 0) return end.stdout.trimEnd();
-      throw failed(args, end);
-    },
+    answered: () => outputOf(answer, labelOf(question, {})),
+    ask: async (args, more) => outputOf(await run(args, more), labelOf(args, more)),
   };
 }
 
+/** Prints the keys of the configuration, an empty record, and what git answers to the arguments. */
+const describeRepository = `
+  git config --list --null --name-only || { end=$?; printf '\\0'; exit $end; }
+  printf '\\0'
+  [ $# = 0 ] || exec git "$@"
+`;
+
+/** The exit code of a shell that does not find its program. */
+const notFound = 127;
+
+export interface GitStep {
+  /** Variables to add to those of the repository. */
+  env?: Record<string, string>;
+  /**
+   * Shell script that runs git; `"$@"` are the arguments. Several commands of git in one script start one process of
+   * this one, whose size makes each start slow. @default git with the arguments
+   */
+  script?: string | undefined;
+}
+
 export interface HostGit {
+  /** What git has answered to the question of the options. */
+  readonly answer: GitResult;
+  /** Its output. Throws a `RunFailure` with git's message if git failed. */
+  answered(): string;
   /** Names of the repository's filters that have a program. The program does not run. */
   readonly filters: readonly string[];
-  run(args: readonly string[], env?: Record<string, string>): Promise<GitResult>;
+  run(args: readonly string[], step?: GitStep): Promise<GitResult>;
   /** Resolves to the output. Throws a `RunFailure` with git's message if git fails. */
-  ask(args: readonly string[], env?: Record<string, string>): Promise<string>;
+  ask(args: readonly string[], step?: GitStep): Promise<string>;
 }
 
 function runGit(
   args: readonly string[],
-  { folder, identity, env, signal, configKeys }: HostGitOptions & { configKeys: readonly string[] },
+  { folder, identity, env, signal, script, configKeys }: HostGitOptions & GitStep & { configKeys: readonly string[] },
 ): Promise<GitResult> {
   const { PATH = "" } = process.env;
   const gitEnv = {
@@ -65,21 +98,32 @@ function runGit(
     ...(signal ? { signal } : {}),
   };
   return new Promise((resolve, reject) => {
-    execFile("git", [...args], options, (error, stdout, stderr) => {
+    const words = script === undefined ? [...args] : ["-c", script, "git", ...args];
+    execFile(script === undefined ? "git" : "/bin/sh", words, options, (error, stdout, stderr) => {
       if (error === null) return resolve({ code: 0, stdout, stderr });
       if (typeof error.code === "number") return resolve({ code: error.code, stdout, stderr });
-      reject(couldNotRun(error, args));
+      reject(couldNotRun(error, labelOf(args, { script })));
     });
   });
 }
 
-function couldNotRun(error: Error & { code?: unknown }, args: readonly string[]): Error {
-  if (error.name === "AbortError") return error;
-  const why = error.code === "ENOENT" ? "git is not installed on this machine: install it" : error.message;
-  return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${why}`, recoverable: true }, { cause: error });
+/** The command of git for a message. */
+function labelOf(args: readonly string[], step: GitStep | undefined): string {
+  return step?.script === undefined ? `git ${args[0]}` : "git";
 }
 
-function failed(args: readonly string[], { stderr }: GitResult): RunFailure {
+function couldNotRun(error: Error & { code?: unknown }, label: string): Error {
+  if (error.name === "AbortError") return error;
+  const why = error.code === "ENOENT" ? "git is not installed on this machine: install it" : error.message;
+  return new RunFailure({ type: "tool_error", message: `${label}: ${why}`, recoverable: true }, { cause: error });
+}
+
+function outputOf(end: GitResult, label: string): string {
+  if (end.code === 0) return end.stdout.trimEnd();
+  throw failed(label, end);
+}
+
+function failed(label: string, { stderr }: GitResult): RunFailure {
   const reason = stderr
     .replace(/^(fatal|error): /gm, "")
     .trim()
@@ -87,5 +131,5 @@ function failed(args: readonly string[], { stderr }: GitResult): RunFailure {
     .slice(0, 3)
     .join("; ")
     .slice(0, 400);
-  return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${reason}`, recoverable: true });
+  return new RunFailure({ type: "tool_error", message: `${label}: ${reason}`, recoverable: true });
 }

@@ -5,8 +5,8 @@ import { type HostGit, openHostGit } from "./host-git.ts";
 export interface Snapshots {
   /** Saves all contents as a commit on no branch. Null if they are the same as in the last snapshot. */
   take(): Promise<string | null>;
-  /** Creates a commit of all uncommitted changes on top of HEAD; null if there are none. */
-  commit(message: string): Promise<string | null>;
+  /** Saves all contents as a commit on top of HEAD, and lets a reference name it. Null if they are the same as before. */
+  commit(message: string, reference: string): Promise<string | null>;
   readonly git: HostGit;
 }
 
@@ -15,35 +15,32 @@ export interface Snapshots {
  * index lies beside the worktree, where agents cannot replace it.
  */
 export async function openSnapshots(folder: string, run: string, identity: GitIdentity): Promise<Snapshots> {
-  const git = await openHostGit({ folder, identity });
+  const git = await openHostGit({ folder, identity, question: ["rev-parse", "HEAD^{tree}"] });
   const env = { GIT_INDEX_FILE: `${folder}.index` };
-  let last = await git.ask(["rev-parse", "HEAD^{tree}"]);
-
-  const treeNow = async (): Promise<string> => {
-    // Starting from HEAD keeps committed files tracked, also if they are ignored since.
-    await git.ask(["read-tree", "--reset", "HEAD"], env);
-    // An unreadable file does not stop the others.
-    await git.run(["add", "--all", "--ignore-errors", "--", "."], env);
-    return await git.ask(["write-tree"], env);
+  let last = git.answered();
+  const commit: Snapshots["commit"] = async (message, reference) => {
+    const [tree = "", made = null] = (await git.ask([last, message, reference], { env, script: saveTree })).split("\n");
+    last = tree;
+    return made;
   };
-
-  return {
-    git,
-    async take() {
-      const tree = await treeNow();
-      if (tree === last) return null;
-      const commit = await git.ask(["commit-tree", tree, "-p", "HEAD", "-m", "troupe: after a call"]);
-      await git.ask(["update-ref", `refs/troupe/${run}`, commit]);
-      last = tree;
-      return commit;
-    },
-    async commit(message) {
-      const tree = await treeNow();
-      if (tree === (await git.ask(["rev-parse", "HEAD^{tree}"]))) return null;
-      return await git.ask(["commit-tree", tree, "-p", "HEAD", "-m", message]);
-    },
-  };
+  return { git, commit, take: () => commit("troupe: after a call", `refs/troupe/${run}`) };
 }
+
+/**
+ * Prints the id of the files as a tree. If it differs from `$1`, makes a commit with the message `$2`, prints its id, and
+ * lets the reference `$3` name it. Starting from HEAD keeps committed files tracked, also if they are ignored since. An
+ * unreadable file does not stop the others.
+ */
+const saveTree = `
+  git read-tree --reset HEAD || exit
+  git add --all --ignore-errors -- .
+  tree=$(git write-tree) || exit
+  printf '%s\\n' "$tree"
+  [ "$tree" != "$1" ] || exit 0
+  commit=$(git commit-tree "$tree" -p HEAD -m "$2") || exit
+  printf '%s\\n' "$commit"
+  exec git update-ref "$3" "$commit"
+`;
 
 const message = "Uncommitted changes of a troupe agent";
 
@@ -59,8 +56,8 @@ export async function commitAll(
     return [`${some} go through a filter of the repository, which is not run here: commit them yourself in ${folder}`];
   }
   // Uses plumbing commands only: an agent may have left links at paths that porcelain commands write.
-  const commit = (await snapshots.commit(message)) ?? (await snapshots.git.ask(["rev-parse", "HEAD"]));
-  await snapshots.git.ask(["update-ref", name, commit]);
+  const commit = await snapshots.commit(message, name);
+  if (commit === null) await snapshots.git.ask(["update-ref", name, "HEAD"]);
   return [];
 }
 

@@ -44,7 +44,7 @@ export async function openWorktree(
   const { request, identity } = options;
   const repository = await repositoryOf(projectOf(request));
   return await inTurn(repository, async () => {
-    const git = await openHostGit({ folder: repository, identity });
+    const git = await openHostGit({ folder: repository, identity, question: listWorktrees });
     const known = await worktreeOf(git, request.run);
     const folder = known ?? (await makeWorktree({ ...options, git, repository, journaled, isBegun }));
     return await worktreeFolder(folder, request.run, identity);
@@ -85,9 +85,11 @@ async function repositoryOf(workspace: string): Promise<string> {
   );
 }
 
-/** The folder of a run's worktree, made by any host; null if there is none. */
+const listWorktrees: readonly string[] = ["worktree", "list", "--porcelain", "-z"];
+
+/** The folder of a run's worktree, made by any host; null if there is none. @param git with the listed worktrees */
 async function worktreeOf(git: HostGit, run: string): Promise<string | null> {
-  const listed = (await git.ask(["worktree", "list", "--porcelain", "-z"])).split("\0");
+  const listed = git.answered().split("\0");
   const paths = listed.flatMap((line) => (line.startsWith("worktree ") ? [line.slice("worktree ".length)] : []));
   const path = paths.find((one) => basename(one) === run);
   return path !== undefined && (await lstat(join(path, ".git")).catch(() => null)) ? path : null;
@@ -113,29 +115,25 @@ async function makeWorktree({ git, repository, folder, request, journaled, isBeg
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   // Leftovers of a killed host must go first: git refuses to make a worktree over them.
   await removeFolder(folder);
-  await git.ask(["worktree", "prune"]);
   const at = from === null ? ["--", folder, branch] : ["-b", branch, "--", folder, from];
-  await git.ask(["worktree", "add", "--quiet", ...at]);
+  await git.ask(at, { script: 'git worktree prune || exit; exec git worktree add --quiet "$@"' });
   if (journaled !== null) await restoreSnapshot(folder, journaled);
   return folder;
 }
 
 /** The commit that is checked out in the parent's workspace: the run starts from it. */
 async function headCommit(folder: string): Promise<string> {
-  const git = await openHostGit({ folder });
-  const head = await git.run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  if (head.code === 0) return head.stdout.trim();
+  const { answer } = await openHostGit({ folder, question: ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"] });
+  if (answer.code === 0) return answer.stdout.trim();
   throw refused(`${folder} has no commit yet, so no worktree can be made from it: commit first`);
 }
 
 /** Restores the files of the newest snapshot on top of the committed ones. */
 async function restoreSnapshot(folder: string, snapshot: string): Promise<void> {
-  const git = await openHostGit({ folder });
-  const there = await git.run(["cat-file", "-e", `${snapshot}^{tree}`]);
-  if (there.code !== 0)
+  const git = await openHostGit({ folder, question: ["cat-file", "-e", `${snapshot}^{tree}`] });
+  if (git.answer.code !== 0)
     throw workspaceLost(`the snapshot ${snapshot.slice(0, 12)} of its worktree`, "is not in the repository any more");
-  await git.ask(["read-tree", "--reset", "-u", snapshot]);
-  await git.ask(["read-tree", "HEAD"]);
+  await git.ask([snapshot], { script: 'git read-tree --reset -u "$1" && exec git read-tree HEAD' });
 }
 
 /** Commits uncommitted changes and removes the worktree. The branch stays. */
@@ -143,15 +141,15 @@ export async function finishWorktree({ request, identity }: Omit<WorktreeOptions
   const repository = await repositoryOf(projectOf(request));
   return await inTurn(repository, async () => {
     const name = `refs/heads/${branchOf(request.run)}`;
-    const git = await openHostGit({ folder: repository, identity });
+    const git = await openHostGit({ folder: repository, identity, question: listWorktrees });
     const folder = await worktreeOf(git, request.run);
     const warnings = folder === null ? [] : await commitAll(folder, { ...request, name, identity });
     if (folder !== null && warnings.length === 0) {
       await git.ask(["worktree", "remove", "--force", "--", folder]);
       await rm(`${folder}.index`, { force: true });
     }
-    await git.run(["update-ref", "-d", `refs/troupe/${request.run}`]);
-    const tip = await git.run(["rev-parse", "--verify", "--quiet", name]);
+    const script = 'git update-ref -d "$1"; exec git rev-parse --verify --quiet "$2"';
+    const tip = await git.run([`refs/troupe/${request.run}`, name], { script });
     if (tip.code !== 0) return { artifacts: [], warnings };
     return { artifacts: [{ name: `branch ${branchOf(request.run)}`, ref: tip.stdout.trim() }], warnings };
   });
