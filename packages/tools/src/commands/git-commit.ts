@@ -35,35 +35,35 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
       const wanted = all ? [":(top)"] : await pathsWithin(context.workspace, paths);
       const repository = await openRepository({ sandbox, context });
       const { git, ask } = repository;
-      const before = await headCommit(repository);
       if (wanted.length > 0) await stage(wanted, repository);
-      const only = paths.length > 0 ? ["--only", "--", ...wanted] : [];
-      if ((await git(["diff", "--cached", "--quiet", ...(only.length > 0 ? only.slice(1) : [])])).code === 0) {
+      const only = paths.length > 0 ? ["--", ...wanted] : [];
+      if ((await git(["diff", "--cached", "--quiet", ...only])).code === 0) {
         throw refused(
           wanted.length > 0
             ? "nothing has changed there that git does not ignore"
             : "nothing is staged: give paths, or all",
         );
       }
-      const options = ["--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace"];
-      await ask(["commit", ...options, `--message=${message}`, ...only], { identity: await identity(), writes: true });
-      const id = (await ask(["rev-parse", "HEAD"])).trim();
-      const committed = await committedFiles(before, id, repository);
-      return { output: commitText(id, message, await branchOf(repository), committed) };
+      const made = await ask([message, ...(only.length > 0 ? ["--only", ...only] : [])], {
+        identity: await identity(),
+        writes: true,
+        script: commit,
+      });
+      return { output: await commitText(made.split("\n").slice(-4), message, repository) };
     },
   });
 }
 
-/** The current commit; null before the first one. */
-async function headCommit({ git }: SandboxedRepository): Promise<string | null> {
-  const end = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  return end.code === 0 ? end.stdout.trim() : null;
-}
-
-async function branchOf({ git }: SandboxedRepository): Promise<string> {
-  const end = await git(["symbolic-ref", "--short", "--quiet", "HEAD"]);
-  return end.code === 0 ? end.stdout.trim() : "no branch (a detached HEAD)";
-}
+/**
+ * Commits, and prints the commit before, the new one and the branch: each in a line, which is empty if it has none. One
+ * command, because the sandbox of a command costs more than git.
+ */
+const commit = `
+  message=$1; shift
+  before=$(git rev-parse --verify --quiet 'HEAD^{commit}')
+  git commit --quiet --no-verify --no-gpg-sign --cleanup=whitespace "--message=$message" "$@" || exit
+  printf '%s\\n' "$before" "$(git rev-parse HEAD)" "$(git symbolic-ref --short --quiet HEAD)"
+`;
 
 /** Does not use `git add`, which would read submodules with their own configuration. */
 async function stage(paths: readonly string[], repository: SandboxedRepository): Promise<void> {
@@ -83,11 +83,14 @@ async function stage(paths: readonly string[], repository: SandboxedRepository):
 
 /** Files that differ from the index, including files that git does not know yet, without nested repositories. */
 async function changedFiles(paths: readonly string[], { ask }: SandboxedRepository): Promise<string[]> {
-  const changed = await ask(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty", "--", ...paths]);
-  const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard", "--", ...paths]);
-  const files = `${changed}${unknown}`.split("\0").filter((path) => path !== "" && !path.endsWith("/"));
-  return [...new Set(files)];
+  const files = (await ask(paths, { script: listChanged })).split("\0");
+  return [...new Set(files.filter((path) => path !== "" && !path.endsWith("/")))];
 }
+
+const listChanged = `
+  git diff-files -z --name-only --ignore-submodules=dirty -- "$@" || exit
+  exec git ls-files -z --others --exclude-standard -- "$@"
+`;
 
 /** Files that a filter of the repository would transform. Filters do not run here. */
 async function filteredAmong(files: readonly string[], { filters, ask }: SandboxedRepository): Promise<string[]> {
@@ -96,10 +99,16 @@ async function filteredAmong(files: readonly string[], { filters, ask }: Sandbox
   return fields.filter((_, i) => i % 3 === 0 && filters.includes(fields[i + 2] ?? ""));
 }
 
-function commitText(id: string, message: string, branch: string, files: readonly CommittedFile[]): string {
+async function commitText(
+  [before = "", id = "", branch = ""]: readonly string[],
+  message: string,
+  repository: SandboxedRepository,
+): Promise<string> {
+  const files = await committedFiles(before, id, repository);
   const lines = files.slice(0, filesShown).map(({ path, kind, lines }) => `${kind} ${path}${lines}`);
   if (files.length > filesShown) lines.push(`and ${files.length - filesShown} more`);
-  return `committed ${id.slice(0, 12)} on ${branch}: ${message.split("\n", 1)[0]}\n${lines.join("\n")}`;
+  const on = branch || "no branch (a detached HEAD)";
+  return `committed ${id.slice(0, 12)} on ${on}: ${message.split("\n", 1)[0]}\n${lines.join("\n")}`;
 }
 
 function refused(message: string): RunFailure {
@@ -117,24 +126,27 @@ interface CommittedFile {
 const kinds: Readonly<Record<string, FileChange["kind"]>> = { A: "created", D: "deleted" };
 
 /**
- * The files that differ between two commits; `from` is null for the first commit. They are listed in the output only:
+ * The files that differ between two commits; `from` is empty for the first commit. They are listed in the output only:
  * the calls that changed the files have reported the changes.
  */
-async function committedFiles(from: string | null, to: string, { ask }: SandboxedRepository): Promise<CommittedFile[]> {
+async function committedFiles(from: string, to: string, { ask }: SandboxedRepository): Promise<CommittedFile[]> {
   const options = ["-r", "-z", "--no-renames", "--no-commit-id", "--no-ext-diff", "--no-textconv"];
-  const between = from === null ? ["--root", to] : [from, to];
-  const counts = linesIn(await ask(["diff-tree", ...options, "--numstat", ...between]));
-  const fields = (await ask(["diff-tree", ...options, "--name-status", ...between])).split("\0");
-  return fields.flatMap((path, i) => {
-    if (i % 2 === 0) return [];
-    return [{ path, kind: kinds[fields[i - 1] ?? ""] ?? "modified", lines: counts.get(path) ?? "" }];
-  });
+  const between = from === "" ? ["--root", to] : [from, to];
+  const fields = (await ask(["diff-tree", ...options, "--raw", "--numstat", ...between])).split("\0");
+  const files: { path: string; status: string }[] = [];
+  let at = 0;
+  // A record of two fields for each file, then a record of one field with its numbers of lines.
+  for (; fields[at]?.startsWith(":"); at += 2) {
+    files.push({ path: fields[at + 1] ?? "", status: fields[at]?.split(" ").at(-1) ?? "" });
+  }
+  const counts = linesIn(fields.slice(at));
+  return files.map(({ path, status }) => ({ path, kind: kinds[status] ?? "modified", lines: counts.get(path) ?? "" }));
 }
 
-/** Format of a record: added, removed and path, separated by tabs and ended by NUL. */
-function linesIn(numstat: string): Map<string, string> {
+/** Format of a record: added, removed and path, separated by tabs. */
+function linesIn(numstat: readonly string[]): Map<string, string> {
   const counts = new Map<string, string>();
-  for (const record of numstat.split("\0")) {
+  for (const record of numstat) {
     const [, added, removed, path] = /^(\d+)\t(\d+)\t(.*)$/s.exec(record) ?? [];
     if (path !== undefined) counts.set(path, ` (+${added} -${removed})`);
   }

@@ -30,8 +30,7 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
       const wanted = await pathsWithin(context.workspace, paths);
       const repository = await openRepository({ sandbox, context });
       const { ask } = repository;
-      const between =
-        base === undefined ? await headArguments(repository, staged) : await revisionsOf(base, repository);
+      const between = base === undefined ? "" : await revisionsOf(base, repository);
       const shape = stat ? ["--stat=120,100", "--summary"] : ["--patch", "--src-prefix=a/", "--dst-prefix=b/"];
       const options = [
         ...safeDiffOptions,
@@ -40,12 +39,36 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
         ...shape,
         ...(staged ? ["--cached"] : []),
       ];
-      const diff = await ask(["diff", ...options, ...between, "--", ...wanted]);
-      const isOfFiles = !staged && between.length < 2 && !between[0]?.includes("..");
-      const untracked = isOfFiles ? await untrackedText(repository, wanted) : "";
-      return { output: diff + untracked || "no differences" };
+      if (staged || between.includes("..")) {
+        const revisions = between === "" ? [] : [between];
+        return { output: (await ask(["diff", ...options, ...revisions, "--", ...wanted])) || "no differences" };
+      }
+      const script = `${diffOfFiles} ${options.join(" ")} $from -- "$@"`;
+      const [untracked, diff] = readDiffOfFiles(await ask([between, ...wanted], { script }));
+      return { output: diff + untrackedText(untracked) || "no differences" };
     },
   });
+}
+
+/**
+ * Prints the untracked files, an empty record and the differences of the files from a commit, from HEAD without one, or
+ * from the index before the first commit. One command, because the sandbox of a command costs more than git.
+ */
+const diffOfFiles = `
+  from=$1; shift
+  git ls-files --others --exclude-standard --directory -z -- "$@" || exit
+  printf '\\0'
+  [ "$from" != "" ] || ! git rev-parse --verify --quiet 'HEAD^{commit}' > /dev/null || from=HEAD
+  exec git diff`;
+
+function readDiffOfFiles(text: string): [untracked: string[], diff: string] {
+  const untracked: string[] = [];
+  let at = 0;
+  for (let end = text.indexOf("\0"); end > at; end = text.indexOf("\0", at)) {
+    untracked.push(text.slice(at, end));
+    at = end + 1;
+  }
+  return [untracked, text.slice(at + 1)];
 }
 
 /** Paths in the form of literal git pathspecs, checked to be in the workspace. */
@@ -54,20 +77,12 @@ export async function pathsWithin(workspace: string, paths: readonly string[]): 
   return places.map(({ shown }) => `:(top,literal)${shown === "." ? "" : shown}`);
 }
 
-/** The commit to compare the working tree with; none before the first commit. */
-async function headArguments({ git }: SandboxedRepository, staged: boolean): Promise<string[]> {
-  if (staged) return [];
-  const head = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  return head.code === 0 ? ["HEAD"] : [];
-}
-
 /** Resolves revisions to commit ids, so that git never parses text of a model. */
-async function revisionsOf(base: string, repository: SandboxedRepository): Promise<string[]> {
+async function revisionsOf(base: string, repository: SandboxedRepository): Promise<string> {
   refuseNul(base, "base");
   const [, from = base, dots = "", to = ""] = /^(.*?)(\.{2,3})(.*)$/s.exec(base) ?? [];
   const first = await commitOf(from || "HEAD", repository);
-  if (dots === "") return [first];
-  return [`${first}${dots}${await commitOf(to || "HEAD", repository)}`];
+  return dots === "" ? first : `${first}${dots}${await commitOf(to || "HEAD", repository)}`;
 }
 
 async function commitOf(name: string, { git }: SandboxedRepository): Promise<string> {
@@ -81,9 +96,7 @@ async function commitOf(name: string, { git }: SandboxedRepository): Promise<str
   });
 }
 
-async function untrackedText({ ask }: SandboxedRepository, paths: readonly string[]): Promise<string> {
-  const list = await ask(["ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", ...paths]);
-  const names = list.split("\0").filter((name) => name !== "");
+function untrackedText(names: readonly string[]): string {
   if (names.length === 0) return "";
   const rest = names.length > untrackedShown ? `, and ${names.length - untrackedShown} more` : "";
   return `\n[untracked: ${names.slice(0, untrackedShown).join(", ")}${rest}]\n`;
