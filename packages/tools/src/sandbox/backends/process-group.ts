@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { standardProgramFolders } from "../mount-plan/machine-folders.ts";
 import { withRestored } from "../processes/command-output.ts";
-import { joinArguments, withControlGroup } from "../processes/control-group.ts";
+import { withControlGroup } from "../processes/control-group.ts";
 import { couldNotStart } from "../processes/launch.ts";
 import { createMarkReaper, markVariable } from "../processes/reaper.ts";
 import { limitsWithoutNamespace, prlimitArguments, type ResourceLimits } from "../processes/resource-limits.ts";
@@ -46,8 +46,8 @@ export function createProcessGroupRun(options: ProcessGroupOptions): Sandbox["ru
       const limited = prlimitArguments(programs.prlimit, await limitsWithoutNamespace(limits));
       const { prefix, close } = await confine(command, scratch);
       const result = await withControlGroup(limits, (group) => {
-        const argv = [...joinArguments(group), ...limited, ...prefix, ...command.argv];
-        const launch = { argv, cwd: join(workspace, folder), env: whole, setup: null };
+        const argv = [...limited, ...prefix, ...command.argv];
+        const launch = { argv, cwd: join(workspace, folder), env: whole, setup: null, group };
         return runCommand(launch, { ...command, createReaper: ({ pid }) => createMarkReaper(pid, mark, group) });
       }).finally(async () => {
         restored = await close();

@@ -53,9 +53,14 @@ export async function withControlGroup(
 
 /** Arguments before a command that make it join its groups before it can start a process. */
 export function joinArguments(group: ControlGroup | null): string[] {
-  if (group === null) return [];
-  const script = `for file in ${group.joinFiles.map((_, i) => `"$${i}"`).join(" ")}; do echo 0 > "$file" || exit 125; done; shift ${group.joinFiles.length - 1}; exec "$@"`;
-  return ["/bin/sh", "-c", script, ...group.joinFiles];
+  return group === null ? [] : gateArguments(":", group);
+}
+
+/** Arguments before a command: a shell runs a line, joins the groups of the command, and becomes the command. */
+export function gateArguments(line: string, group: ControlGroup | null): string[] {
+  const files = group?.joinFiles ?? [];
+  const join = files.map((_, i) => `echo 0 > "$${i + 1}" || exit 125; `).join("");
+  return ["/bin/sh", "-c", `${line}; ${join}shift ${files.length}; exec "$@"`, "sh", ...files];
 }
 
 let groupsMade = 0;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { RunFailure } from "@troupe/core";
+import { type ControlGroup, gateArguments } from "./control-group.ts";
 import { watchGroup } from "./host-watcher.ts";
 
 /** The arguments, folder and environment with which this machine starts a command. */
@@ -11,6 +12,8 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
   /** Rendered mount plan, which the sandbox program reads from `setupPipe`; null for a command without a sandbox. */
   setup: string | null;
+  /** The control groups that a command without a sandbox joins. @default none */
+  group?: ControlGroup | null;
   /** Descriptors of this process that the sandbox program gets, from `firstPassedDescriptor` on. @default none */
   descriptors?: readonly number[];
   /** A program that the sandbox program reads from a pipe, the descriptor after the passed ones. @default none */
@@ -75,13 +78,13 @@ export function starterScript({ isFirst }: { isFirst: boolean }): string {
 
 const gatePipe = 3;
 /** Without a sandbox: the command starts when its group is watched, and never if this process has ended before. */
-const gate = ["/bin/sh", "-c", `read -r permission <&${gatePipe} || exit 125; exec ${gatePipe}<&-; exec "$@"`, "sh"];
+const gate = `read -r permission <&${gatePipe} || exit 125; exec ${gatePipe}<&-`;
 
 /** Starts a command in a process group and session of its own. Throws a `RunFailure` if it cannot be started. */
 export async function launch(start: Launch, input: string | Uint8Array | undefined): Promise<LaunchedCommand> {
-  const { argv, cwd, env, setup, descriptors = [], filter = null } = start;
+  const { argv, cwd, env, setup, group = null, descriptors = [], filter = null } = start;
   const isSandboxed = setup !== null;
-  const [program = "", ...args] = isSandboxed ? argv : [...gate, ...argv];
+  const [program = "", ...args] = isSandboxed ? argv : [...gateArguments(gate, group), ...argv];
   const child = spawn(program, args, {
     cwd,
     env,
