@@ -5,7 +5,7 @@ import { describe, expect, inject, vi } from "vitest";
 import { createSandbox } from "./create-sandbox.ts";
 import { containing, everyKind, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
-for (const [k, kind] of everyKind.entries()) {
+for (const kind of everyKind) {
   test(`${kind} is found, and reports whether it contains commands`, async ({ sandboxOf }) => {
     const sandbox = await sandboxOf(kind);
     expect(sandbox.kind).toBe(kind);
@@ -17,7 +17,7 @@ for (const [k, kind] of everyKind.entries()) {
   test(`${kind}: a command reads the given input, or an empty one`, async ({ run }) => {
     expect((await run(kind, "cat; read x || echo end")).stdout).toBe("end\n");
     expect((await run(kind, "cat", { input: "given" })).stdout).toBe("given");
-    expect(await run(kind, "exit 3", { input: "x".repeat(10_000_000) })).toMatchObject({ code: 3 });
+    expect(await run(kind, "exit 3", { input: "x".repeat(2_000_000) })).toMatchObject({ code: 3 });
   });
 
   test(`${kind}: the result has the end of the command`, async ({ run, workspace }) => {
@@ -49,8 +49,8 @@ for (const [k, kind] of everyKind.entries()) {
     workspace,
   }) => {
     const sandbox = await sandboxOf(kind);
-    // One kind shows that memory stays small: the same code reads the output of all.
-    const floodBytes = inject("long") || k === 0 ? 300_000_000 : 20_000_000;
+    // The tests of the shell tool show in the normal run that memory stays small: the same code reads the output of all.
+    const floodBytes = inject("long") ? 300_000_000 : 5_000_000;
     const rssBefore = process.memoryUsage().rss;
     const flood = `echo first; head -c ${floodBytes} /dev/zero; echo; echo last`;
     const end = await runLine(sandbox, workspace, flood);
@@ -62,8 +62,10 @@ for (const [k, kind] of everyKind.entries()) {
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(200 * 1024 * 1024);
   });
 
+  // In the normal run, the tests of the shell tool do it in the best sandbox.
+  if (!inject("long") && kind !== "process-group") continue;
   test(`${kind}: a flood without end stops at the time limit`, async ({ run }) => {
-    const end = await run(kind, "cat /dev/zero", { timeoutMs: 300 });
+    const end = await run(kind, "cat /dev/zero", { timeoutMs: 200 });
     expect(end.reason).toBe("timeout");
     expect(end.stdout.length).toBeLessThan(1024 * 1024 + 100);
   });

@@ -2,7 +2,7 @@
 import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, vi } from "vitest";
-import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+import { containing, planned, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -26,28 +26,47 @@ async function makeHome(folder: string): Promise<string> {
   return home;
 }
 
+/** The write scopes of a command. */
+const grants: readonly (readonly [string, string[][]])[] = [
+  ["may write everywhere", []],
+  ["may write in one folder", [[".config"]]],
+  ["may only read", [[]]],
+];
+
 for (const kind of containing) {
   describe(`${kind}: in a home`, () => {
+    const isPlanned = planned.includes(kind);
     const readAll = "find . -type f -exec cat {} + 2> /dev/null; cat .aws/credentials .ssh/id_ed25519";
 
-    test.for([
-      ["may write everywhere", []],
-      ["may write in one folder", [[".config"]]],
-      ["may only read", [[]]],
-    ] as const)("a command that %s sees no secret", async ([, writes], { sandboxOf, folder }) => {
+    test.for(grants.filter((_, i) => isPlanned || i === 0))(
+      "a command that %s sees no secret",
+      async ([, writes], { sandboxOf, folder }) => {
+        const home = await makeHome(folder);
+        const sandbox = await sandboxOf(
+          kind,
+          { readable: [join(home, ".ssh"), join(home, ".gnupg/private-keys-v1.d")] },
+          {
+            hidden: [join(home, ".troupe")],
+          },
+        );
+        const end = await runLine(sandbox, home, readAll, { writes });
+        expect(end.output).not.toContain("SECRET");
+        expect(end.stdout).toContain("notes");
+        expect(end.stdout).toContain("other");
+      },
+    );
+
+    test("a command cannot write to a secret", async ({ sandboxOf, folder }) => {
       const home = await makeHome(folder);
-      const sandbox = await sandboxOf(
-        kind,
-        { readable: [join(home, ".ssh"), join(home, ".gnupg/private-keys-v1.d")] },
-        {
-          hidden: [join(home, ".troupe")],
-        },
-      );
-      const end = await runLine(sandbox, home, readAll, { writes: writes.map((scope) => [...scope]) });
-      expect(end.output).not.toContain("SECRET");
-      expect(end.stdout).toContain("notes");
-      expect(end.stdout).toContain("other");
+      const sandbox = await sandboxOf(kind, {}, { hidden: [join(home, ".troupe")] });
+      const line = secrets
+        .map((path) => `echo evil > ${path}; rm -f ${path}; echo evil > ${dirname(path)}/made`)
+        .join("\n");
+      await runLine(sandbox, home, `${line}\necho ok`);
+      for (const path of secrets) expect(await readFile(join(home, path), "utf8"), path).toBe("SECRET");
     });
+
+    if (!isPlanned) return;
 
     test("a command cannot uncover a secret for the next one", async ({ sandboxOf, folder }) => {
       const home = await makeHome(folder);
@@ -93,16 +112,6 @@ for (const kind of containing) {
         // The folder of troupe is hidden by its host only.
         expect(stdout.replace("SECRET", "")).not.toContain("SECRET");
       }
-    });
-
-    test("a command cannot write to a secret", async ({ sandboxOf, folder }) => {
-      const home = await makeHome(folder);
-      const sandbox = await sandboxOf(kind, {}, { hidden: [join(home, ".troupe")] });
-      const line = secrets
-        .map((path) => `echo evil > ${path}; rm -f ${path}; echo evil > ${dirname(path)}/made`)
-        .join("\n");
-      await runLine(sandbox, home, `${line}\necho ok`);
-      for (const path of secrets) expect(await readFile(join(home, path), "utf8"), path).toBe("SECRET");
     });
 
     test("a project that a link of a home leads to shows nothing of that secret", async ({ sandboxOf, folder }) => {

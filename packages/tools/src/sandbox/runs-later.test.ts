@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, vi } from "vitest";
 import { type ProtectionClass, protectedTable } from "../workspace/protected-table.ts";
-import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+import { containing, planned, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
 const closed = [...namesOf("never"), ...namesOf("asks")];
 
@@ -45,7 +45,9 @@ for (const kind of containing) {
       expect(await readdir(workspace)).toEqual([".github", "AGENTS.md", "conftest.py"]);
     });
   });
+}
 
+for (const kind of planned) {
   describe(`${kind}: a repository with another name`, () => {
     const bare = { "r/HEAD": "ref: refs/heads/main\n", "r/config": "good", "r/objects/x": "", "r/refs/x": "" };
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPolicy } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { test } from "vitest";
+import { inject, test } from "vitest";
 import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
 import { findBwrap, type LinuxKind, pathWith } from "./kind-programs.test-helper.ts";
 import type { CommandResult, Sandbox, SandboxedCommand } from "./sandbox.ts";
@@ -19,6 +19,11 @@ export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) 
   if (!works) test.skip(`${kind} is not available here`, () => {});
   return works;
 });
+/**
+ * The kinds for laws of the plan of the mounts and of the clean-up, which are the same code for each kind. The normal run
+ * takes the cheaper kind.
+ */
+export const planned = inject("long") ? containing : containing.slice(0, 1);
 export const everyKind = [...containing, "process-group"] as const;
 
 /** Tests the machine without troupe's own code, so that a bug in it cannot look like a skip. */

@@ -7,11 +7,11 @@ import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { makeRepository, putFiles, setUpGit } from "../../commands/git.fixture.ts";
-import { containing, runLine, sandboxTest as test } from "../sandbox.fixture.ts";
+import { planned, runLine, sandboxTest as test } from "../sandbox.fixture.ts";
 
 const who = "git -c user.name=a -c user.email=a@example.org -c safe.directory='*'";
 
-for (const kind of containing) {
+for (const kind of planned) {
   describe(`${kind}: in a linked worktree`, () => {
     test("a command commits on its branch", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);

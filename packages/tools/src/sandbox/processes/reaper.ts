@@ -24,7 +24,9 @@ export interface Reaper {
 const graceMs = 2_000;
 /** Time that killed processes may take to disappear. */
 const killWaitMs = 500;
-const pollMsMax = 20;
+/** A look at the processes costs milliseconds, so the ones that stay long are looked at less often. */
+const pollMsMin = 20;
+const pollShareMax = 0.1;
 
 /** Reapers of the commands that this process runs. */
 const active = new Set<Reaper>();
@@ -56,10 +58,12 @@ export async function reap(reaper: Reaper): Promise<void> {
 }
 
 async function becomesTrue(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {
-  const endMs = performance.now() + withinMs;
-  for (let pollMs = 1; !(await check()); pollMs = Math.min(2 * pollMs, pollMsMax)) {
-    if (performance.now() >= endMs) return false;
-    await delay(pollMs);
+  const startMs = performance.now();
+  for (let pollMs = 1; !(await check()); pollMs *= 2) {
+    const passedMs = performance.now() - startMs;
+    if (passedMs >= withinMs) return false;
+    pollMs = Math.min(pollMs, Math.max(pollMsMin, pollShareMax * passedMs));
+    await delay(Math.min(pollMs, withinMs - passedMs));
   }
   return true;
 }
