@@ -1,5 +1,5 @@
 /** Each pattern takes its phrasings, and leaves the others to other patterns or to none. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { matchIntent } from "./match-intent.ts";
 import { type IntentDomain, intentDomains, patternsOf } from "./pattern-file.ts";
 import { phrasings } from "./phrasings.test-helper.ts";
@@ -100,7 +100,8 @@ describe("hostile requests", () => {
     expect(process.cpuUsage().user - beforeMicros).toBeLessThan(3_000_000);
   });
 
-  it("of 10 MB match nothing", () => {
-    for (const domain of intentDomains) expect(matchIntent(domain, "send an email to x ".repeat(500_000))).toBeNull();
+  it("of megabytes match nothing", () => {
+    const request = "send an email to x ".repeat(inject("long") ? 500_000 : 60_000);
+    for (const domain of intentDomains) expect(matchIntent(domain, request)).toBeNull();
   });
 });

@@ -5,7 +5,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, readFile, symlink } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, readFile, realpath, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
 import type { FolderChanges, RunFolder } from "@troupe/core/internal";
@@ -23,16 +24,36 @@ const [mmapCall, readCall] = process.arch === "x64" ? [9, 0] : [222, 63];
 const mappedScript = `open F, "+<", "a.txt"; $at = syscall(${mmapCall}, 0, 4096, 3, 1, fileno(F), 0); pipe R, W; syswrite W, "mmm"; syscall(${readCall}, fileno(R), $at, 3) == 3 or die;`;
 const mappedWrite = `perl -e '${mappedScript}'`;
 
+const files = { "a.txt": "one\n", "src/b.txt": "two\n", "src/in/c.txt": "three\n", "d/e.txt": "four\n" };
+
 interface Place {
   workspace: string;
   folder: RunFolder;
   calls: number;
 }
 
-const test = foldersTest.extend<{ workspace: string; scanner: Scanner; place: Place }>({
+interface Fixtures {
+  workspace: string;
+  scanner: Scanner;
+  place: Place;
+  /** A workspace with its scanner for the tests of a file: each edit follows the ones before it. */
+  edited: { workspace: string; scanner: Scanner };
+}
+
+const test = foldersTest.extend<Fixtures>({
+  edited: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+    async ({}, use) => {
+      await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-edited-"));
+      await put(made.path, files);
+      using scanner = createScanner(made.path, isLarge);
+      await use({ workspace: made.path, scanner });
+    },
+    { scope: "file" },
+  ],
   workspace: async ({ root }, use) => {
     const workspace = join(root, "workspace");
-    await put(workspace, { "a.txt": "one\n", "src/b.txt": "two\n", "src/in/c.txt": "three\n", "d/e.txt": "four\n" });
+    await put(workspace, files);
     await use(workspace);
   },
   scanner: async ({ workspace }, use) => {
@@ -85,6 +106,7 @@ async function summaryOf({ changes }: FolderChanges, blobs: Blobs) {
 
 /** Scans until the folder counts as quiet: its folders are held, and nothing changed since. */
 async function becomeQuiet(scanner: Scanner): Promise<void> {
+  if ((await scanner.lastIfQuiet()) !== null) return;
   await expect
     .poll(
       async () => {
@@ -128,11 +150,11 @@ describe("between two commands", () => {
     expect(await scanner.lastIfQuiet()).toBe(scan);
   });
 
-  test.for(edits)("a change ends that a folder is quiet: %s", async ([, line], { scanner, workspace }) => {
-    await becomeQuiet(scanner);
-    runLine(workspace, line);
-    expect(await scanner.lastIfQuiet()).toBeNull();
-    await becomeQuiet(scanner);
+  test.for(edits)("a change ends that a folder is quiet: %s", async ([, line], { edited }) => {
+    await becomeQuiet(edited.scanner);
+    runLine(edited.workspace, line);
+    expect(await edited.scanner.lastIfQuiet()).toBeNull();
+    await becomeQuiet(edited.scanner);
   });
 
   test("a folder that was just made is scanned again: it was not held while it was scanned", async ({

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, symlink, truncate, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import type { Json } from "@troupe/core";
 import { canonicalCall } from "@troupe/core/internal";
-import { describe, expect } from "vitest";
+import { describe, expect, inject } from "vitest";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { createSearchTools } from "./create-search-tools.ts";
 import { granted, named, searchTest as test } from "./search.fixture.ts";
@@ -105,18 +105,27 @@ test("the arguments of grep calls are accepted", async ({ put, search }) => {
 });
 
 describe("no argument is parsed as an option:", () => {
-  test.for(["--pre=touch PWNED", "-e", "--files", "--", "-f/etc/passwd", "$(touch PWNED)", "`touch PWNED`", "; ls"])(
-    "%s",
-    async (text, { folder, put, search, glob }) => {
-      await put({ "a.txt": `${text}\n`, [`-v${text.replaceAll("/", "_")}/x.txt`]: "y\n" });
-      const { output } = await search({ pattern: text, literal: true });
-      expect(output).toContain(`a.txt\n  1: ${text}\n[1 matching lines in 1 file]`);
-      expect((await search({ pattern: "y", path: `-v${text.replaceAll("/", "_")}` })).output).toContain("  1: y");
-      await search({ pattern: "y", glob: text });
-      await glob({ pattern: text });
-      expect(await readdir(folder)).not.toContain("PWNED");
-    },
-  );
+  const texts = [
+    "--pre=touch PWNED",
+    "-e",
+    "--files",
+    "--",
+    "-f/etc/passwd",
+    "$(touch PWNED)",
+    "`touch PWNED`",
+    "; ls",
+  ];
+  // An option with a value, the end of the options, an option with a path, and a line of a shell.
+  const typical = ["--pre=touch PWNED", "--", "-f/etc/passwd", "$(touch PWNED)"];
+  test.for(inject("long") ? texts : typical)("%s", async (text, { folder, put, search, glob }) => {
+    await put({ "a.txt": `${text}\n`, [`-v${text.replaceAll("/", "_")}/x.txt`]: "y\n" });
+    const { output } = await search({ pattern: text, literal: true });
+    expect(output).toContain(`a.txt\n  1: ${text}\n[1 matching lines in 1 file]`);
+    expect((await search({ pattern: "y", path: `-v${text.replaceAll("/", "_")}` })).output).toContain("  1: y");
+    await search({ pattern: "y", glob: text });
+    await glob({ pattern: text });
+    expect(await readdir(folder)).not.toContain("PWNED");
+  });
 
   test("a type", async ({ put, search }) => {
     await put({ "a.txt": "y\n" });

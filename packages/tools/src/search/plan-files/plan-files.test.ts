@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { ToolOutcome } from "@troupe/core";
-import { describe, expect } from "vitest";
+import { describe, expect, inject } from "vitest";
 import type { Sandbox, SandboxedCommand } from "../../sandbox/sandbox.ts";
 import { createRipgrep } from "../ripgrep.ts";
 import { granted, searchTest } from "../search.fixture.ts";
@@ -129,7 +129,7 @@ test("git reads no user configuration and cannot write", async ({ folder, put, c
 test("the same goal gives the same ranking", async ({ put, plan }) => {
   await put(shop);
   const goal = "customer total price request article";
-  const answers = [await plan(goal), await plan(goal), await plan(goal)].map(({ output }) => output);
+  const answers = [await plan(goal), await plan(goal)].map(({ output }) => output);
   expect(new Set(answers).size).toBe(1);
 });
 
@@ -157,17 +157,17 @@ describe("without anything to match", () => {
 });
 
 describe("odd goals give a result:", () => {
-  test.for(["--pre=x", "$(reboot)", "((((", "\\", "a{1000}{1000}", "🎭🎭🎭", "[z-a] discount", "- -- _ ./ ../.."])(
-    "%s",
-    async (goal, { put, plan }) => {
-      await put(shop);
-      expect((await plan(goal)).error).toBeNull();
-    },
-  );
+  const goals = ["--pre=x", "$(reboot)", "((((", "\\", "a{1000}{1000}", "🎭🎭🎭", "[z-a] discount", "- -- _ ./ ../.."];
+  /** An option, a pattern that is none, a pattern that is too large, and words that match. */
+  const typical = ["--pre=x", "((((", "a{1000}{1000}", "[z-a] discount"];
+  test.for(inject("long") ? goals : typical)("%s", async (goal, { put, plan }) => {
+    await put(shop);
+    expect((await plan(goal)).error).toBeNull();
+  });
 
   test("4,000 characters of one word, at once", { timeout: 10_000 }, async ({ put, plan }) => {
     await put(shop);
-    for (const text of ["x", "a.", "a-", "aB", "../"]) {
+    for (const text of inject("long") ? ["x", "a.", "a-", "aB", "../"] : ["x", "aB"]) {
       expect((await plan(text.repeat(4_000).slice(0, 4_000))).error).toBeNull();
     }
   });
