@@ -171,9 +171,9 @@ test("a small change of a large file has a small diff, and the diff of a large c
   expect(small.diff.split("\n")).toHaveLength(9);
   expect(small.diff).toMatch(/^@@ -19998,7 \+19998,7 @@/);
 
-  const whole = await edited(large, { old: " words", new: " numbers", all: true });
+  const whole = await edited(lines.slice(0, 5_000).join("\n"), { old: " words", new: " numbers", all: true });
   expect(Buffer.byteLength(whole.diff)).toBeLessThanOrEqual(16 * 1024);
-  expect(whole.diff).toMatch(/\[truncated: 40000 lines were added and 40000 removed in total\]$/);
+  expect(whole.diff).toMatch(/\[truncated: 5000 lines were added and 5000 removed in total\]$/);
 });
 
 async function versionOf(path: string): Promise<string> {

@@ -90,14 +90,23 @@ const scannedBytesMax = 1024 * 1024 * 1024;
 /** How much of one line is held in memory. */
 const lineBufferCharactersMax = excerptCharactersMax + 1;
 
-/** Takes lines from a file that is too large for memory. It reads in steps, up to the last wanted line. */
-export async function streamLines(file: HeldFile, range: LineRange, signal: AbortSignal): Promise<TextExcerpt> {
+/**
+ * Takes lines from a file that is too large for memory. It reads in steps, up to the last wanted line.
+ *
+ * @param bytesMax how much of the file is searched for the lines
+ */
+export async function streamLines(
+  file: HeldFile,
+  range: LineRange,
+  signal: AbortSignal,
+  bytesMax = scannedBytesMax,
+): Promise<TextExcerpt> {
   const { offset, shown } = range;
   await using handle = await file.open();
   const step = Buffer.allocUnsafe(stepBytes);
   const collector = new LineCollector(range);
   let isAtEnd = false;
-  for (let position = 0; !collector.isDone && !isAtEnd && position < scannedBytesMax; ) {
+  for (let position = 0; !collector.isDone && !isAtEnd && position < bytesMax; ) {
     signal.throwIfAborted();
     const { bytesRead } = await handle.read(step, 0, stepBytes, position);
     collector.add(step.subarray(0, bytesRead));
@@ -107,7 +116,7 @@ export async function streamLines(file: HeldFile, range: LineRange, signal: Abor
   if (collector.binary !== null) throw binaryFailure(collector.binary, shown, file.stats.size);
   const lines = collector.finish();
   const excerpt = joinLines(lines, range);
-  if (excerpt.count === 0 && !isAtEnd) throw tooFar(shown, offset, collector.line);
+  if (excerpt.count === 0 && !isAtEnd) throw tooFar(range, collector.line, bytesMax);
   if (excerpt.count === 0) throw noSuchLine(shown, offset, `it has ${collector.line - 1} lines`);
   const last = offset - 1 + excerpt.count;
   const next = isAtEnd && excerpt.count === lines.length ? [] : [`continue with offset ${last + 1}`];
@@ -178,10 +187,10 @@ export function binaryFailure(bytes: Buffer, shown: string, size: number) {
   return failure("params", `${shown} cannot be read: it is a binary file of ${size} bytes (${binaryKind(bytes)})`);
 }
 
-function tooFar(shown: string, offset: number, line: number) {
+function tooFar({ shown, offset }: LineRange, line: number, bytesMax: number) {
   return failure(
     "params",
-    `${shown} cannot be read from line ${offset} on: its first ${scannedBytesMax} bytes have ${line - 1} lines, and no ` +
+    `${shown} cannot be read from line ${offset} on: its first ${bytesMax} bytes have ${line - 1} lines, and no ` +
       "more of it is searched; read that part with the shell tool (tail, sed -n, grep)",
   );
 }

@@ -1,11 +1,11 @@
 /**
- * Writes BYTES bytes to a file that it has read, or to a new file, without root privileges:
- * `unprivileged-write.test-helper.ts WORKSPACE PATH BYTES`. Prints the output or the error.
+ * Writes bytes to files that it has read, or to new files, without root privileges:
+ * `unprivileged-write.test-helper.ts WORKSPACE {"PATH": BYTES, …}`. Prints the output or the error of each as JSON.
  */
 import type { ToolContext } from "@troupe/core";
 import { fileTools } from "./file-tools.test-helper.ts";
 
-const [workspace = "", path = "", bytes = "0"] = process.argv.slice(2);
+const [workspace = "", bytesOf = "{}"] = process.argv.slice(2);
 const { read, write } = fileTools();
 const unprivilegedId = 65_534;
 if (process.getuid?.() === 0) {
@@ -23,13 +23,18 @@ const context: ToolContext = {
   approved: false,
   plan: null,
 };
-try {
-  await read
-    .bind({ path }, context)
-    .run(context)
-    .catch(() => {});
-  const { output } = await write.bind({ path, content: "x".repeat(Number(bytes)) }, context).run(context);
-  process.stdout.write(output);
-} catch (error) {
-  process.stdout.write(error instanceof Error ? error.message : String(error));
+const outputs: Record<string, string> = {};
+for (const [path, bytes] of Object.entries(JSON.parse(bytesOf))) outputs[path] = await written(path, Number(bytes));
+process.stdout.write(JSON.stringify(outputs));
+
+async function written(path: string, bytes: number): Promise<string> {
+  try {
+    await read
+      .bind({ path }, context)
+      .run(context)
+      .catch(() => {});
+    return (await write.bind({ path, content: "x".repeat(bytes) }, context).run(context)).output;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
