@@ -26,8 +26,8 @@ export const mutants: readonly Mutant[] = [
     name: "ignored files count as kept by git",
     rows: ["SEC.11a"],
     file: `${losses}/git-states.ts`,
-    find: '"--ignored=matching"',
-    replace: '"--ignored=no"',
+    find: "--ignored=matching",
+    replace: "--ignored=no",
     tests: [`${lossTest} > a command asks before it loses > rm .env`],
   },
   {
