@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { cardOf, waitingAre } from "../harness/approval-cards.ts";
-import { type Audit, auditPage, nothingWrong } from "../harness/audit-page.ts";
+import { type Audit, auditPage, nothingWrong, parts } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { hostileTexts } from "../harness/hostile-texts.ts";
 import type { Agents } from "../harness/scenario-file.ts";
@@ -57,8 +57,8 @@ async function walkThroughStates(
   test: Pick<TestContext, "onTestFinished">,
 ): Promise<Record<string, Audit>> {
   const seen: Record<string, Audit> = {};
-  const look = async (state: string): Promise<void> => {
-    seen[state] = await auditPage(page);
+  const look = async (state: string, part?: string): Promise<void> => {
+    seen[state] = await auditPage(page, part);
   };
   const daemon = await startScriptedDaemon({ test, agents, files: askingPolicy });
   await page.goto(linkOf(daemon, "?view=approvals"));
@@ -72,36 +72,36 @@ async function walkThroughStates(
   await look("three questions in a session");
   const short = cardOf(page, "echo short");
   await short.getByTestId("approve-always").click();
-  await look("how far a rule reaches");
+  await look("how far a rule reaches", parts.card);
   await short.getByTestId("deny").click();
   await page.route("**/answer", (route) => route.abort("connectionrefused"));
   await short.getByTestId("deny-now").click();
   await short.getByRole("alert").waitFor();
   await page.unroute("**/answer");
-  await look("a denial that did not get through");
+  await look("a denial that did not get through", parts.card);
 
   await rowOf(page, "coder").click();
   await page.getByTestId("explain-run").click();
   await page.getByTestId("grants").waitFor();
   await page.getByTestId("cancel-run").click();
-  await look("a run and its grants");
+  await look("a run and its grants", parts.selectedRun);
   await page.getByTestId("pause-run").click();
   await page.getByRole("button", { name: "Resume run" }).waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByTestId("pause-session").click();
   await page.locator('.facts .badge[data-kind="paused"]').waitFor();
-  await look("a paused session");
+  await look("a paused session", ".session-head, [data-testid=run-row]");
 
   await page.getByTestId("approvals-link").click();
   await cardOf(page, "echo short").getByTestId("approve-always").click();
   await page.getByTestId("approve-rule").click();
   await page.getByTestId("approval-rule").waitFor();
   await page.getByTestId("approval-settled").locator("summary").click();
-  await look("a rule, and an answer");
+  await look("a rule, and an answer", "[data-testid=approval-rules], [data-testid=approvals-settled]");
   await daemon.client.cancel(session);
   await waitingAre(page, 0);
   await page.goBack();
   await page.getByTestId("session-approvals").or(page.getByTestId("run-row").first()).first().waitFor();
-  await look("all was withdrawn");
+  await look("all was withdrawn", "main");
   return seen;
 }

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
 import { cardOf } from "../harness/approval-cards.ts";
-import { auditPage, nothingWrong } from "../harness/audit-page.ts";
+import { auditPage, nothingWrong, parts } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDaemonInProcess } from "../harness/daemon.ts";
 import { createOfficeHome, openOfficeOf } from "../harness/office-home.ts";
@@ -51,7 +51,7 @@ describeInChromium("the card of an approval", (browser) => {
     expect(await card.getByTestId("approval-arguments").isVisible()).toBe(false);
     await card.getByText("All arguments").click();
     expect(await card.getByTestId("approval-arguments").textContent()).toContain("john@acme.example");
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, parts.card)).toEqual(nothingWrong);
     await card.getByTestId("approve-once").click();
     await sessionIs(page, "completed");
     const { items } = await openOfficeOf(home, test).mail.searchMessages({ folder: "sent", to: "john@acme.example" });
@@ -76,7 +76,7 @@ describeInChromium("the card of an approval", (browser) => {
       "Tue",
     ]);
     expect(await fieldsOf(page)).toMatchObject({ People: [expect.stringMatching(/carl@globex\.example.*external$/)] });
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, parts.card)).toEqual(nothingWrong);
     await card.getByTestId("approve-once").click();
     await sessionIs(page, "completed");
 
@@ -90,7 +90,7 @@ describeInChromium("the card of an approval", (browser) => {
     expect(field).toBe("when");
     expect(before).toMatch(/16:00 to 17:00/);
     expect(after).not.toBe(before);
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, parts.card)).toEqual(nothingWrong);
     await changed.getByTestId("deny").click();
     await changed.getByTestId("deny-now").click();
   });

@@ -2,12 +2,13 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
-import { auditPage, nothingWrong } from "../harness/audit-page.ts";
+import { auditPage, nothingWrong, parts } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { lure } from "../harness/hostile-texts.ts";
 import { atGate, delegate, gate, openGate } from "../harness/scripted-calls.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
-import { openPage, type Tab } from "../harness/tab.ts";
+import { useShared } from "../harness/shared-fixture.ts";
+import { openPage } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
@@ -39,7 +40,7 @@ const partsOf = (page: Page) =>
 
 const part = (page: Page, kind: string) => page.locator(`.conversation-part[data-kind="${kind}"]`);
 
-async function openConversation(browser: Parameters<typeof openPage>[0], test: TestContext, options: object = {}) {
+async function startConversation(test: Pick<TestContext, "onTestFinished">) {
   const workspace = await tempFolder("conversation", test);
   await writeFile(path.join(workspace, "notes.md"), hostileFile);
   const daemon = await startScriptedDaemon({
@@ -61,17 +62,22 @@ async function openConversation(browser: Parameters<typeof openPage>[0], test: T
       "agents/helper.md": "---\ndescription: h\n---\nWork.\n",
     },
   });
-  const tab: Tab = await openPage(browser, daemon, { test, ...options });
   const { session } = await daemon.client.submit({ task: "go", agent: "main", origin: "api", workspace });
-  await tab.page.goto(`${daemon.url}/?session=${session}&tab=conversation`);
   await atGate(workspace, "go");
-  return { ...tab, daemon, session, finish: () => openGate(workspace, "go") };
+  return { daemon, query: `?session=${session}&tab=conversation`, finish: () => openGate(workspace, "go") };
 }
 
 describeInChromium("the conversation of a run", (browser) => {
+  const finished = useShared(async (test) => {
+    const conversation = await startConversation(test);
+    await conversation.finish();
+    return conversation;
+  });
+
   it("grows while the run works, with calls, arguments and results, and leads to the conversation of a child", async (test) => {
     const { expect } = test;
-    const { page, complaints, finish } = await openConversation(browser(), test);
+    const { daemon, query, finish } = await startConversation(test);
+    const { page, complaints } = await openPage(browser(), daemon, { test, query });
     await rowOf(page, "helper").click();
     await part(page, "result").waitFor();
     expect(await partsOf(page)).toEqual(["request", "reply", "result", "reply"]);
@@ -96,8 +102,8 @@ describeInChromium("the conversation of a run", (browser) => {
 
   it("renders Markdown, and neither HTML nor images nor scripts of a text", async (test) => {
     const { expect } = test;
-    const { page, complaints, requests, finish, daemon } = await openConversation(browser(), test);
-    await finish();
+    const { daemon, query } = finished();
+    const { page, complaints, requests } = await openPage(browser(), daemon, { test, query });
     await sessionIs(page, "completed");
     await rowOf(page, "main").click();
     const answer = part(page, "answer").getByTestId("markdown");
@@ -125,13 +131,13 @@ describeInChromium("the conversation of a run", (browser) => {
 
   it("is a tab for the keyboard, stays in the link, and fits light, dark and narrow pages", async (test) => {
     const { expect } = test;
-    const { page, finish } = await openConversation(browser(), test);
-    await finish();
+    const { daemon, query } = finished();
+    const { page } = await openPage(browser(), daemon, { test, query });
     await sessionIs(page, "completed");
     await rowOf(page, "main").click();
     await part(page, "answer").waitFor();
     await expect.poll(() => page.url()).toMatch(/run=.*tab=conversation/);
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, parts.selectedRun)).toEqual(nothingWrong);
     const { TROUPE_PICTURES: folder } = process.env;
     if (folder) await takePictures(page, folder);
 

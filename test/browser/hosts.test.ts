@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { it } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { type InProcessDaemon, startDaemonInProcess } from "../harness/daemon.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { gatherMicro } from "../harness/micro.ts";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
@@ -12,6 +12,7 @@ import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { connectionIs, linkOf, openPage, openTab, tabTo } from "../harness/tab.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { sessionIs } from "../harness/tree-view.ts";
+import { startWorkerInProcess } from "../harness/worker.ts";
 
 // The processes that run agents, as the page shows them: over a real server, each in a process of its own.
 
@@ -58,17 +59,20 @@ describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, 
     const home = await tempFolder("hosts", test);
     const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` };
     const flags = ["--nats", server.url, "--lease", "1000"];
-    const daemon = await startDaemon({ home, test, env, flags: [...flags, "--agents", "main"] });
+    const daemon = await startDaemonInProcess({ home, test, env, flags: [...flags, "--agents", "main"] });
     const { page } = await openTab(browser(), { test });
     await page.goto(linkOf(daemon, "?view=hosts"));
     await connectionIs(page, "live");
     await page.getByTestId("connect-hint").waitFor();
 
-    const [anvil, birch] = await Promise.all(
-      ["anvil", "birch"].map(async (name) =>
-        startNatsWorker({ home: await tempFolder(name, test), test, name, agents: ["coder"], flags, env }),
-      ),
-    );
+    const [anvilHome, birchHome] = await Promise.all(["anvil", "birch"].map((name) => tempFolder(name, test)));
+    const serving = { test, env, agents: ["coder"], flags };
+    // Only the one that is killed needs a process of its own.
+    const birch = await startNatsWorker({ ...serving, home: birchHome ?? "", name: "birch" });
+    const anvil = startWorkerInProcess({
+      ...{ ...serving, home: anvilHome ?? "" },
+      flags: ["--name", "anvil", "--agents", "coder", ...flags],
+    });
     for (const name of ["anvil", "birch"]) {
       await hostIs(page, name, "alive");
       expect(await hostOf(page, name).getByTestId("host-agent").textContent()).toBe("coder");
@@ -76,7 +80,7 @@ describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, 
     }
     expect(await page.getByTestId("connect-hint").count()).toBe(0);
     expect(await page.getByTestId("hosts-total").textContent()).toBe("3 online, 0 of 96 slots busy");
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, "main")).toEqual(nothingWrong);
     expect(await (await page.request.get(`${daemon.url}/api/v1/hosts`)).json()).toMatchObject({
       hosts: [{ role: "daemon" }, { host: "anvil" }, { host: "birch" }],
     });
@@ -89,8 +93,8 @@ describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, 
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
     await hostIs(page, "anvil", "gone");
-    expect(await anvil?.ended).toEqual({ code: 0, signal: null });
-    await birch?.kill();
+    expect(await anvil.ended).toMatchObject({ code: 0 });
+    await birch.kill();
     await hostIs(page, "birch", "gone");
     await page.getByTestId("connect-hint").waitFor();
     expect(await hostOf(page, "birch").getByTestId("drain-host").count()).toBe(0);
@@ -98,7 +102,7 @@ describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, 
 });
 
 /** A run that only a worker can take is marked with where it lives. */
-async function runsElsewhere(page: Page, daemon: TestDaemon): Promise<void> {
+async function runsElsewhere(page: Page, daemon: InProcessDaemon): Promise<void> {
   const { session } = await daemon.client.submit({ task: "Say it", agent: "main", origin: "api" });
   await page.goto(linkOf(daemon, `?session=${session}`));
   await sessionIs(page, "completed");

@@ -155,12 +155,12 @@ describeInChromium("the live tree", (browser) => {
 
   it("is open again after a reload, with the same run selected", async (test) => {
     const { expect } = test;
-    const daemon = await startDemoDaemon(test);
+    const { daemon, query } = finished();
     const { page } = await openPage(browser(), daemon, { test });
-    const older = await daemon.client.submit({ task: "the older one", origin: "api" });
-    await daemon.client.submit({ task: "the newer one", origin: "api" });
+    const { session } = await daemon.client.submit({ task: "the newer one", origin: "api" });
+    await daemon.client.cancel(session);
     const head = page.getByRole("region", { name: "Session", exact: true });
-    for (const task of ["the newer one", "the older one"]) {
+    for (const task of ["the newer one", "the finished one"]) {
       await page.getByTestId("session-item").filter({ hasText: task }).click();
       await head.filter({ hasText: task }).waitFor();
       expect(await head.count()).toBe(1);
@@ -169,7 +169,7 @@ describeInChromium("the live tree", (browser) => {
     await rowOf(page, "tester").click();
     await page.waitForURL(/run=/);
     const address = new URL(page.url());
-    expect(address.searchParams.get("session")).toBe(older.session);
+    expect(address.searchParams.get("session")).toBe(query.replace("?session=", ""));
 
     await page.reload();
     await connectionIs(page, "live");

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { it } from "vitest";
 import { cardOf } from "../harness/approval-cards.ts";
-import { auditPage, nothingWrong } from "../harness/audit-page.ts";
+import { auditPage, nothingWrong, parts } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { writeSampleRepository } from "../harness/sample-repository.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
@@ -34,7 +34,7 @@ describeInChromium("the card of an approval", (browser) => {
     );
     expect(await lost.locator("li code").allTextContents()).toEqual(names.slice(0, 20).map((name) => `drafts/${name}`));
     expect(await lost.locator("p").last().textContent()).toBe("and 10 others");
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, parts.card)).toEqual(nothingWrong);
     expect(existsSync(path.join(workspace, "drafts"))).toBe(true);
     await cardOf(page, "main asks for shell").getByTestId("approve-once").click();
     await sessionIs(page, "completed");

@@ -102,7 +102,7 @@ describeInChromium("a page whose daemon gives its address to another one", (brow
     await daemon.stop();
     await connectionIs(page, "lost");
 
-    const other = await startDemoDaemon(test, 10, ["--port", new URL(daemon.url).port]);
+    const other = await startDemoDaemon(test, undefined, ["--port", new URL(daemon.url).port]);
     expect(other.url).toBe(daemon.url);
     await page.getByTestId("token-form").waitFor();
     expect(await page.getByTestId("run-row").count()).toBe(0);

@@ -90,22 +90,17 @@ describeInChromium("the options of a new session", (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  it("offer the models that the daemon knows", async (test) => {
+  it("offer the models that the daemon knows, show the problem of each at its field, and start nothing", async (test) => {
     const { expect } = test;
-    const { page } = await openForm(test);
+    const { page, daemon } = await openForm(test);
+    await page.getByLabel("Task").fill("go");
     const options = await openMoreOptions(page);
     const offered = options.locator("datalist option");
     await offered.first().waitFor({ state: "attached" });
     const models = await offered.evaluateAll((all) => all.map((one) => one.getAttribute("value")));
     expect(models).toContain("quick");
     expect(models).not.toContain("inherit");
-  });
 
-  it("show the problem of each at its field, and start nothing", async (test) => {
-    const { expect } = test;
-    const { page, daemon } = await openForm(test);
-    await page.getByLabel("Task").fill("go");
-    const options = await openMoreOptions(page);
     const cases = [
       { label: "Folder", text: "work", problem: 'the workspace "work" is not an absolute path.' },
       { label: "Folder", text: "/none/here", problem: 'the workspace "/none/here" does not exist.' },
@@ -150,11 +145,11 @@ describeInChromium("the options of a new session", (browser) => {
     await page.getByLabel("Task").fill("go");
     await page.keyboard.press("Control+Enter");
     await options.getByText("Write a whole number above 0").waitFor();
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, "form")).toEqual(nothingWrong);
     await picture(page, "open");
     await options.locator("summary").click();
     await options.getByText("folder /a-long-name").waitFor();
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, "form")).toEqual(nothingWrong);
     await picture(page, "folded");
   });
 });

@@ -146,7 +146,7 @@ describeInChromium("the timeline", (browser) => {
     await asking.locator('[data-phase="tool"]').waitFor();
     expect(await asking.getByRole("gridcell").nth(1).textContent()).toMatch(/waits for a person \d/);
     expect(await queued.getByRole("gridcell").nth(1).textContent()).toMatch(/in the queue \d/);
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, "main")).toEqual(nothingWrong);
   });
 
   it("is usable with the keyboard alone, and shows a failed run and its retry", async (test) => {
@@ -167,6 +167,6 @@ describeInChromium("the timeline", (browser) => {
     await page.locator("#run-title:focus").waitFor();
     await page.keyboard.press("Escape");
     await page.locator('[data-testid="lane"]:focus').waitFor();
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, "main")).toEqual(nothingWrong);
   });
 });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
-import { auditPage, nothingWrong } from "../harness/audit-page.ts";
+import { auditPage, nothingWrong, parts } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDaemonInProcess } from "../harness/daemon.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
@@ -49,7 +49,7 @@ describeInChromium("the undo of a run's changes on the page", (browser) => {
     await page.getByTestId("undo-plan").click();
     await page.getByText("a person or another program changed it since").waitFor();
     expect(await files(page)).toEqual(["a.txt restore", "made.txt conflict"]);
-    expect(await auditPage(page)).toEqual(nothingWrong);
+    expect(await auditPage(page, parts.selectedRun)).toEqual(nothingWrong);
     const confirm = page.getByTestId("undo-confirm");
     expect(await confirm.textContent()).toBe("Undo the other 1 file");
     await confirm.click();

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
-import { auditPage, nothingWrong } from "../harness/audit-page.ts";
+import { auditPage, nothingWrong, parts } from "../harness/audit-page.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile-texts.ts";
@@ -11,7 +11,7 @@ describeInChromium("every state of the page", (browser) => {
   it("passes axe in light and in dark, and fits into 360 pixels", async (test) => {
     const { expect } = test;
     const tab = await openTab(browser(), { test });
-    const found = await walkThroughStates(tab.page, test, () => auditPage(tab.page));
+    const found = await walkThroughStates(tab.page, test, (part) => auditPage(tab.page, part));
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((state) => [state, nothingWrong])));
     expect(Object.keys(found)).toHaveLength(9);
   });
@@ -82,15 +82,18 @@ describeInChromium("every state of the page", (browser) => {
   });
 });
 
-/** Brings the page into each of its main states, in the order in which a new user meets them, and looks at each. */
+/**
+ * Brings the page into each of its main states, in the order in which a new user meets them, and looks at each, or at the
+ * part of it that is new.
+ */
 async function walkThroughStates<Seen>(
   page: Page,
   test: Pick<TestContext, "onTestFinished">,
-  seeNow: () => Promise<Seen>,
+  seeNow: (part?: string) => Promise<Seen>,
 ): Promise<Record<string, Seen>> {
   const seen: Record<string, Seen> = {};
-  const look = async (state: string): Promise<void> => {
-    seen[state] = await seeNow();
+  const look = async (state: string, part?: string): Promise<void> => {
+    seen[state] = await seeNow(part);
   };
   const daemon = await startDemoDaemon(test, 4);
   await page.goto(daemon.url);
@@ -102,13 +105,13 @@ async function walkThroughStates<Seen>(
   await look("no sessions");
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
-  await look("the help");
+  await look("the help", "dialog[open]");
   await page.keyboard.press("Escape");
 
   const long = await daemon.client.submit({ task: hostileTexts["ten thousand characters"], origin: "api" });
   await page.goto(linkOf(daemon, `?session=${long.session}`));
   await rowOf(page, "coder").waitFor();
-  await look("a task without an end");
+  await look("a task without an end", "main, nav");
 
   await page.goto(daemon.url);
   await page.getByTestId("run-demo").click();
@@ -116,17 +119,17 @@ async function walkThroughStates<Seen>(
   await look("a running session");
   await rowOf(page, "coder").click();
   await page.locator("#run-title").waitFor();
-  await look("a selected run");
+  await look("a selected run", parts.selectedRun);
   await page.getByRole("button", { name: "Close" }).click();
   await sessionIs(page, "completed");
   await page.locator(`[data-testid="run-row"][data-status="failed"]`).click();
   await page.locator("#run-title").waitFor();
-  await look("a failed run");
+  await look("a failed run", parts.selectedRun);
   await page.getByRole("button", { name: "Close" }).click();
   const shown = page.url();
   await page.goto(`${daemon.url}/?session=00000000-0000-7000-8000-000000000000`);
   await page.getByText("No such session").waitFor();
-  await look("a session that is not there");
+  await look("a session that is not there", "main");
   await page.goto(shown);
   await sessionIs(page, "completed");
   await daemon.stop();

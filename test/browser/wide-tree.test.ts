@@ -6,7 +6,7 @@ import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { openPage } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
-const children = isLong ? 1_000 : 300;
+const children = isLong ? 1_000 : 200;
 
 const agent = (name: string, rest: string): string => `---\nname: ${name}\ndescription: Works.\n${rest}\n---\nWork.\n`;
 const files = {

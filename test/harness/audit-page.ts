@@ -11,30 +11,39 @@ export interface Audit {
   narrow: string[];
 }
 
+/** Parts of the page, for states that differ only there. */
+export const parts = { selectedRun: ".run-panel, [aria-selected=true]", card: "[data-testid=approval-card]" };
+
 export const nothingWrong: Audit = { light: [], dark: [], narrow: [] };
 
-/** In both colour schemes, and in the narrowest window that it is made for. */
-export async function auditPage(page: Page): Promise<Audit> {
+/**
+ * In both colour schemes, and in the narrowest window that it is made for.
+ *
+ * @param part the selector of what this state has of its own, where another audit has seen the rest of the page: axe takes
+ * most of a second for a whole page. The window is always measured as a whole.
+ */
+export async function auditPage(page: Page, part = "html"): Promise<Audit> {
   return {
-    light: await accessProblems(page, "light"),
-    dark: await accessProblems(page, "dark"),
+    light: await accessProblems(page, part, "light"),
+    dark: await accessProblems(page, part, "dark"),
     narrow: await sidewaysScrollers(page, 360),
   };
 }
 
-/** Serious and critical axe findings: the rule and the elements. */
-async function accessProblems(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
+/** Serious and critical axe findings: the rule and the elements. A part that is not on the page fails the test. */
+async function accessProblems(page: Page, part: string, colorScheme: "light" | "dark"): Promise<string[]> {
   await page.emulateMedia({ colorScheme });
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await readFile(axeFile, "utf8"));
-  return page.evaluate(async (colours) => {
+  const asked = { part, isDark: colorScheme === "dark" };
+  return page.evaluate(async ({ part, isDark }) => {
     const { axe } = window as unknown as { axe: typeof import("axe-core") };
     // All that the dark page has of its own is its colours.
-    const rules = colours === "dark" ? { runOnly: ["color-contrast"] } : {};
-    const { violations } = await axe.run(document, { ...rules, resultTypes: ["violations"] });
+    const rules = isDark ? { runOnly: ["color-contrast"] } : {};
+    const { violations } = await axe.run(part, { ...rules, resultTypes: ["violations"] });
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-  }, colorScheme);
+  }, asked);
 }
 
 /** Elements that scroll sideways in a window of this width. */

@@ -16,14 +16,24 @@ export interface KillableDemoDaemon extends TestDaemon {
 
 type Test = Pick<TestContext, "onTestFinished">;
 
+/** For a test of a finished session: the page draws every step between. */
+const timesFasterDefault = 40;
+
 /** A daemon that plays the shipped demo, only faster, whatever it is asked. It runs in the test's process. */
-export async function startDemoDaemon(test: Test, timesFaster = 10, flags: string[] = []): Promise<DemoDaemon> {
+export async function startDemoDaemon(
+  test: Test,
+  timesFaster = timesFasterDefault,
+  flags: string[] = [],
+): Promise<DemoDaemon> {
   const { home, env } = await createDemoHome(test, timesFaster);
   return { ...(await startDaemonInProcess({ home, test, env, flags })), home };
 }
 
 /** The same in a process of its own, for a test that kills it. */
-export async function startKillableDemoDaemon(test: Test, timesFaster = 10): Promise<KillableDemoDaemon> {
+export async function startKillableDemoDaemon(
+  test: Test,
+  timesFaster = timesFasterDefault,
+): Promise<KillableDemoDaemon> {
   const { home, env } = await createDemoHome(test, timesFaster);
   const daemon = await startDaemon({ home, test, env });
   const { port } = new URL(daemon.url);
