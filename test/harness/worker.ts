@@ -52,7 +52,7 @@ export function startWorker({ home, test, env, flags }: WorkerOptions): TestWork
 }
 
 /** A worker in the test's process, for tests that only stop it. */
-export interface InProcessWorker extends Pick<TestWorker, "ready" | "stderr" | "ended"> {
+export interface InProcessWorker extends Pick<TestWorker, "ready" | "waitForOutput" | "stderr" | "ended"> {
   isOver(): boolean;
   /** SIGTERM, as a service manager sends it. */
   stop(): Promise<CliResult>;
@@ -67,8 +67,8 @@ export function startWorkerInProcess({ home, test, env = {}, flags }: WorkerOpti
     return await command.ended;
   };
   test.onTestFinished(async () => void (await stop()));
-  const { stderr, ended, isOver } = command;
-  return { ready, stderr, ended, isOver, stop };
+  const { waitForOutput, stderr, ended, isOver } = command;
+  return { ready, waitForOutput, stderr, ended, isOver, stop };
 }
 
 /** The ready line of a worker; rejects if it ends before. */

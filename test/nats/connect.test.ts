@@ -187,7 +187,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     expect(daemon.ready).toMatchObject({ bus: `${context.url} (namespace ${troupes.namespace})` });
     expect(daemon.stderr()).toContain(`troupe worker --context ${file} --agents`);
     expect(daemon.stderr()).not.toContain(context.password);
-    const worker = await troupes.worker("all", { nats: ["--context", file], flags: ["--name", "w"] });
+    const worker = await troupes.workerInProcess("all", { nats: ["--context", file], flags: ["--name", "w"] });
     expect(await worker.ready).toMatchObject({ host: "w" });
 
     const first = await pid();
@@ -209,7 +209,7 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a loca
     await again.stop();
     expect(await again.ended).toMatchObject({ code: 0 });
     await until(() => !isAlive(third));
-    expect((await worker.kill("SIGTERM")).code).toBe(0);
+    expect((await worker.stop()).code).toBe(0);
   }, 180_000);
 
   it.for([

@@ -75,7 +75,7 @@ describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () =>
       },
     });
     const [worker, daemon] = await Promise.all([
-      troupes.worker("expert", {
+      troupes.workerInProcess("expert", {
         has: { expert: { tools: [] } },
         nats: ["--context", context],
         flags: ["--name", "w"],
@@ -100,7 +100,7 @@ describe.skipIf(!hasServer)(hasServer ? "credentials" : natsServerMissing, () =>
     expect(await ask()).toMatchObject({ summary: "It says: I thought." });
     expect(worker.stderr().match(/is not reachable/g)).toHaveLength(1);
     expect(worker.stderr().match(/refuses these credentials/g)).toHaveLength(1);
-    expect((await worker.kill("SIGTERM")).code).toBe(0);
+    expect((await worker.stop()).code).toBe(0);
 
     const { stdout } = await worker.ended;
     const logs = (await Promise.all([folderText(daemon.home, "logs"), folderText(worker.home, "workers")])).join("");

@@ -41,7 +41,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
       workerHas: { painter: { tools: [] } },
       rights: (config) => config.replaceAll(onlyForDelegating, ""),
     });
-    await worker.ready;
+    const { host } = await worker.ready;
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
     const answer = await responseOf(daemon, session);
     expect(answer).toMatchObject({ success: true, summary: expect.stringContaining("They say: Painted.") });
@@ -49,9 +49,10 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
     const second = await daemon.client.submit({ task: large, agent: "painter", origin: "api" });
     expect(await responseOf(daemon, second.session)).toMatchObject({ success: true });
     expect(await blobsOf(url, troupes.namespace, test)).toBeGreaterThanOrEqual(3);
-    const calls = await troupes.ledger.calls();
-    expect(calls.filter(({ pid }) => pid === worker.process.pid)).toHaveLength(2);
-    expect((await worker.kill("SIGTERM")).code).toBe(0);
+    const details = await Promise.all([session, second.session].map((id) => daemon.client.session(id)));
+    const painted = details.flatMap(({ runs }) => runs).filter(({ agent }) => agent === "painter");
+    expect(painted.map((row) => row.host)).toEqual([host, host]);
+    expect((await worker.stop()).code).toBe(0);
     expect(worker.stderr() + daemon.stderr()).not.toContain("does not let");
   });
 
@@ -85,7 +86,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
   ] as const)(
     "a worker that may not %s continues, and names the denied subject",
     async ([what, right, words], test) => {
-      const { daemon, worker, troupes } = await startBothInProcess(test, {
+      const { daemon, worker, troupes } = await startBoth(test, {
         agents: { ...leading("lead", "painter"), ...painting },
         daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
         workerHas: { painter: { tools: [] } },
@@ -128,7 +129,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the permissions of the manual" : n
   );
 
   it("a worker's credentials cannot drain the daemon, and a worker without the right to be drained runs", async (test) => {
-    const { daemon, worker, troupes, url } = await startBothInProcess(test, {
+    const { daemon, worker, troupes, url } = await startBoth(test, {
       agents: { ...leading("lead", "painter"), ...painting },
       daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
       workerHas: { painter: { tools: [] } },
@@ -268,18 +269,8 @@ interface StartOptions extends OpenOptions {
   workerHas: NonNullable<ProcessOptions["has"]>;
 }
 
-/** A daemon and a worker on that server, the worker in a process of its own. */
+/** A daemon and a worker on that server, both in the test's process, each with a connection of its own. */
 async function startBoth(test: TestContext, { daemonHas, workerHas, ...options }: StartOptions) {
-  const { troupes, url, contextOf } = await open(test, options);
-  const [daemon, worker] = await Promise.all([
-    troupes.daemon({ has: daemonHas, nats: await contextOf("daemon") }),
-    troupes.worker("painter", { has: workerHas, nats: await contextOf("gpu"), flags: asGpu }),
-  ]);
-  return { troupes, url, worker, daemon };
-}
-
-/** Both in the test's process, each with a connection of its own. */
-async function startBothInProcess(test: TestContext, { daemonHas, workerHas, ...options }: StartOptions) {
   const { troupes, url, contextOf } = await open(test, options);
   const [daemon, worker] = await Promise.all([
     troupes.daemon({ has: daemonHas, nats: await contextOf("daemon") }),

@@ -8,6 +8,7 @@ import { createSubjects } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
 import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CliResult } from "../harness/cli.ts";
 import { writeAgent, writeNewsTeam } from "../harness/home-files.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
@@ -45,10 +46,11 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     for (const home of homes) await writeNewsTeam(path.join(home, "teams"));
     const [workerHome = "", daemonHome = ""] = homes;
     const [worker, daemon] = await Promise.all([
-      troupes.worker("news/writer", { home: workerHome }),
+      troupes.workerInProcess("news/writer", { home: workerHome }),
       troupes.daemon({ home: daemonHome, flags: ["--agents", "news/lead"] }),
     ]);
-    expect(await worker.ready).toMatchObject({ event: "ready", agents: ["news_writer"] });
+    const { host, ...ready } = await worker.ready;
+    expect(ready).toMatchObject({ event: "ready", agents: ["news_writer"] });
     const { session } = await daemon.client.submit({ task: "go", team: "news", origin: "api" });
     expect(await responseOf(daemon, session)).toMatchObject({ success: true, summary: "News: It rained." });
     const { runs } = await daemon.client.session(session);
@@ -56,9 +58,8 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
       ["news_lead", "news"],
       ["news_writer", "news"],
     ]);
-    expect(runs[0]?.host).not.toBe(runs[1]?.host);
-    const calls = await troupes.ledger.calls();
-    expect(calls.filter(({ pid }) => pid === worker.process.pid)).toHaveLength(1);
+    expect(runs[0]?.host).not.toBe(host);
+    expect(runs[1]?.host).toBe(host);
 
     const all = await troupes.workerInProcess("news/*", { home: workerHome });
     expect(await all.ready).toMatchObject({ agents: ["news_lead", "news_writer"] });
@@ -130,47 +131,58 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     };
     const troupes = await createTroupes(test, { url: server.url, agents });
     const has = { expert: { tools: ["read"] } };
-    const [daemon, ...workers] = await Promise.all([
+    const optionsOf = (name: string) => ({ has, flags: ["--name", name] });
+    const [daemon, drained] = await Promise.all([
       troupes.daemon({ has: lead }),
-      ...["a", "b", "c", "d"].map((name) => troupes.worker("expert", { has, flags: ["--name", name] })),
+      troupes.workerInProcess("expert", optionsOf("drained")),
     ]);
-    const names = new Map(await Promise.all(workers.map(async (each) => [each, (await each.ready).host] as const)));
+    await drained.ready;
     await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
     const bus = await createNatsBus({ servers: server.url });
     test.onTestFinished(() => bus.close());
     const subjects = createSubjects(troupes.namespace);
 
-    /** A session while its expert works, and the process that runs the expert. */
+    /** A session while its expert works. */
     const begin = async () => {
       const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
       const [, run] = (await runsWhere(daemon, session, (runs) => runs.length === 2)).map((row) => row.run);
-      const [call] = await until(async () => {
-        const calls = await troupes.ledger.calls(run === undefined ? [] : [run]);
-        return calls.length > 0 && calls;
-      });
-      const holder = workers.find((each) => each.process.pid === call?.pid);
-      if (!holder || run === undefined) throw new Error("no worker has it");
-      return { session, run, holder };
+      if (run === undefined) throw new Error("the session has no expert");
+      await until(async () => (await troupes.ledger.calls([run])).length > 0);
+      return { session, run };
     };
-    const callsOf = async (run: string) => (await troupes.ledger.calls([run])).map(({ key }) => key);
-
-    for (const how of ["SIGTERM", "drain.asked", "SIGKILL"] as const) {
-      const { session, run, holder } = await begin();
-      const host = names.get(holder) ?? "";
-      const drain = encode({ v: 1, kind: "drain.asked", host, by: "ada" });
-      if (how === "drain.asked") bus.publish(subjects.drain(host), drain);
-      else holder.process.kill(how);
-      const ended = await holder.ended;
+    /** Ends a worker that has a run. The next one takes the run over, and starts the next. */
+    const endWith = async <Next extends { ready: Promise<unknown> }>(
+      how: "drain.asked" | "SIGTERM" | "SIGKILL",
+      end: () => Promise<CliResult>,
+      next: () => Promise<Next>,
+    ): Promise<Next> => {
+      const { session, run } = await begin();
+      const [ended, successor] = await Promise.all([end(), next()]);
       expect(ended, `${how}: ${ended.stderr}`).toMatchObject({ code: how === "SIGKILL" ? null : 0 });
+      await successor.ready;
       expect(await responseOf(daemon, session)).toMatchObject({
         success: true,
         summary: "The expert says: I thought.",
       });
-      const pids = new Set((await troupes.ledger.calls([run])).map(({ pid }) => pid));
-      expect(pids.size, how).toBe(2);
+      const calls = await troupes.ledger.calls([run]);
+      expect(new Set(calls.map(({ pid }) => pid)).size, how).toBe(2);
       // Only calls without an outcome at the time of the kill are repeated.
-      expect(repeatedKeys(await callsOf(run)), how).toEqual(how === "SIGKILL" ? [`${run}/model/1`] : []);
-    }
+      const repeated = repeatedKeys(calls.map(({ key }) => key));
+      expect(repeated, how).toEqual(how === "SIGKILL" ? [`${run}/model/1`] : []);
+      return successor;
+    };
+
+    // Signals need processes. One in this process comes before and after them, so that a takeover shows in the ledger.
+    const askDrain = async () => {
+      const { host } = await drained.ready;
+      bus.publish(subjects.drain(host), encode({ v: 1, kind: "drain.asked", host, by: "ada" }));
+      return await drained.ended;
+    };
+    const stopped = await endWith("drain.asked", askDrain, () => troupes.worker("expert", optionsOf("stopped")));
+    const stop = () => stopped.kill("SIGTERM");
+    const killed = await endWith("SIGTERM", stop, () => troupes.worker("expert", optionsOf("killed")));
+    const kill = () => killed.kill("SIGKILL");
+    await endWith("SIGKILL", kill, () => troupes.workerInProcess("expert", optionsOf("last")));
   }, 180_000);
 
   it("wait for a server that is not started yet, and reconnect to a lost one without a limit", async (test) => {
@@ -178,7 +190,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     test.onTestFinished(() => own.stop());
     await own.kill();
     const troupes = await createTroupes(test, { url: own.url, agents: asking() });
-    const worker = await troupes.worker("expert", { has: expert });
+    const worker = await troupes.workerInProcess("expert", { has: expert });
     await worker.waitForOutput(new RegExp(`waiting: no NATS server answers at ${own.url}`));
     await own.restart();
     await worker.waitForOutput(/waiting: .* has no streams of the namespace/);
@@ -198,7 +210,7 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     // A lost server does not delay the shutdown.
     await own.kill();
     await until(async () => (await daemon.client.status()).bus.includes("not reachable"));
-    expect((await worker.kill("SIGTERM")).code).toBe(0);
+    expect((await worker.stop()).code).toBe(0);
     await daemon.stop();
     expect(await daemon.ended).toMatchObject({ code: 0 });
   }, 180_000);
