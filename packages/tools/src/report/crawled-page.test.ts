@@ -8,7 +8,7 @@ const pages: fc.Arbitrary<CrawledPage> = fc.record({
   status: fc.constantFrom(...pageStatuses),
   attempts: fc.integer({ min: 0, max: 2 }),
   file: fc.constantFrom("", "search_results/a-1.md", "sub folder/search_results/b.md"),
-  note: fc.string({ unit: "binary" }),
+  note: fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }),
 });
 
 test("any page is read back from its line, and a title cannot forge another page", () => {

@@ -5,7 +5,7 @@ import { expect, inject, test } from "vitest";
 import { runSwapRace, type Try } from "../workspace/swap-race.test-helper.ts";
 import { createFileRestorer } from "./file-restorer.ts";
 
-const swaps = inject("long") ? 200_000 : 5_000;
+const swaps = inject("long") ? 200_000 : 10_000;
 
 test("an undo never leaves the workspace, even if its folders are quickly swapped for links", async () => {
   const blobs = createMemoryBlobs();

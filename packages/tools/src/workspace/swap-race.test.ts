@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { runSwapRace, type Try, toolTries } from "./swap-race.test-helper.ts";
 
-const swaps = inject("long") ? 600_000 : 8_000;
+const swaps = inject("long") ? 600_000 : 15_000;
 
 test("tools never leave the workspace, even if its folders are quickly swapped for links", async () => {
   const race = await runSwapRace(swaps, toolTries);
