@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true }));
 
 const make = (options: MemoryFolderOptions = {}) =>
-  makeMemoryFolder({ base, env: {}, roomBytesMin: 0, freeBytesMin: 0, ...options });
+  makeMemoryFolder({ base, env: {}, spaceBytesMin: 0, memoryBytesMin: 0, ...options });
 
 it("every user can write into the folder, and its end removes it with its files", () => {
   const folder = make();
@@ -26,8 +26,8 @@ it("every user can write into the folder, and its end removes it with its files"
 
 it.each<[string, MemoryFolderOptions]>([
   ["TMPDIR names another place", { env: { TMPDIR: "/somewhere" } }],
-  ["the file system has too little room", { roomBytesMin: Number.MAX_SAFE_INTEGER }],
-  ["the machine has too little memory", { freeBytesMin: Number.MAX_SAFE_INTEGER }],
+  ["the file system has too little space", { spaceBytesMin: Number.MAX_SAFE_INTEGER }],
+  ["the machine has too little memory", { memoryBytesMin: Number.MAX_SAFE_INTEGER }],
   ["the machine has no such file system", { base: "/nonexistent" }],
 ])("there is no folder if %s", (_, options) => {
   expect(make(options)).toBeNull();

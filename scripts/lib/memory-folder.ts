@@ -12,9 +12,9 @@ export interface MemoryFolderOptions {
   /** A file system in memory. @default "/dev/shm", on Linux */
   base?: string;
   env?: NodeJS.ProcessEnv;
-  /** Room in the file system, and free memory of the machine. The tests use about one GiB. @default 4 GiB and 8 GiB */
-  roomBytesMin?: number;
-  freeBytesMin?: number;
+  /** Space in the file system, and free memory of the machine. The tests use about one GiB. @default 4 GiB and 8 GiB */
+  spaceBytesMin?: number;
+  memoryBytesMin?: number;
 }
 
 const prefix = "troupe-";
@@ -26,14 +26,14 @@ const gib = 2 ** 30;
  * another place. A folder of a run that was killed is removed.
  */
 export function makeMemoryFolder(options: MemoryFolderOptions = {}): MemoryFolder | null {
-  const { base = "/dev/shm", env = process.env, roomBytesMin = 4 * gib, freeBytesMin = 8 * gib } = options;
+  const { base = "/dev/shm", env = process.env, spaceBytesMin = 4 * gib, memoryBytesMin = 8 * gib } = options;
   if (env.TMPDIR || process.platform !== "linux") return null;
   const path = join(base, `${prefix}${process.pid}`);
   const remove = (): void => rmSync(path, { recursive: true, force: true });
   try {
     removeAbandoned(base);
     const { bavail, bsize } = statfsSync(base);
-    if (bavail * bsize < roomBytesMin || freemem() < freeBytesMin) return null;
+    if (bavail * bsize < spaceBytesMin || freemem() < memoryBytesMin) return null;
     mkdirSync(path, { recursive: true });
     // As /tmp is: some tests have processes of other users.
     chmodSync(path, 0o1777);
