@@ -1,5 +1,7 @@
 /** An approval is bound to the content that the call runs. */
-import { rename, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtempDisposable, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPolicy, type ToolCall, type ToolContext } from "@troupe/core";
 import { type ApprovalRule, type BoundContent, hashArguments, isCovered, staleApproval } from "@troupe/core/internal";
@@ -60,6 +62,14 @@ test.for([
 ] as const)("%s is bound to its files", async ([line, paths], { folder }) => {
   await writeFiles(folder, files);
   expect(pathsOf(boundContent({ line }, folder))).toEqual(paths);
+});
+
+test("files of a workspace below a folder of the system are bound, programs of the system are not", async () => {
+  // Containers often have their project in /opt or /usr/src. Tests may write into this one.
+  const system = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+  await using made = await mkdtempDisposable(join(system, "troupe-bound-"));
+  await writeFiles(made.path, files);
+  expect(pathsOf(boundContent({ line: "sh build.sh && /bin/ls" }, made.path))).toEqual(["build.sh"]);
 });
 
 /** The steps of a host: the question, a change, then the comparison and the call. */

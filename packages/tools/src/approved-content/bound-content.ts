@@ -24,7 +24,7 @@ const scriptDepthMax = 3;
 export function boundContent(text: CommandText, workspace: string): BoundContent[] {
   const real = realOrNull(workspace);
   if (real === null) return [];
-  const found: Found = { files: new Set(), isOpen: false };
+  const found: Found = { workspace: real, files: new Set(), isOpen: false };
   collect(text, { workspace: real, depth: 0, found });
   const files = found.files.size > filesMax ? [] : [...found.files].sort();
   const contents = files.map((path) => ({ path: shownPath(path, real), digest: digestOf(path) }));
@@ -38,6 +38,7 @@ function wholeWorkspace(workspace: string): BoundContent {
 }
 
 interface Found {
+  workspace: string;
   files: Set<string>;
   /** Whether the command can run any file of the workspace. */
   isOpen: boolean;
@@ -174,11 +175,11 @@ function nearest(name: string, folder: string, workspace: string): string {
   return join(folder, name);
 }
 
-function addFile(path: string, { files }: Found): void {
-  if (!isSystemPath(path)) files.add(path);
+function addFile(path: string, { workspace, files }: Found): void {
+  if (path.startsWith(`${workspace}/`) || !isSystemPath(path)) files.add(path);
 }
 
-/** Folders that only the administrator of the machine changes. */
+/** Folders that only the administrator of the machine changes, unless the workspace is below one. */
 function isSystemPath(path: string): boolean {
   return /^\/(usr|bin|sbin|lib\w*|nix|opt|etc|proc|dev|sys|System|Library)(\/|$)/.test(path);
 }
