@@ -63,6 +63,14 @@ describe("the lowest budget of a request", () => {
     expect(missingBudget(given(needed - 2 * step))).toMatchObject({ needed });
   });
 
+  test("is enough for any conversation, to the last digit", () => {
+    for (let contextTokens = 1; contextTokens <= 3_000; contextTokens += 1) {
+      const given = (costUsd: number) => about(contextTokens, { ...withTools, price, budget: { costUsd } });
+      const needed = missingBudget(given(0.000001))?.needed ?? 0;
+      expect([contextTokens, lastTurnReason(given(needed))]).toEqual([contextTokens, null]);
+    }
+  });
+
   test.each<[string, SpecChanges]>([
     ["an agent without tools", { tools: [], budget: { tokens: 1 } }],
     ["one turn alone", { ...withTools, limits: { maxIterations: 1 }, budget: { tokens: 1 } }],

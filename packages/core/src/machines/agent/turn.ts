@@ -191,6 +191,9 @@ function modelCallsLeft(context: AgentContext): Left {
   };
 }
 
+/** Sums of dollars are exact to less than this. Without it, exactly the price of a token would not pay for it. */
+const tokensLostInSums = 1e-6;
+
 /**
  * Output tokens that fit into the remaining budget.
  *
@@ -201,7 +204,8 @@ function outputWithin(context: AgentContext, left: Left, rereads = 0): number {
   const { input, output } = maxPrice(context.pin);
   const perToken = (output + rereads * input) / million;
   const affordable = left.costUsd - reading.costUsd;
-  const byCost = affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken;
+  const byCost =
+    affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken + tokensLostInSums;
   return Math.min(context.pin.limits.maxOutputTokens, (left.tokens - reading.tokens) / (1 + rereads), byCost);
 }
 
