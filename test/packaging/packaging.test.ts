@@ -200,7 +200,9 @@ describe("troupe with one provider", () => {
   }, installTimeoutMs);
 
   it("takes at most 60 MB", () => {
-    expect(sizeMb(join(project.folder, "node_modules"))).toBeLessThanOrEqual(60);
+    const libraries = join(project.folder, "node_modules");
+    // The types of Node are this test's, not a dependency.
+    expect(sizeMb(libraries) - sizeMb(join(libraries, "@types"))).toBeLessThanOrEqual(60);
   });
 
   it("runs a task", async () => {
