@@ -33,7 +33,7 @@ const isMutant = process.env.TROUPE_TEST_MUTANT === "1";
 const bwrap = process.env.TROUPE_TEST_BWRAP || join(cacheFolder(), "bubblewrap", "bwrap");
 const path = [process.env.PATH, dirname(bwrap)].filter(Boolean).join(delimiter);
 
-/** For `expect.poll` and `vi.waitFor`, whose own default is one second. */
+/** For `expect.poll`, `vi.waitFor` and `vi.waitUntil`, whose own default is one second. */
 const conditionTimeoutMs = isMutant ? 20_000 : 60_000;
 
 export default defineConfig({

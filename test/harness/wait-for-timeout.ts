@@ -1,6 +1,6 @@
 import { inject, vi } from "vitest";
 
-// `vi.waitFor` has no setting for its timeout.
+// `vi.waitFor` and `vi.waitUntil` have no setting for their timeout.
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -8,5 +8,6 @@ declare module "vitest" {
   }
 }
 
-const { waitFor } = vi;
+const { waitFor, waitUntil } = vi;
 vi.waitFor = (check, options) => waitFor(check, options ?? { timeout: inject("conditionTimeoutMs") });
+vi.waitUntil = (check, options) => waitUntil(check, options ?? { timeout: inject("conditionTimeoutMs") });

@@ -183,7 +183,7 @@ describe("too many bytes", () => {
       more();
     });
     await expect(get(site.port)).rejects.toThrow("site.example sends more than 10000000 bytes");
-    await vi.waitUntil(() => isOver, { timeout: 10_000 });
+    await vi.waitUntil(() => isOver);
   });
 
   test.for([
@@ -255,7 +255,7 @@ describe("a timeout:", () => {
       message: expect.stringContaining(message),
       runError: { type: "timeout", recoverable: true },
     });
-    if (!("resolveHost" in options)) await vi.waitUntil(() => site.requests.length === 1, { timeout: 10_000 });
+    if (!("resolveHost" in options)) await vi.waitUntil(() => site.requests.length === 1);
     await flushIo();
     clock.advance(ms);
     await failed;
@@ -275,14 +275,14 @@ describe("a timeout:", () => {
     const failed = expect(get(site.port, "/", { clock })).rejects.toThrow(
       "did not send its whole response within 30000 ms",
     );
-    await vi.waitUntil(() => site.requests.length === 1, { timeout: 10_000 });
+    await vi.waitUntil(() => site.requests.length === 1);
     await flushIo();
     for (let second = 0; second < 30; second += 1) {
       clock.advance(1_000);
       await flushIo();
     }
     await failed;
-    await vi.waitUntil(() => isClosed, { timeout: 10_000 });
+    await vi.waitUntil(() => isClosed);
   });
 
   test("a caller that cancels", async () => {

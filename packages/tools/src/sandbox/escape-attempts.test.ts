@@ -191,7 +191,7 @@ for (const kind of planned) {
       const sandbox = await sandboxOf(kind);
       const waiting = (name: string) =>
         `touch ${name}; while [ ! -e go-${name} ]; do sleep 0.05; done; mkdir -p .claude; echo evil > .claude/x`;
-      const started = (name: string) => vi.waitUntil(() => existsSync(join(workspace, name)), { timeout: 10_000 });
+      const started = (name: string) => vi.waitUntil(() => existsSync(join(workspace, name)));
       const first = runLine(sandbox, workspace, waiting("first"));
       await started("first");
       const second = runLine(sandbox, workspace, waiting("second"));
@@ -208,7 +208,7 @@ for (const kind of planned) {
     test("and a file that the user writes there meanwhile stays", async ({ sandboxOf, workspace }) => {
       const sandbox = await sandboxOf(kind);
       const slow = runLine(sandbox, workspace, "while [ ! -e go ]; do sleep 0.05; done");
-      await vi.waitUntil(() => existsSync(join(workspace, ".claude")), { timeout: 10_000 });
+      await vi.waitUntil(() => existsSync(join(workspace, ".claude")));
       await writeFile(join(workspace, ".claude", "settings.json"), "mine");
       await writeFile(join(workspace, "go"), "");
       await slow;
@@ -247,7 +247,7 @@ for (const kind of containing) {
       const sandbox = await sandboxOf(kind);
       const abort = new AbortController();
       const other = runLine(sandbox, workspace, `exec sleep ${token}`, { signal: abort.signal });
-      await vi.waitUntil(async () => (await living(token)).length > 0, { timeout: 20_000 });
+      await vi.waitUntil(async () => (await living(token)).length > 0);
       const end = await run(kind, `ls /proc | grep -c '^[0-9]'; kill -9 ${process.pid} -1`);
       expect(Number(end.stdout.split("\n")[0])).toBeLessThan(10);
       expect(await living(token)).not.toEqual([]);

@@ -39,7 +39,7 @@ for (const [k, kind] of everyKind.entries()) {
             signal: abort.signal,
           });
           if (ending === "when it is cancelled") {
-            await vi.waitUntil(async () => (await living(token)).length > 0, { timeout: 20_000 });
+            await vi.waitUntil(async () => (await living(token)).length > 0);
             abort.abort();
           }
 
@@ -68,7 +68,7 @@ for (const [k, kind] of everyKind.entries()) {
     const line = `setsid sh -c "${deaf.replaceAll("$", "\\$")}" sh 1 & set -- 2; ${deaf}`;
     const running = runLine(sandbox, workspace, line, { signal: abort.signal });
     const isDeaf = (name: string) => existsSync(join(workspace, name));
-    await vi.waitUntil(() => isDeaf("deaf-1") && isDeaf("deaf-2"), { timeout: 20_000 });
+    await vi.waitUntil(() => isDeaf("deaf-1") && isDeaf("deaf-2"));
 
     const askedMs = performance.now();
     abort.abort();
@@ -94,7 +94,7 @@ for (const [k, kind] of everyKind.entries()) {
     const crowd = `(i=0; while [ $i -lt 100 ]; do sleep ${token} & i=$((i + 1)); done); exec sleep ${token}`;
     const abort = new AbortController();
     const running = runLine(sandbox, workspace, crowd, { signal: abort.signal });
-    await vi.waitUntil(async () => (await living(token)).length > 20, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await living(token)).length > 20);
 
     expect(await runLine(sandbox, workspace, "echo still here")).toMatchObject({ code: 0, stdout: "still here\n" });
     const many = (await living(token)).length;
@@ -131,12 +131,12 @@ for (const kind of planned) {
     const before = await contents(workspace);
     const line = `(setsid nohup sleep ${token} &); sleep ${token}`;
     const daemon = anotherProcess(join(programs, kind), workspace, line);
-    await vi.waitUntil(async () => (await living(`sleep\0${token}`)).length === 2, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await living(`sleep\0${token}`)).length === 2);
 
     daemon.kill("SIGKILL");
     await once(daemon, "exit");
 
-    await vi.waitUntil(async () => (await living(token)).length === 0, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await living(token)).length === 0);
 
     // Placeholders of the killed process are removed before the next command in this workspace.
     expect(await contents(workspace)).not.toEqual(before);
@@ -158,10 +158,10 @@ for (const kind of planned) {
     const there = (name: string) => existsSync(join(workspace, name));
     const line = "touch a; until [ -e go ]; do sleep 0.02; done";
     const first = anotherProcess(join(programs, kind), workspace, line, "await once(process.stdin, 'data');");
-    await vi.waitUntil(() => there("a"), { timeout: 20_000 });
+    await vi.waitUntil(() => there("a"));
     const attempt = "touch b; until [ -e gone ]; do sleep 0.02; done; echo evil > .envrc; echo evil > .claude/x";
     const second = runLine(sandbox, workspace, attempt);
-    await vi.waitUntil(() => there("b"), { timeout: 20_000 });
+    await vi.waitUntil(() => there("b"));
     await writeFile(join(workspace, "go"), "");
     await once(first.stdout ?? first, "data");
     await writeFile(join(workspace, "gone"), "");

@@ -163,7 +163,7 @@ for (const kind of containing) {
       const removedFolder = join(folder, "removed");
       const sandbox = await sandboxOf(kind, {}, { removedFolder });
       const running = runLine(sandbox, workspace, "touch started; while [ ! -e go ]; do sleep 0.05; done");
-      await vi.waitUntil(() => existsSync(join(workspace, "started")), { timeout: 20_000 });
+      await vi.waitUntil(() => existsSync(join(workspace, "started")));
       await mkdir(join(workspace, "sub/.cursor"), { recursive: true });
       await writeFile(join(workspace, "sub/.cursor/mcp.json"), "mine");
       await writeFile(join(workspace, "go"), "");

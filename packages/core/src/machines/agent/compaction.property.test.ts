@@ -167,7 +167,7 @@ test("a compacted conversation is valid, and within its limit", () => {
       seen.compacted += compactions.length;
       seen.bailedOut += d.context().outcome?.bailoutReason === "max_context" ? 1 : 0;
     }),
-    { numRuns: inject("long") ? 5_000 : 80 },
+    { numRuns: inject("long") ? 5_000 : 150 },
   );
   // The property is worthless if these cases do not occur.
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(15);

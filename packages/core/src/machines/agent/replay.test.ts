@@ -19,7 +19,7 @@ import {
   setting,
 } from "../random-schedule.test-helper.ts";
 
-const numRuns = inject("long") ? 3_000 : 40;
+const numRuns = inject("long") ? 3_000 : 60;
 
 interface Snapshot {
   state: string;

@@ -11,7 +11,7 @@ test("a process with nothing but the mark of its command is found and ended, and
   const start = (line: string, mark: string) =>
     spawn("/bin/sh", ["-c", line], { detached: true, env: { ...process.env, [markVariable]: mark }, stdio: "ignore" });
   const other = start(`exec sleep ${token}9`, "another-command");
-  await vi.waitUntil(async () => (await living(`${token}9`)).length === 1, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await living(`${token}9`)).length === 1);
 
   const command = start(`(setsid sh -c 'sleep ${token} & exit' &); sleep 0.2`, token);
   if (command.pid === undefined) throw new Error("the command did not start");
@@ -20,7 +20,7 @@ test("a process with nothing but the mark of its command is found and ended, and
 
   expect(await reaper.isGone()).toBe(false);
   await reaper.kill();
-  await vi.waitUntil(() => reaper.isGone(), { timeout: 20_000 });
+  await vi.waitUntil(() => reaper.isGone());
   expect(await living(`sleep\0${token}\0`)).toEqual([]);
   expect(await living(`${token}9`)).toEqual([other.pid]);
 });
