@@ -63,8 +63,9 @@ describe("a local office whose process is killed", () => {
     expect(await doubtful.mail.deliveryStatus({ idempotencyKey: "key 3" })).toMatchObject({ status: "delivered" });
     doubtful.close();
     let kills = 1;
+    // On a busy machine several reports arrive at once, and the child gets further than was asked.
     while (next < keys) {
-      const last = await sendUntilKilled(folder, next, 1 + Math.floor(random() * 6));
+      const last = await sendUntilKilled(folder, next, 1 + Math.floor(random() * (isLong ? 6 : 3)));
       if (last + 1 < keys) kills += 1;
       // The outcome of the next key is in doubt: the child may have sent it without a report.
       next = last + 1;
