@@ -29,7 +29,7 @@ it.each<[string, MemoryFolderOptions]>([
   ["the file system has too little space", { spaceBytesMin: Number.MAX_SAFE_INTEGER }],
   ["the machine has too little memory", { memoryBytesMin: Number.MAX_SAFE_INTEGER }],
   ["the machine has no such file system", { base: "/nonexistent" }],
-])("there is no folder if %s", (_, options) => {
+])("makes no folder if %s", (_, options) => {
   expect(make(options)).toBeNull();
   expect(readdirSync(base)).toEqual([]);
 });

@@ -221,7 +221,7 @@ const playsOfAll = useShared(async (test) => {
   return { of: async (kill: Kill) => played ?? (await killAtEach([kill], test)) };
 });
 
-/** What became of one call. The session of the normal run has a test of its own. */
+/** The outcome of one call. The session of the normal run has a test of its own. */
 async function playOf(kill: Kill): Promise<Killed & { played: Played }> {
   const played = await playsOfAll().of(kill);
   const killed = played.killed[played.kills.indexOf(kill)];

@@ -84,7 +84,7 @@ test.each(["echo {}", "echo '{}'", 'echo "{}"'])(
   async (command) => {
     const folder = await mkdtemp(join(tmpdir(), "troupe-injection-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    // What is left of the text is no command, so the shell fails.
+    // The rest of the text is not a command, so the shell fails.
     spawnSync("sh", ["-c", command.replace("{}", () => quoteInjection(canary))], { cwd: folder });
     expect(existsSync(join(folder, canary))).toBe(true);
   },

@@ -72,7 +72,7 @@ export interface ClusterOptions {
   nats?: Partial<Parameters<typeof createNatsMember>[0]>;
   /** Three that were started before. @default one, that is started */
   servers?: readonly NatsMember[];
-  /** Whether daemons and workers are in this process: they can start and stop, and not be killed. @default false */
+  /** Whether daemons and workers are in this process: they can start and stop, but nothing can kill them. @default false */
   inProcess?: boolean;
 }
 

@@ -25,7 +25,7 @@ export function boundContent(text: CommandText, workspace: string): BoundContent
   const real = realOrNull(workspace);
   if (real === null) return [];
   const found: Found = { workspace: real, files: new Set(), isOpen: false };
-  collect(text, { workspace: real, depth: 0, found });
+  collect(text, { depth: 0, found });
   const files = found.files.size > filesMax ? [] : [...found.files].sort();
   const contents = files.map((path) => ({ path: shownPath(path, real), digest: digestOf(path) }));
   const isOpen = found.isOpen || found.files.size > filesMax;
@@ -45,13 +45,13 @@ interface Found {
 }
 
 interface Collecting {
-  workspace: string;
   depth: number;
   found: Found;
 }
 
 function collect(text: CommandText, at: Collecting): void {
-  const { workspace, found } = at;
+  const { found } = at;
+  const { workspace } = found;
   const effects = commandEffects(text, { folder: join(workspace, text.folder ?? "."), isFolder });
   if (effects.isUnclear) found.isOpen = true;
   for (const program of effects.programs) collectProgram(program, at);
@@ -127,11 +127,11 @@ function collectPackage(args: StartedProgram["args"], places: readonly string[],
   const redirects = args.some((arg) => /^(-C|-w|--(prefix|dir|cwd|filter|workspace))/.test(singleText(arg) ?? "-C"));
   if (redirects) at.found.isOpen = true;
   for (const place of places) {
-    const file = nearest("package.json", place, at.workspace);
+    const file = nearest("package.json", place, at.found.workspace);
     addFile(file, at.found);
     for (const line of scriptsOf(file, names.slice(0, 3).map(String))) {
       if (at.depth >= scriptDepthMax) at.found.isOpen = true;
-      else collect({ line, folder: relativeTo(at.workspace, dirname(file)) }, { ...at, depth: at.depth + 1 });
+      else collect({ line, folder: relativeTo(at.found.workspace, dirname(file)) }, { ...at, depth: at.depth + 1 });
     }
   }
 }

@@ -69,7 +69,7 @@ export interface GitStep {
 }
 
 export interface HostGit {
-  /** What git has answered to the question of the options. */
+  /** Git's answer to the question of the options. */
   readonly answer: GitResult;
   /** Its output. Throws a `RunFailure` with git's message if git failed. */
   answered(): string;
