@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { type InProcessCommand, startInProcess } from "../../harness/cli-in-process.ts";
-import { type Member, type MemberOptions, type MemberProcess, startAgainMs } from "./member.ts";
+import { currentOf, type Member, type MemberOptions, type MemberProcess, startUntilReady } from "./member.ts";
 
 export interface InProcessMemberOptions extends Omit<MemberOptions, "command"> {
   home: string;
@@ -49,19 +48,15 @@ export function createInProcessMember(options: InProcessMemberOptions): Member {
     name,
     kind,
     processes,
-    current: () =>
-      running?.memberProcess.readyAt && running.memberProcess.endedAt === null ? running.memberProcess : null,
-    async start(env = {}) {
-      for (;;) {
-        if (closed) throw new Error(`${name} is not to be started any more`);
+    current: () => currentOf(running?.memberProcess),
+    start: (env = {}) =>
+      startUntilReady({ name, isClosed: () => closed }, async () => {
         running = open(env);
         const { command, memberProcess } = running;
         const line = await command.waitForOutput(/^\{.*\}$/m).catch(() => null);
         const ready = line && options.readReady(line[0]);
-        if (ready) return Object.assign(memberProcess, { readyAt: Date.now(), ready });
-        await delay(startAgainMs);
-      }
-    },
+        return ready ? Object.assign(memberProcess, { readyAt: Date.now(), ready }) : null;
+      }),
     kill: refuse("kill"),
     stop,
     freeze: refuse("freeze"),

@@ -51,7 +51,25 @@ export interface MemberOptions {
 }
 
 /** Between an end before it was ready and the next try. */
-export const startAgainMs = 300;
+const startAgainMs = 300;
+
+/** Starts a process again and again until one is ready: it can end before, for example while its server is away. */
+export async function startUntilReady(
+  { name, isClosed }: { name: string; isClosed(): boolean },
+  start: () => Promise<MemberProcess | null>,
+): Promise<MemberProcess> {
+  for (;;) {
+    if (isClosed()) throw new Error(`${name} is not to be started any more`);
+    const ready = await start();
+    if (ready) return ready;
+    await delay(startAgainMs);
+  }
+}
+
+/** The process if it is ready and has not ended. */
+export function currentOf(process: MemberProcess | undefined): MemberProcess | null {
+  return process?.readyAt && process.endedAt === null ? process : null;
+}
 
 /** Child processes that must die with this process, even when a signal ends it. */
 const killWithUs = new Set<() => unknown>();
@@ -126,16 +144,12 @@ export function createMember(options: MemberOptions): Member {
     name,
     kind,
     processes,
-    current: () =>
-      running?.memberProcess.readyAt && running.memberProcess.endedAt === null ? running.memberProcess : null,
-    async start(env = {}) {
-      for (;;) {
-        if (closed) throw new Error(`${name} is not to be started any more`);
+    current: () => currentOf(running?.memberProcess),
+    start: (env = {}) =>
+      startUntilReady({ name, isClosed: () => closed }, async () => {
         running = open(env);
-        if (await awaitReady(running)) return running.memberProcess;
-        await delay(startAgainMs);
-      }
-    },
+        return (await awaitReady(running)) ? running.memberProcess : null;
+      }),
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
     freeze: () => void running?.child.kill("SIGSTOP"),
